@@ -1,0 +1,95 @@
+"""Adapters: what drives an implementation.
+
+An adapter has four methods. ``hello`` says what is judged, ``reset`` begins a case, ``apply`` does one operation
+and answers an outcome, ``close`` ends it all. An exception means that the adapter is broken, never an answer;
+an operation that the implementation does not offer answers ``Unsupported(reason)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from rocketmq_conformance.models.client.layout import GROUP, QUEUES
+from rocketmq_conformance.models.message_queue import MessageQueue
+from rocketmq_conformance.models.outcome import Outcome, Result
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.operation import Operation
+from rocketmq_conformance.suites.suite import Suite
+
+
+class AdapterError(Exception):
+    """The adapter or what it drives is broken; the text is one sentence with what to do."""
+
+
+class CannotRunError(Exception):
+    """The implementation cannot be judged here (no Java, no jars, no broker); one sentence with what to do."""
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What an implementation says of itself."""
+
+    name: str
+    version: str
+    #: Releases that judge it, as far as the implementation knows them; None leaves the choice to the user.
+    client: str | None = None
+    broker: str | None = None
+    java: int | None = None
+    #: Suites that it does not offer, with the reason: reported as unsupported, never as passed.
+    unsupported: dict[str, str] = field(default_factory=dict)
+
+
+#: Plays the broker in this process: (address, request code, header fields, body, one way) -> (response code,
+#: remark, header fields, body). Raises TimeoutError when nobody answers and ConnectionError when the line is cut.
+Exchange = Callable[[str, int, dict[str, str], bytes, bool], tuple[int, str, dict[str, str], bytes]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a client implementation gets to know of the case that begins."""
+
+    suite: Suite
+    number: int
+    profile: Profile
+    #: Address of the scripted name server, ``host:port``; starts it on first use.
+    name_server: Callable[[], str]
+    #: The same broker, called in this process: for implementations that can do without sockets.
+    exchange: Exchange
+    #: An empty folder of the case (offset files).
+    directory: Path
+    group: str = GROUP
+    #: Operations name queues by their position here.
+    queues: tuple[MessageQueue, ...] = QUEUES
+
+
+class Adapter(Protocol):
+    """Drives one implementation."""
+
+    def hello(self) -> Hello:
+        """Say what is judged."""
+        ...
+
+    def reset(self, case: Case) -> None:
+        """Forget everything and begin a case."""
+        ...
+
+    def apply(self, operation: Operation) -> Outcome:
+        """Do one operation."""
+        ...
+
+    def close(self) -> None:
+        """Release everything; called once."""
+        ...
+
+
+@runtime_checkable
+class InProcess(Protocol):
+    """An adapter fast enough for the seeded tier: one plain call per operation, no dataclass in between."""
+
+    def calls(self, suite: Suite) -> Sequence[Callable[..., Result]] | None:
+        """One callable per operation of the suite, taking its arguments (world operations: anything); None when
+        the suite needs ``apply``. They act on the case of the last ``reset``."""
+        ...

@@ -1,0 +1,1 @@
+"""Real brokers: resolving jars, starting local processes, asking them over the wire."""

@@ -1,0 +1,1 @@
+"""The real Java client's own classes, many releases in one JVM."""

@@ -1,0 +1,1 @@
+"""The bundled Python port of a consumer client, and its deliberate faults."""

@@ -1,0 +1,1 @@
+"""The RocketMQ remoting protocol: frames, headers, a client, and the scripted broker that speaks it."""

@@ -1,0 +1,1 @@
+"""Which queues a member of a consumer group gets (ALLOC-*)."""

@@ -1,0 +1,1 @@
+"""What a broker answers about offsets (BQ-*)."""

@@ -1,0 +1,64 @@
+"""UPDATE_CONSUMER_OFFSET: storing an offset (BQ-UPDATE-*).
+
+No release ever looks at the *value*: an offset beyond max, below the stored one, or negative is stored as it is.
+What changed is whether the broker looks at the names.
+"""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+RULES = (
+    Rule(
+        "BQ-UPDATE-1",
+        "A commit is checked from 5.3.0 for its group, from 5.0.0 for its topic, in that order; 4.x stores it for "
+        "any name.",
+        "ConsumerManageProcessor#updateConsumerOffset @ 4.9.7, 5.0.0, 5.3.0, 5.5.0",
+    ),
+    Rule(
+        "BQ-UPDATE-FIELD",
+        "A commit without queue id or offset answers SYSTEM_ERROR, from 5.3.2 INVALID_PARAMETER.",
+        "ConsumerManageProcessor#updateConsumerOffset @ 5.1.0, 5.3.2",
+    ),
+    Rule(
+        "BQ-UPDATE-2",
+        "The value is never checked: larger than max, smaller than the stored one and negative ones all overwrite.",
+        "ConsumerOffsetManager#commitOffset @ 4.9.7, 5.5.0",
+    ),
+)
+
+NO_GROUP = Err("SUBSCRIPTION_GROUP_NOT_EXIST")
+NO_TOPIC = Err("TOPIC_NOT_EXIST")
+SYSTEM_ERROR = Err("SYSTEM_ERROR")
+INVALID_PARAMETER = Err("INVALID_PARAMETER")
+
+_GROUP = Why(("BQ-UPDATE-1",), "unknown group")
+_TOPIC = Why(("BQ-UPDATE-1",), "unknown topic")
+_FIELD = Why(("BQ-UPDATE-FIELD",), "missing field")
+_FIRST = Why(("BQ-UPDATE-2",), "first commit")
+_FORWARD = Why(("BQ-UPDATE-2",), "forward")
+_BACK = Why(("BQ-UPDATE-2",), "not forward")
+
+
+def commit_offset(
+    rules: BrokerRules,
+    state: BrokerState,
+    group: str,
+    topic: str,
+    queue: int | None,
+    offset: int | None,
+) -> Answer[BrokerState]:
+    """None when stored; otherwise the error code."""
+    if rules.group_checked and group not in state.groups:
+        return state, NO_GROUP, _GROUP
+    if rules.topic_checked and topic not in state.topics:
+        return state, NO_TOPIC, _TOPIC
+    if queue is None or offset is None:
+        return state, INVALID_PARAMETER if rules.invalid_parameter else SYSTEM_ERROR, _FIELD
+    key = (group, topic, queue)
+    old = state.stored.get(key)
+    why = _FIRST if old is None else _FORWARD if offset > old else _BACK
+    return BrokerState(state.topics, state.groups, state.logs, {**state.stored, key: offset}), None, why

@@ -1,0 +1,129 @@
+"""Bounds and search by time: GET_MIN_OFFSET, GET_MAX_OFFSET, SEARCH_OFFSET_BY_TIMESTAMP, GET_EARLIEST_MSG_STORETIME.
+
+Up to 5.1.0 a search finds the message *nearest* in time (of two equally near ones the older), and past the end
+the last message. From 5.1.1 it finds a boundary: LOWER is the first message not older than the time asked for,
+max when there is none; UPPER, heard from 5.1.4, is the last message not newer.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+RULES = (
+    Rule(
+        "BQ-STORE-MAX",
+        "max is the offset that the next message gets; 0 for a queue that was never written or does not exist.",
+        "DefaultMessageStore#getMaxOffsetInQueue @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-STORE-MIN",
+        "min is the offset of the first retained message; 0 for a queue that was never written or does not exist.",
+        "DefaultMessageStore#getMinOffsetInQueue @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-TIME-1",
+        "Up to 5.1.0 a search answers the message nearest in time, the older of two equally near ones, and the last "
+        "message for any later time; an empty queue answers 0.",
+        "ConsumeQueue#getOffsetInQueueByTime @ 4.9.7, 5.1.0",
+        releases="3.x – 5.1.0",
+    ),
+    Rule(
+        "BQ-TIME-2",
+        "From 5.1.1 LOWER answers the first message not older than the time, max when all are older; UPPER the last "
+        "message not newer, min when all are newer; the result is clamped to [min, max].",
+        "ConsumeQueue#binarySearchInQueueByTime @ 5.1.1, 5.5.0",
+        releases="5.1.1+",
+    ),
+    Rule(
+        "BQ-TIME-3",
+        "The request's boundary type is heard from 5.1.4; until then every search is LOWER, or nearest.",
+        "AdminBrokerProcessor#searchOffsetByTimestamp @ 5.1.1, 5.1.4",
+    ),
+    Rule(
+        "BQ-EARLIEST-1",
+        "The earliest store time is that of the message at min, -1 when there is none.",
+        "DefaultMessageStore#getEarliestMessageTime @ 4.9.7, 5.5.0",
+    ),
+)
+
+LOWER, UPPER = "lower", "upper"
+
+_MAX = {kind: Why(("BQ-STORE-MAX",), kind) for kind in ("absent", "retained", "all expired")}
+_MIN = {kind: Why(("BQ-STORE-MIN",), kind) for kind in ("absent", "young", "expired")}
+_KINDS = ("empty", "before first", "after last", "exact", "equal times", "between")
+_NEAREST = {kind: Why(("BQ-TIME-1",), kind) for kind in _KINDS}
+_LOWER = {kind: Why(("BQ-TIME-2",), f"lower, {kind}") for kind in _KINDS}
+_UPPER = {kind: Why(("BQ-TIME-2", "BQ-TIME-3"), f"upper, {kind}") for kind in _KINDS}
+_UNHEARD = {kind: Why(("BQ-TIME-2", "BQ-TIME-3"), f"upper not heard, {kind}") for kind in _KINDS}
+_EARLIEST = {kind: Why(("BQ-EARLIEST-1",), kind) for kind in ("none", "first retained")}
+
+
+def max_offset(state: BrokerState, topic: str, queue: int) -> Answer[BrokerState]:
+    """BQ-STORE-MAX, in messages."""
+    log = state.logs.get((topic, queue), ABSENT)
+    return state, log.max, _MAX["retained" if log.times else "all expired" if log.first else "absent"]
+
+
+def min_offset(state: BrokerState, topic: str, queue: int) -> Answer[BrokerState]:
+    """BQ-STORE-MIN, in messages."""
+    log = state.logs.get((topic, queue), ABSENT)
+    return state, log.min, _MIN["expired" if log.min else "young" if log.times else "absent"]
+
+
+def earliest_time(state: BrokerState, topic: str, queue: int) -> Answer[BrokerState]:
+    """BQ-EARLIEST-1, in ms since the epoch."""
+    log = state.logs.get((topic, queue), ABSENT)
+    if not log.times or log.min != log.first:
+        return state, -1, _EARLIEST["none"]
+    return state, log.times[0], _EARLIEST["first retained"]
+
+
+def search(
+    rules: BrokerRules, state: BrokerState, topic: str, queue: int, timestamp: int, boundary: str = LOWER
+) -> Answer[BrokerState]:
+    """The offset that a time (ms since the epoch) leads to."""
+    log = state.logs.get((topic, queue), ABSENT)
+    times = log.times
+    kind = _kind(times, timestamp)
+    if not rules.boundary_search:
+        if not times:
+            return state, log.min if rules.clamped_search else 0, _NEAREST["empty"]
+        return state, log.first + _nearest(times, timestamp), _NEAREST[kind]
+    upper = boundary == UPPER and rules.upper_asked
+    why = _UPPER if upper else _UNHEARD if boundary == UPPER else _LOWER
+    found = bisect_right(times, timestamp) - 1 if upper else bisect_left(times, timestamp)
+    return state, min(max(log.first + found, log.min), log.max), why[kind]
+
+
+def _kind(times: tuple[int, ...], timestamp: int) -> str:
+    if not times:
+        return "empty"
+    if timestamp < times[0]:
+        return "before first"
+    if timestamp > times[-1]:
+        return "after last"
+    same = bisect_right(times, timestamp) - bisect_left(times, timestamp)
+    return "between" if not same else "exact" if same == 1 else "equal times"
+
+
+def _nearest(times: tuple[int, ...], timestamp: int) -> int:
+    """The index that the old binary search ends at: with equal times, whichever one a midpoint hits."""
+    low, high = 0, len(times) - 1
+    while low <= high:
+        middle = (low + high) // 2
+        if times[middle] == timestamp:
+            return middle
+        if times[middle] < timestamp:
+            low = middle + 1
+        else:
+            high = middle - 1
+    # high is the last older message, low the first newer one
+    if high < 0:
+        return 0
+    if low >= len(times):
+        return high
+    return high if timestamp - times[high] <= times[low] - timestamp else low

@@ -1,0 +1,44 @@
+"""What a broker knows: topics, groups, the log of each queue, and the offsets that groups stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+
+class QueueLog(NamedTuple):
+    """One consume queue.
+
+    ``first`` is the offset of the first retained message, ``times`` the store time of every retained message
+    (ms since the epoch, never decreasing). ``min`` is what the broker *says* the first offset is: it lags
+    behind ``first`` in releases that forget to move it (BQ-MIN-2). ``hot`` is whether the broker believes
+    message 0 to be in memory (BQ-DISK-1, BQ-MEM-1).
+    """
+
+    min: int = 0
+    first: int = 0
+    times: tuple[int, ...] = ()
+    hot: bool = True
+
+    @property
+    def max(self) -> int:
+        """The offset that the next message will get."""
+        return self.first + len(self.times)
+
+
+#: A queue that was never written, and one that does not exist: a broker cannot tell them apart.
+ABSENT = QueueLog()
+
+#: Stored offsets by (group, topic, queue id).
+Stored = Mapping[tuple[str, str, int], int]
+
+
+class BrokerState(NamedTuple):
+    """Everything that a broker's answers about offsets depend on. Mappings are never changed in place."""
+
+    #: Queues that each topic was created with.
+    topics: Mapping[str, int] = MappingProxyType({})
+    groups: frozenset[str] = frozenset()
+    logs: Mapping[tuple[str, int], QueueLog] = MappingProxyType({})
+    stored: Stored = MappingProxyType({})

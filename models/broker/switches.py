@@ -1,0 +1,64 @@
+"""What changed in brokers, by release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Switch
+
+EMPTY_IS_UNKNOWN = Switch("BQ-G3", "an empty queue answers QUERY_NOT_FOUND", None, "5.1.0")
+SET_ZERO = Switch("BQ-SETZERO", "setZeroIfNotFound=false is honoured", None, "5.0.0-ALPHA")
+TOPIC_CHECKED = Switch("BQ-TOPICCHK", "commits to an unknown topic are refused", None, "5.0.0")
+GROUP_CHECKED = Switch("BQ-GROUPCHK", "commits of an unknown group are refused", None, "5.3.0")
+FIELDS_CHECKED = Switch("BQ-FIELDCHK", "commits without queue or offset get a sentence", None, "5.1.0")
+INVALID_PARAMETER = Switch("BQ-29", "bad parameters answer INVALID_PARAMETER", None, "5.3.2")
+EMPTY_MOVES_MIN = Switch("BQ-MIN-3", "min follows max when everything expired", None, "5.0.0")
+BOUNDARY_SEARCH = Switch("BQ-TIME-2", "search by time finds a boundary", None, "5.1.1")
+UPPER_ASKED = Switch("BQ-TIME-3", "the request's boundary type is heard", None, "5.1.4")
+CLAMPED_SEARCH = Switch("BQ-TIME-CLAMP", "a search result is clamped to [min, max]", None, "5.0.0-ALPHA")
+DELETE_FORGETS = Switch("BQ-TOPIC-3", "deleting a topic removes its stored offsets", None, "5.0.0")
+DELETE_GROUP_CLEARS = Switch("BQ-GROUP-2", "deleting a group can remove its offsets", "4.9.0", "5.0.0-PREVIEW")
+CLEAN_OFFSET = Switch("BQ-GROUP-2-NAME", "the flag is called cleanOffset, not removeOffset", None, "5.0.0")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRules:
+    """The switches of one broker, as the models ask for them."""
+
+    empty_is_unknown: bool
+    set_zero: bool
+    topic_checked: bool
+    group_checked: bool
+    fields_checked: bool
+    invalid_parameter: bool
+    empty_moves_min: bool
+    boundary_search: bool
+    upper_asked: bool
+    clamped_search: bool
+    delete_forgets: bool
+    delete_group_clears: bool
+    clean_offset: bool
+    #: On Java 14 and later the residency test is constant true (BQ-MEM-2).
+    always_resident: bool
+
+    @classmethod
+    def of(cls, profile: Profile) -> BrokerRules:
+        """The switches of the profile's broker."""
+        broker = profile.broker
+        return cls(
+            empty_is_unknown=EMPTY_IS_UNKNOWN.on(broker),
+            set_zero=SET_ZERO.on(broker),
+            topic_checked=TOPIC_CHECKED.on(broker),
+            group_checked=GROUP_CHECKED.on(broker),
+            fields_checked=FIELDS_CHECKED.on(broker),
+            invalid_parameter=INVALID_PARAMETER.on(broker),
+            empty_moves_min=EMPTY_MOVES_MIN.on(broker),
+            boundary_search=BOUNDARY_SEARCH.on(broker),
+            upper_asked=UPPER_ASKED.on(broker),
+            clamped_search=CLAMPED_SEARCH.on(broker),
+            delete_forgets=DELETE_FORGETS.on(broker),
+            delete_group_clears=DELETE_GROUP_CLEARS.on(broker),
+            clean_offset=CLEAN_OFFSET.on(broker),
+            always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
+        )

@@ -1,0 +1,1 @@
+"""What a consumer client remembers and where it starts (OFF-*, START-*)."""

@@ -1,0 +1,39 @@
+"""The small world of a client case: one group, a few queues, and the faults that its requests can meet."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.message_queue import MessageQueue
+
+GROUP = "G"
+TOPIC = "T"
+OTHER_TOPIC = "U"
+RETRY_TOPIC = f"%RETRY%{GROUP}"
+#: The name server knows no route for this topic.
+LOST_TOPIC = "LOST"
+BROKER = "broker-a"
+
+#: Queues of a client case by index; operations name queues by this index.
+QUEUES = (
+    MessageQueue(TOPIC, BROKER, 0),
+    MessageQueue(TOPIC, BROKER, 1),
+    MessageQueue(OTHER_TOPIC, BROKER, 0),
+    MessageQueue(RETRY_TOPIC, BROKER, 0),
+    MessageQueue(LOST_TOPIC, "broker-lost", 0),
+)
+#: Index of the queue whose broker nobody knows.
+LOST = 4
+#: "No queue": the null that a caller may pass.
+NO_QUEUE = -1
+
+#: How the scripted broker plays a request. "answer" is the honest answer; a name in capitals is that response
+#: code; "no-field" is SUCCESS without the field; "silent" lets the caller time out; "cut" closes the connection.
+FAULTS = (
+    "answer",
+    "QUERY_NOT_FOUND",
+    "SYSTEM_ERROR",
+    "SYSTEM_BUSY",
+    "PULL_NOT_FOUND",
+    "no-field",
+    "silent",
+    "cut",
+)

@@ -1,0 +1,276 @@
+"""The remote offset store: a consumer's memory of offsets, backed by the broker (OFF-R-*, OFF-UPD-*, OFF-FRZ-*).
+
+Memory maps queues to offsets. ``update`` writes memory only; ``persist`` sends what memory holds to the broker,
+one way; ``read`` looks in memory, in the broker, or in memory first. Three numbers are not offsets:
+
+== ====================================================================
+-1 there is no offset: memory misses, or the broker says "not found"
+-2 nobody could say: the broker could not be asked, or failed
+-3 there is no such queue (older clients: -1)
+== ====================================================================
+
+What counts as "not found" is the most expensive difference between clients: up to 4.9.8 *every* refusal of the
+broker reads as -1, "new group", and a busy broker makes a consumer start somewhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.commit import commit_offset
+from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.client.layout import GROUP, LOST, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+RULES = (
+    Rule(
+        "OFF-UPD-1",
+        "update writes memory: the first write unconditionally, later ones over the old value, or as the larger "
+        "of both when increase-only; no queue, no effect.",
+        "RemoteBrokerOffsetStore#updateOffset @ 4.0.0, 5.5.0; LocalFileOffsetStore#updateOffset @ 4.0.0, 5.5.0",
+    ),
+    Rule(
+        "OFF-FRZ-1",
+        "A frozen entry keeps its value: updates and refreshes from the broker are ignored until it is removed; "
+        "freezing again sets the new value.",
+        "ControllableOffset#update, #updateAndFreeze @ 5.2.0, 5.5.0",
+        releases="5.2.0+",
+    ),
+    Rule(
+        "OFF-VAL-1",
+        "Reading the offset of no queue gives -3; up to 4.9.8 and in the local store -1.",
+        "RemoteBrokerOffsetStore#readOffset @ 4.9.8, 5.5.0; LocalFileOffsetStore#readOffset @ 5.5.0",
+    ),
+    Rule(
+        "OFF-R-READ",
+        "From memory: the entry, else -1 without asking anyone. Memory first: the entry, else the broker. From the "
+        "store: always the broker, whose offset overwrites memory even backwards.",
+        "RemoteBrokerOffsetStore#readOffset @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "OFF-R-READ-ERROR",
+        "Asking the broker: QUERY_NOT_FOUND reads -1; every other failure reads -2. Up to 4.9.8 every refusal with a "
+        "response code reads -1.",
+        "RemoteBrokerOffsetStore#readOffset, MQClientAPIImpl#queryConsumerOffset @ 4.9.8, 5.0.0, 5.5.0",
+    ),
+    Rule(
+        "OFF-R-FETCH",
+        "Only client 5.0.0 asks with setZeroIfNotFound=false; all others let the broker answer 0 for a new group.",
+        "RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker @ 4.9.8, 5.0.0, 5.1.0",
+    ),
+    Rule(
+        "OFF-R-PALL",
+        "persist_all of an empty set does nothing; otherwise entries inside the set are sent one way and kept, "
+        "entries outside it are dropped unsent.",
+        "RemoteBrokerOffsetStore#persistAll @ 4.0.0, 5.5.0",
+    ),
+    Rule(
+        "OFF-R-P",
+        "persist sends the queue's entry one way, if there is one; failures are logged, and other entries stay.",
+        "RemoteBrokerOffsetStore#persist @ 4.0.0, 5.5.0",
+    ),
+    Rule(
+        "OFF-R-REM",
+        "remove forgets the entry, frozen or not.",
+        "RemoteBrokerOffsetStore#removeOffset @ 4.0.0, 5.5.0",
+    ),
+    Rule(
+        "OFF-R-CLONE",
+        "clone copies the entries of one topic, of all topics when the topic is blank.",
+        "RemoteBrokerOffsetStore#cloneOffsetTable @ 4.0.0, 5.5.0",
+    ),
+    Rule(
+        "OFF-R-UPD",
+        "A synchronous commit sends the given offset whatever memory holds, and reports the broker's refusal; a "
+        "one-way commit never reports one.",
+        "RemoteBrokerOffsetStore#updateConsumeOffsetToBroker @ 4.0.0, 5.5.0",
+    ),
+)
+
+MEMORY, STORE, MEMORY_THEN_STORE = "memory", "store", "memory-then-store"
+
+UNROUTED = Err("CLIENT")
+REMOTING = Err("REMOTING")
+#: Failures of the transport, as opposed to refusals by the broker.
+TRANSPORT_FAULTS = frozenset({"silent", "cut"})
+
+
+class RemoteStore(NamedTuple):
+    """The store of one consumer, and the broker behind it. Keys are queue indexes of the layout."""
+
+    memory: Mapping[int, int] = MappingProxyType({})
+    frozen: frozenset[int] = frozenset()
+    broker: BrokerState = BrokerState()
+
+
+def _why(rule: str, *kinds: str) -> dict[str, Why]:
+    return {kind: Why((rule,), kind) for kind in kinds}
+
+
+_UPDATE = _why("OFF-UPD-1", "no queue", "first", "plain", "raised", "kept")
+_FREEZE = _why("OFF-FRZ-1", "no queue", "freeze", "freeze again", "update ignored")
+_NO_QUEUE = Why(("OFF-VAL-1",), "no queue")
+_READ = _why("OFF-R-READ", "memory hit", "memory miss")
+_FETCHED = _why("OFF-R-READ", "store, memory empty", "store raises memory", "store lowers memory", "store is memory")
+_FETCHED_FROZEN = Why(("OFF-R-READ", "OFF-FRZ-1"), "store, memory frozen")
+_FETCHED_ZERO = Why(("OFF-R-READ", "BQ-QUERY-1"), "stored 0")
+_NO_OFFSET = Why(("OFF-R-READ-ERROR",), "not found")
+_ASKED_NO_ZERO = Why(("OFF-R-READ-ERROR", "OFF-R-FETCH"), "not found, no zero asked")
+_REFUSED_OLD = Why(("OFF-R-READ-ERROR",), "refused, read as new")
+_REFUSED = Why(("OFF-R-READ-ERROR",), "refused")
+_FAILED = Why(("OFF-R-READ-ERROR",), "transport failed")
+_NO_FIELD = Why(("OFF-R-READ-ERROR",), "answer without offset")
+_NO_ROUTE = Why(("OFF-R-READ-ERROR",), "no broker")
+_ALL = _why("OFF-R-PALL", "nothing asked", "all kept", "some dropped", "nothing held")
+_ONE = _why("OFF-R-P", "entry", "no entry", "no broker")
+_REMOVE = _why("OFF-R-REM", "entry", "frozen entry", "no entry")
+_CLONE = _why("OFF-R-CLONE", "all topics", "one topic")
+_COMMIT = _why("OFF-R-UPD", "accepted", "refused", "transport failed", "one way", "no broker")
+
+
+class RemoteStoreModel:
+    """The store's rules for one profile; every method is pure."""
+
+    __slots__ = ("broker", "client")
+
+    def __init__(self, profile: Profile) -> None:
+        self.client = ClientRules.of(profile)
+        self.broker = BrokerRules.of(profile)
+
+    def update(self, state: RemoteStore, queue: int, offset: int, increase_only: bool) -> Answer[RemoteStore]:
+        """OFF-UPD-1."""
+        if queue == NO_QUEUE:
+            return state, None, _UPDATE["no queue"]
+        old = state.memory.get(queue)
+        if old is None:
+            why = _UPDATE["first"]
+        elif queue in state.frozen:
+            return state, None, _FREEZE["update ignored"]
+        elif increase_only:
+            if offset <= old:
+                return state, None, _UPDATE["kept"]
+            why = _UPDATE["raised"]
+        else:
+            why = _UPDATE["plain"]
+        return RemoteStore({**state.memory, queue: offset}, state.frozen, state.broker), None, why
+
+    def freeze(self, state: RemoteStore, queue: int, offset: int) -> Answer[RemoteStore]:
+        """OFF-FRZ-1."""
+        if queue == NO_QUEUE:
+            return state, None, _FREEZE["no queue"]
+        why = _FREEZE["freeze again" if queue in state.frozen else "freeze"]
+        memory = {**state.memory, queue: offset}
+        return RemoteStore(memory, state.frozen | {queue}, state.broker), None, why
+
+    def read(self, state: RemoteStore, queue: int, kind: str, fault: str) -> Answer[RemoteStore]:
+        """OFF-R-READ: the offset in messages, or -1, -2, -3."""
+        if queue == NO_QUEUE:
+            return state, -3 if self.client.not_found_only else -1, _NO_QUEUE
+        if kind != STORE:
+            held = state.memory.get(queue)
+            if held is not None:
+                return state, held, _READ["memory hit"]
+            if kind == MEMORY:
+                return state, -1, _READ["memory miss"]
+        return self.fetch(state, queue, fault)
+
+    def fetch(self, state: RemoteStore, queue: int, fault: str) -> Answer[RemoteStore]:
+        """Ask the broker and refresh memory with what it says."""
+        if queue == LOST:
+            return state, -2, _NO_ROUTE
+        if fault == "answer":
+            topic, _, number = QUEUES[queue]
+            set_zero = False if self.client.asks_no_zero else None
+            _, answered, _ = query_offset(self.broker, state.broker, GROUP, topic, number, set_zero)
+            if isinstance(answered, int):
+                return self._refreshed(state, queue, answered)
+            why = _ASKED_NO_ZERO if self.client.asks_no_zero else _NO_OFFSET
+            return state, -2 if self.client.wrong_not_found else -1, why
+        if fault in TRANSPORT_FAULTS:
+            return state, -2, _FAILED
+        if fault == "no-field":
+            return state, -2, _NO_FIELD
+        if not self.client.not_found_only:
+            return state, -1, _NO_OFFSET if fault == "QUERY_NOT_FOUND" else _REFUSED_OLD
+        if fault == ("PULL_NOT_FOUND" if self.client.wrong_not_found else "QUERY_NOT_FOUND"):
+            return state, -1, _NO_OFFSET
+        return state, -2, _REFUSED
+
+    def _refreshed(self, state: RemoteStore, queue: int, offset: int) -> Answer[RemoteStore]:
+        old = state.memory.get(queue)
+        if queue in state.frozen:
+            return state, offset, _FETCHED_FROZEN
+        if old is None:
+            why = _FETCHED["store, memory empty"] if offset else _FETCHED_ZERO
+        elif offset == old:
+            return state, offset, _FETCHED["store is memory"]
+        else:
+            why = _FETCHED["store raises memory" if offset > old else "store lowers memory"]
+        return RemoteStore({**state.memory, queue: offset}, state.frozen, state.broker), offset, why
+
+    def persist(self, state: RemoteStore, queue: int) -> Answer[RemoteStore]:
+        """OFF-R-P: the commits that reach the broker, as (queue, offset) pairs."""
+        held = state.memory.get(queue)
+        if held is None:
+            return state, (), _ONE["no entry"]
+        if queue == LOST:
+            return state, (), _ONE["no broker"]
+        broker = self._stored(state.broker, queue, held)
+        return RemoteStore(state.memory, state.frozen, broker), ((queue, held),), _ONE["entry"]
+
+    def persist_all(self, state: RemoteStore, queues: tuple[int, ...]) -> Answer[RemoteStore]:
+        """OFF-R-PALL: the commits that reach the broker, as sorted (queue, offset) pairs."""
+        if not queues:
+            return state, (), _ALL["nothing asked"]
+        kept = {queue: offset for queue, offset in state.memory.items() if queue in queues}
+        sent = tuple(sorted(pair for pair in kept.items() if pair[0] != LOST))
+        broker = state.broker
+        for queue, offset in sent:
+            broker = self._stored(broker, queue, offset)
+        dropped = len(kept) < len(state.memory)
+        why = _ALL["some dropped" if dropped else "all kept" if kept else "nothing held"]
+        return RemoteStore(kept, state.frozen & kept.keys(), broker), sent, why
+
+    def remove(self, state: RemoteStore, queue: int) -> Answer[RemoteStore]:
+        """OFF-R-REM."""
+        if queue not in state.memory:
+            return state, None, _REMOVE["no entry"]
+        why = _REMOVE["frozen entry" if queue in state.frozen else "entry"]
+        memory = {q: offset for q, offset in state.memory.items() if q != queue}
+        return RemoteStore(memory, state.frozen - {queue}, state.broker), None, why
+
+    def clone(self, state: RemoteStore, topic: str) -> Answer[RemoteStore]:
+        """OFF-R-CLONE: sorted (queue, offset) pairs."""
+        pairs = (pair for pair in state.memory.items() if not topic or QUEUES[pair[0]].topic == topic)
+        return state, tuple(sorted(pairs)), _CLONE["one topic" if topic else "all topics"]
+
+    def commit(self, state: RemoteStore, queue: int, offset: int, one_way: bool, fault: str) -> Answer[RemoteStore]:
+        """OFF-R-UPD: the commits that reach the broker, or the error that the caller sees."""
+        if queue == LOST:
+            return state, UNROUTED, _COMMIT["no broker"]
+        if fault == "answer":
+            broker = self._stored(state.broker, queue, offset)
+            after = RemoteStore(state.memory, state.frozen, broker)
+            return after, ((queue, offset),), _COMMIT["one way" if one_way else "accepted"]
+        if one_way:
+            return state, (), _COMMIT["one way"]
+        if fault in TRANSPORT_FAULTS:
+            return state, REMOTING, _COMMIT["transport failed"]
+        return state, Err(fault), _COMMIT["refused"]
+
+    def commit_elsewhere(self, state: RemoteStore, queue: int, offset: int) -> Answer[RemoteStore]:
+        """Another member of the group commits: the world's move, judged by BQ-UPDATE-2."""
+        topic, _, number = QUEUES[queue]
+        broker, result, why = commit_offset(self.broker, state.broker, GROUP, topic, number, offset)
+        return RemoteStore(state.memory, state.frozen, broker), result, why
+
+    def _stored(self, broker: BrokerState, queue: int, offset: int) -> BrokerState:
+        topic, _, number = QUEUES[queue]
+        return commit_offset(self.broker, broker, GROUP, topic, number, offset)[0]

@@ -1,0 +1,43 @@
+"""What changed in Java clients, by release (the S numbers of the switch table)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release, Switch
+
+NOT_FOUND_ONLY = Switch("S14", "only 'not found' reads as no offset; a missing queue reads -3", None, "5.0.0-ALPHA")
+ASKS_NO_ZERO = Switch("S17", "asks the broker not to answer 0", None, "5.0.0", until_v5="5.1.0")
+FILE_MERGES = Switch("S19", "the local store merges, persists one queue and removes", "4.9.8", "5.2.0")
+FREEZES = Switch("S22", "entries can be frozen", None, "5.2.0")
+CHECKED_START = Switch("S06", "computePullFromWhereWithException exists", "4.9.0", "5.0.0-PREVIEW")
+UNKNOWN_THROWS = Switch("S15", "an unreadable offset makes the start position throw", None, "5.0.0-ALPHA")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRules:
+    """The switches of one client, as the models ask for them."""
+
+    not_found_only: bool
+    #: 5.0.0-ALPHA takes PULL_NOT_FOUND for the "not found" code (API-QCO-1).
+    wrong_not_found: bool
+    asks_no_zero: bool
+    file_merges: bool
+    freezes: bool
+    checked_start: bool
+    unknown_throws: bool
+
+    @classmethod
+    def of(cls, profile: Profile) -> ClientRules:
+        """The switches of the profile's client."""
+        client = profile.client
+        return cls(
+            not_found_only=NOT_FOUND_ONLY.on(client),
+            wrong_not_found=client == Release(5, 0, 0, "ALPHA"),
+            asks_no_zero=ASKS_NO_ZERO.on(client),
+            file_merges=FILE_MERGES.on(client),
+            freezes=FREEZES.on(client),
+            checked_start=CHECKED_START.on(client),
+            unknown_throws=UNKNOWN_THROWS.on(client),
+        )

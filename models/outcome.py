@@ -1,0 +1,86 @@
+"""Outcomes: what an operation ended in.
+
+An outcome is ``Ok(value)``, ``Err(code)`` or ``Unsupported(reason)``, and nothing else. Inside the hot loop an
+``Ok`` travels as its bare value (a :data:`Result`); ``outcome_of`` and ``result_of`` convert at the borders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+#: What an operation may answer: JSON's scalars, and tuples of them.
+Value = None | bool | int | str | tuple["Value", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ok:
+    """The operation was done and answered ``value``."""
+
+    value: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class Err:
+    """The operation was refused or failed with ``code``.
+
+    ``definite`` is False when nobody can say whether it took effect (a commit that timed out).
+    ``detail`` is for the reader; it is never compared.
+    """
+
+    code: str
+    definite: bool = True
+    detail: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """The implementation does not offer the operation; ``reason`` says why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """The model's answer where RocketMQ promises nothing: every outcome is accepted."""
+
+
+Outcome = Ok | Err | Unsupported
+Result = Value | Err
+#: What the model may say of a result.
+Expected = Value | Err | Undefined
+
+UNDEFINED = Undefined()
+
+
+def outcome_of(result: Result) -> Outcome:
+    """Wrap a bare result."""
+    return result if isinstance(result, Err) else Ok(result)
+
+
+def result_of(outcome: Ok | Err) -> Result:
+    """Unwrap an outcome that carries a result."""
+    return outcome.value if isinstance(outcome, Ok) else outcome
+
+
+def agrees(expected: Expected, observed: Result) -> bool:
+    """Is ``observed`` what the model expects? Types count: ``True`` is not ``1``."""
+    return expected is UNDEFINED or (expected == observed and repr(expected) == repr(observed))
+
+
+def outcome_class(result: Expected) -> str:
+    """The class of a result that coverage counts: errors by code, numbers by sign, lists by emptiness."""
+    match result:
+        case Undefined():
+            return "undefined"
+        case Err(code):
+            return code
+        case bool():
+            return "true" if result else "false"
+        case int():
+            return "negative" if result < 0 else "positive" if result else "zero"
+        case tuple():
+            return "items" if result else "empty"
+        case str():
+            return "text"
+        case _:
+            return "done"

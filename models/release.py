@@ -1,0 +1,71 @@
+"""Releases: two lines of RocketMQ run side by side, 4.x and 5.x, and a rule may change in both.
+
+``Release.parse("4.9.8") < Release.parse("5.0.0-ALPHA") < Release.parse("5.0.0")``; use ``Switch`` to ask
+whether a change has arrived in a release of either line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import total_ordering
+
+_FORM = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-(PREVIEW|ALPHA|incubating))?")
+#: Order of what may follow the numbers; a plain release is newest.
+_STAGES = ("PREVIEW", "ALPHA", "")
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One release, such as 5.1.4 or 5.0.0-ALPHA."""
+
+    major: int
+    minor: int
+    patch: int
+    stage: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Release:
+        """Read "5.1.4"; raises ValueError with a sentence for anything else."""
+        found = _FORM.fullmatch(text)
+        if not found:
+            raise ValueError(f"{text!r} is not a RocketMQ release; write one such as 4.9.8 or 5.5.0")
+        major, minor, patch, stage = found.groups()
+        return cls(int(major), int(minor), int(patch), "" if stage in (None, "incubating") else stage)
+
+    def __lt__(self, other: Release) -> bool:
+        return self._key < other._key
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}" + (f"-{self.stage}" if self.stage else "")
+
+    @property
+    def _key(self) -> tuple[int, int, int, int]:
+        return self.major, self.minor, self.patch, _STAGES.index(self.stage)
+
+
+#: Newest release the rules were proven against; anything newer is judged by it, and the report says so.
+NEWEST = Release(5, 5, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A change of behaviour: the first release that has it in each line (None: that line never got it).
+
+    The 5.0.0 previews left the main line around 4.9.1: ``v5="5.0.0-PREVIEW"`` means every 5.x has it.
+    """
+
+    id: str
+    change: str
+    v4: str | None
+    v5: str | None
+    #: First release of 5.x that lost it again, if any.
+    until_v5: str | None = None
+
+    def on(self, release: Release) -> bool:
+        """Has the change arrived in this release?"""
+        since = self.v5 if release.major >= 5 else self.v4
+        if since is None or release < Release.parse(since):
+            return False
+        return release.major < 5 or self.until_v5 is None or release < Release.parse(self.until_v5)

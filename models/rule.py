@@ -1,0 +1,59 @@
+"""Rules: the sentences that the model makes executable, and the reasons that its answers carry.
+
+Each module of the models opens with its own ``RULES``; ``rulebook`` collects them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+from rocketmq_conformance.models.outcome import Expected
+
+State = TypeVar("State")
+
+
+class Level(Enum):
+    """How binding a rule is (RFC 2119); UNDEFINED accepts every outcome."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+    UNDEFINED = "UNDEFINED"
+
+
+class Origin(Enum):
+    """Where a rule comes from. An observed rule needs a second witness: a law or a naive restatement."""
+
+    DOCUMENTED = "documented"
+    DERIVED = "derived from source"
+    OBSERVED = "observed"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule.
+
+    ``releases`` is prose ("all", "4.9.8+, 5.2.0+"); what switches the rule is a Switch of the profile.
+    ``source`` is ``Class#method @ release``.
+    """
+
+    id: str
+    sentence: str
+    source: str
+    releases: str = "all"
+    level: Level = Level.MUST
+    origin: Origin = Origin.DERIVED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Why:
+    """Which rules made an answer, and in which kind of state. Made once per branch, compared by identity."""
+
+    rules: tuple[str, ...]
+    kind: str
+
+
+#: What the model says of one operation: the state after it, the expected result, and why. A bare tuple, because
+#: millions of them are made.
+Answer = tuple[State, Expected, Why]

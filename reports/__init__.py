@@ -1,0 +1,1 @@
+"""What was seen: events in; console, JSON Lines and JUnit out. Knows nothing but events."""

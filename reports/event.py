@@ -1,0 +1,184 @@
+"""Events: everything that a run tells its reports.
+
+A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, any number of ``CaseEnded`` and
+``DivergenceFound``, one ``SuiteEnded``; one ``RunEnded``. ``Progress`` may come at any time. A stream without
+``RunEnded`` was cut off, and nothing may be concluded from it. Values are JSON values only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+#: Version of the event format; readers refuse a newer one.
+FORMAT = 1
+
+#: The five verdicts; never folded into one another.
+CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED = (
+    "conforms",
+    "diverges",
+    "undecided",
+    "could not run",
+    "unsupported",
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Base of all events."""
+
+    kind: ClassVar[str]
+
+    def json(self) -> dict[str, Any]:
+        """The event as one JSON object."""
+        return {"event": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class RunStarted(Event):
+    """The header: what is judged, by which rules, from which seed."""
+
+    kind: ClassVar[str] = "run-started"
+    format: int
+    kit: str
+    #: Digest of the rule book: two runs with the same one judged by the same rules.
+    rulebook: str
+    address: str
+    implementation: str
+    version: str
+    #: Releases that judge: {"client": "5.5.0", "broker": "5.5.0", "java": "17"}.
+    profile: dict[str, str]
+    seed: int
+    suites: list[str]
+    #: Folder where plans and reports are written, or "" when nothing is kept.
+    out: str
+    started: str
+    #: What the user should know first, such as a release newer than the newest known one.
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SuiteStarted(Event):
+    """A suite begins; its plan is on disk."""
+
+    kind: ClassVar[str] = "suite-started"
+    suite: str
+    sentence: str
+    cases: int
+    steps: int
+    plan: str
+
+
+@dataclass(frozen=True)
+class Progress(Event):
+    """How far a suite is; for terminals."""
+
+    kind: ClassVar[str] = "progress"
+    suite: str
+    cases: int
+    of: int
+    steps: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CaseEnded(Event):
+    """One case, with its verdict; ``reason`` says why it is not "conforms"."""
+
+    kind: ClassVar[str] = "case-ended"
+    suite: str
+    case: int
+    verdict: str
+    steps: int
+    seconds: float
+    digest: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Step(Event):
+    """One step of a divergence's minimal plan."""
+
+    kind: ClassVar[str] = "step"
+    number: int
+    operation: str
+    expected: str
+    observed: str
+    rules: list[str]
+    #: What kind of state the rule met ("memory miss").
+    state_kind: str
+    #: The model's state before the step.
+    before: str
+    after: str
+    diverges: bool
+
+
+@dataclass(frozen=True)
+class DivergenceFound(Event):
+    """A difference, with the shortest plan that shows it."""
+
+    kind: ClassVar[str] = "divergence"
+    suite: str
+    case: int
+    #: Equal for two divergences that differ in nothing but values.
+    fingerprint: str
+    #: Rule ids with their sentences, levels and Java sources.
+    rules: list[dict[str, str]]
+    expected: str
+    observed: str
+    steps: list[Step]
+    #: Length of the plan that found it, and executions that made it minimal.
+    found_steps: int
+    shrink_executions: int
+    plan: str
+    replay: str
+
+
+@dataclass(frozen=True)
+class SuiteEnded(Event):
+    """A suite's numbers. ``coverage`` rows are [rule, kind of state, outcome class, times]."""
+
+    kind: ClassVar[str] = "suite-ended"
+    suite: str
+    verdict: str
+    #: Cases by verdict.
+    cases: dict[str, int]
+    steps: int
+    seconds: float
+    coverage: list[list[Any]]
+    #: Rules of the suite that never fired.
+    silent_rules: list[str]
+    #: Was the planted wrong answer noticed? None when no case could carry one.
+    control: bool | None
+    #: Operations answered Unsupported, with the reason.
+    unsupported: dict[str, str]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class RunEnded(Event):
+    """The footer: the verdict and what it rests on."""
+
+    kind: ClassVar[str] = "run-ended"
+    verdict: str
+    exit_code: int
+    cases: dict[str, int]
+    steps: int
+    seconds: float
+    controls_noticed: int
+    controls: int
+    divergences: int
+    silent_rules: list[str]
+    #: Why the run ended before its time ("interrupted", "time limit"), or "".
+    stopped: str = ""
+
+
+EVENTS: tuple[type[Event], ...] = (
+    RunStarted,
+    SuiteStarted,
+    Progress,
+    CaseEnded,
+    DivergenceFound,
+    SuiteEnded,
+    RunEnded,
+)

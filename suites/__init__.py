@@ -1,0 +1,1 @@
+"""What to try: operations with their value domains, bound to the models that answer them."""

@@ -1,0 +1,107 @@
+"""The suite ``remote-store``: an offset store against a broker that answers, refuses and fails."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import remote_store
+from rocketmq_conformance.models.client.layout import OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
+from rocketmq_conformance.models.client.switches import FREEZES
+from rocketmq_conformance.models.client.world import world
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.client_values import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
+from rocketmq_conformance.suites.domain import Subset, Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+_FLAG = Values(False, True)
+
+
+@operation("Update the offset of a queue in memory.", weight=6)
+class Update(Operation):
+    queue: Annotated[int, ANY_QUEUE]
+    offset: Annotated[int, OFFSET]
+    increase_only: Annotated[bool, _FLAG]
+
+
+@operation("Set and freeze the offset of a queue.", offered=lambda profile: FREEZES.on(profile.client))
+class Freeze(Operation):
+    queue: Annotated[int, ANY_QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
+@operation("Read the offset of a queue; `fault` is how the broker plays the query.", weight=8)
+class Read(Operation):
+    queue: Annotated[int, ANY_QUEUE]
+    kind: Annotated[str, READ_KIND]
+    fault: Annotated[str, FAULT]
+
+
+@operation("Persist one queue: answers the commits that reached the broker.", weight=2, effect=True)
+class Persist(Operation):
+    queue: Annotated[int, QUEUE]
+
+
+@operation("Persist a set of queues: answers the commits that reached the broker.", weight=3, effect=True)
+class PersistAll(Operation):
+    queues: Annotated[tuple[int, ...], Subset((0, 1, 2, 3))]
+
+
+@operation("Forget the offset of a queue.", weight=2)
+class Remove(Operation):
+    queue: Annotated[int, QUEUE]
+
+
+@operation("Copy the entries of a topic; blank means all.", weight=2)
+class Clone(Operation):
+    topic: Annotated[str, Values(TOPIC, "", OTHER_TOPIC)]
+
+
+@operation("Commit an offset straight to the broker: answers the commits that reached it.", weight=2, effect=True)
+class Commit(Operation):
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+    one_way: Annotated[bool, _FLAG]
+    fault: Annotated[str, Values("answer", "SYSTEM_BUSY", "TOPIC_NOT_EXIST", "silent", weights=(6, 1, 1, 1))]
+
+
+@operation("Another member of the group commits.", side=Side.WORLD, weight=3)
+class CommitElsewhere(Operation):
+    queue: Annotated[int, ROUTED]
+    offset: Annotated[int, OFFSET]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = RemoteStoreModel(profile)
+    return Bound(
+        RemoteStore(broker=world()),
+        (
+            model.update,
+            model.freeze,
+            model.read,
+            model.persist,
+            model.persist_all,
+            model.remove,
+            model.clone,
+            model.commit,
+            model.commit_elsewhere,
+        ),
+    )
+
+
+def _show(state: RemoteStore) -> str:
+    stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in state.broker.stored.items()}
+    return f"memory {dict(state.memory)}, frozen {sorted(state.frozen)}, broker {stored}"
+
+
+SUITE = Suite(
+    name="remote-store",
+    sentence="A consumer's offset store against a broker that answers, refuses and fails.",
+    side=Side.CLIENT,
+    operations=(Update, Freeze, Read, Persist, PersistAll, Remove, Clone, Commit, CommitElsewhere),
+    bind=_bind,
+    steps=40,
+    show=_show,
+    rules=(*(rule.id for rule in remote_store.RULES), "BQ-UPDATE-2"),
+)
