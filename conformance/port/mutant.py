@@ -1,0 +1,22 @@
+"""Mutants: the port with one deliberate fault each, taken from real defects; they measure the kit's power."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One deliberate fault.
+
+    ``parts`` replaces classes of the port by part name ("allocator", "remote_store", "local_store", "start").
+    """
+
+    name: str
+    #: Id of the real defect it repeats, such as "D19".
+    defect: str
+    #: What is wrong, in one sentence.
+    sentence: str
+    parts: dict[str, type] = field(default_factory=dict)
+    #: Why no test can tell it from the port; "" for a mutant that must be killed.
+    equivalent: str = ""
