@@ -13,6 +13,11 @@ FILE_MERGES = Switch("S19", "the local store merges, persists one queue and remo
 FREEZES = Switch("S22", "entries can be frozen", None, "5.2.0")
 CHECKED_START = Switch("S06", "computePullFromWhereWithException exists", "4.9.0", "5.0.0-PREVIEW")
 UNKNOWN_THROWS = Switch("S15", "an unreadable offset makes the start position throw", None, "5.0.0-ALPHA")
+ROOM_FILTERED = Switch("S01", "MACHINE_ROOM takes the block from the filtered queues", "4.8.0", "5.0.0-PREVIEW")
+ROOM_CHECKED = Switch("S02", "MACHINE_ROOM checks its arguments, and refuses a blank id", "4.9.3", "5.0.0-ALPHA")
+ROOM_CHECK_SHARED = Switch("S02", "MACHINE_ROOM shares the check of all strategies", "4.9.4", "5.0.0")
+HASHES = Switch("S03", "CONSISTENT_HASH exists", "4.1.0", "5.0.0-PREVIEW")
+NEARBY = Switch("S04", "MACHINE_ROOM_NEARBY exists", "4.3.0", "5.0.0-PREVIEW")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,9 @@ class ClientRules:
     freezes: bool
     checked_start: bool
     unknown_throws: bool
+    room_filtered: bool
+    room_checked: bool
+    room_check_shared: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -40,4 +48,7 @@ class ClientRules:
             freezes=FREEZES.on(client),
             checked_start=CHECKED_START.on(client),
             unknown_throws=UNKNOWN_THROWS.on(client),
+            room_filtered=ROOM_FILTERED.on(client),
+            room_checked=ROOM_CHECKED.on(client),
+            room_check_shared=ROOM_CHECK_SHARED.on(client),
         )
