@@ -2,13 +2,19 @@
 
 Java compares strings by UTF-16 code unit, Python by code point: U+1F600 sorts before U+FF5E in Java. Every
 member of a group must sort queues and client ids the same way, or queues are owned twice and orphaned.
+
+Queue ids compare by their difference, and the difference is a Java ``int``. Among real ids (never negative) that
+is the order of numbers. Ids further apart than 2**31 can stand in a circle, and then no order is promised.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cmp_to_key
 from typing import NamedTuple
 
 from rocketmq_conformance.models.rule import Rule
+from rocketmq_conformance.models.text import int32, string_hash, utf16
 
 RULES = (
     Rule(
@@ -30,6 +36,9 @@ RULES = (
     ),
 )
 
+#: A queue inside plans and results: (topic, broker name, queue id).
+Queue = tuple[str, str, int]
+
 
 class MessageQueue(NamedTuple):
     """One queue of a topic on one broker. A plain tuple ``(topic, broker, id)`` equals it."""
@@ -39,11 +48,44 @@ class MessageQueue(NamedTuple):
     id: int
 
 
-def utf16(text: str) -> bytes:
-    """The sort key that orders strings as ``java.lang.String#compareTo`` does."""
-    return text.encode("utf-16-be", "surrogatepass")
-
-
-def queue_text(queue: MessageQueue) -> str:
+def queue_text(queue: Queue) -> str:
     """What Java's ``toString`` gives; the consistent hash places a queue by this text (MQ-ID-1)."""
-    return f"MessageQueue [topic={queue.topic}, brokerName={queue.broker}, queueId={queue.id}]"
+    topic, broker, number = queue
+    return f"MessageQueue [topic={topic}, brokerName={broker}, queueId={number}]"
+
+
+def queue_hash(queue: Queue) -> int:
+    """What Java's ``hashCode`` gives, a signed 32-bit number (MQ-ID-1)."""
+    topic, broker, number = queue
+    total = 1
+    for part in (string_hash(broker), number, string_hash(topic)):
+        total = 31 * total + part
+    return int32(total)
+
+
+def compare_queues(left: Queue, right: Queue) -> int:
+    """-1, 0 or 1: the sign of Java's ``left.compareTo(right)`` (MQ-ORD-1)."""
+    for one, other in ((utf16(left[0]), utf16(right[0])), (utf16(left[1]), utf16(right[1]))):
+        if one != other:
+            return -1 if one < other else 1
+    difference = int32(left[2] - right[2])
+    return (difference > 0) - (difference < 0)
+
+
+def sort_queues(queues: Sequence[Queue]) -> tuple[Queue, ...] | None:
+    """The queues in Java's order; None when their ids lie so far apart that Java's comparison orders them in a
+    circle, and the result depends on the sorting algorithm (MQ-ORD-1)."""
+    numbers = [queue[2] for queue in queues]
+    if not numbers or max(numbers) - min(numbers) < 2**31:
+        return tuple(sorted(queues, key=lambda queue: (utf16(queue[0]), utf16(queue[1]), queue[2])))
+    ordered = sorted(queues, key=cmp_to_key(compare_queues))
+    for at, queue in enumerate(ordered):
+        for later in ordered[at + 1 :]:
+            if compare_queues(queue, later) > 0 or compare_queues(later, queue) < 0:
+                return None
+    return tuple(ordered)
+
+
+def sort_ids(ids: Sequence[str]) -> tuple[str, ...]:
+    """Client ids in Java's order (REB-CLU-2)."""
+    return tuple(sorted(ids, key=utf16))

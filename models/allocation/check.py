@@ -1,0 +1,45 @@
+"""The argument checks that strategies share, and the words for what they answer (ALLOC-CHK-1).
+
+A member that is not in the member list gets nothing, and is not told so: its rebalance drops every queue it has.
+Missing queues are an error instead, and on an error a rebalance keeps what it has.
+"""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.outcome import Err, Expected
+from rocketmq_conformance.models.rule import Rule, Why
+
+RULES = (
+    Rule(
+        "ALLOC-CHK-1",
+        "In this order: an empty own id, no queues, no members are illegal arguments; an own id that is not among "
+        "the members gets nothing, without an error. A blank id is an id.",
+        "AbstractAllocateMessageQueueStrategy#check @ 4.9.4, 5.5.0; AllocateMessageQueueAveragely#allocate @ 4.0.0",
+    ),
+)
+
+Queues = tuple[Queue, ...]
+Members = tuple[str, ...]
+#: What a strategy says: the queues of one member, and why.
+Shares = tuple[Expected, Why]
+
+ILLEGAL_ARGUMENT = Err("ILLEGAL_ARGUMENT")
+
+_EMPTY_ID = Why(("ALLOC-CHK-1",), "own id empty")
+_NO_QUEUES = Why(("ALLOC-CHK-1",), "no queues")
+_NO_MEMBERS = Why(("ALLOC-CHK-1",), "no members")
+_NOT_A_MEMBER = Why(("ALLOC-CHK-1",), "own id missing")
+
+
+def refusal(me: str, queues: Queues, members: Members) -> Shares | None:
+    """The answer to arguments that no strategy looks at any further; None when they pass."""
+    if not me:
+        return ILLEGAL_ARGUMENT, _EMPTY_ID
+    if not queues:
+        return ILLEGAL_ARGUMENT, _NO_QUEUES
+    if not members:
+        return ILLEGAL_ARGUMENT, _NO_MEMBERS
+    if me not in members:
+        return (), _NOT_A_MEMBER
+    return None

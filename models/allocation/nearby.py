@@ -1,0 +1,84 @@
+"""MACHINE_ROOM_NEARBY: rooms with consumers keep their queues, other rooms are shared (ALLOC-NEAR-1).
+
+Where a broker or a client lives is for the user's resolver to say. The kit's resolver, which every implementation
+is asked to use: a name's room is what stands before its first "@"; without "@" it has no room.
+
+An inner strategy divides the own room's queues among the room's members, then the queues of every room that has no
+member at all among all members. A room with a single slow member is never helped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocketmq_conformance.models.allocation.averagely import averagely
+from rocketmq_conformance.models.allocation.check import ILLEGAL_ARGUMENT, Members, Queues, Shares, refusal
+from rocketmq_conformance.models.allocation.circle import by_circle
+from rocketmq_conformance.models.allocation.consistent_hash import DEFAULT_NODES, by_consistent_hash
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.text import utf16
+
+RULES = (
+    Rule(
+        "ALLOC-NEAR-1",
+        "An inner strategy divides the own room's queues among the room's members, then those of each room without "
+        "members, in room order, among all members. A broker or member without a room is an illegal argument.",
+        "AllocateMachineRoomNearby#allocate @ 4.3.0, 5.5.0",
+        releases="4.3.0+, all 5.x",
+    ),
+)
+
+AVG, CIRCLE, HASH = "AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"
+
+_NO_ROOM = Why(("ALLOC-NEAR-1",), "room unknown")
+_OWN = Why(("ALLOC-NEAR-1",), "own room")
+_BOTH = Why(("ALLOC-NEAR-1",), "own room and rooms without members")
+_SHARED = Why(("ALLOC-NEAR-1",), "rooms without members")
+_NEITHER = Why(("ALLOC-NEAR-1",), "no queue in reach")
+
+
+def _hashed(me: str, queues: Queues, members: Members) -> Shares:
+    return by_consistent_hash(me, queues, members, DEFAULT_NODES)
+
+
+INNER: dict[str, Callable[[str, Queues, Members], Shares]] = {AVG: averagely, CIRCLE: by_circle, HASH: _hashed}
+
+
+def room_of(name: str) -> str:
+    """The kit's resolver, for brokers and clients alike; "" when the name tells no room."""
+    room, at, _ = name.partition("@")
+    return room if at else ""
+
+
+def nearby(me: str, queues: Queues, members: Members, inner: str) -> Shares:
+    """The queues of ``me``, its own room's first."""
+    refused = refusal(me, queues, members)
+    if refused:
+        return refused
+    queues_of: dict[str, list[tuple[str, str, int]]] = {}
+    for queue in queues:
+        queues_of.setdefault(room_of(queue[1]), []).append(queue)
+    members_of: dict[str, list[str]] = {}
+    for member in members:
+        members_of.setdefault(room_of(member), []).append(member)
+    if "" in queues_of or "" in members_of:
+        return ILLEGAL_ARGUMENT, _NO_ROOM
+    divide = INNER[inner]
+    own = room_of(me)
+    mine: list[Value] = []
+    if own in queues_of:
+        _add(mine, divide(me, tuple(queues_of[own]), tuple(members_of[own])))
+    vacant = [room for room in sorted(queues_of, key=utf16) if room not in members_of]
+    for room in vacant:
+        _add(mine, divide(me, tuple(queues_of[room]), members))
+    if own in queues_of:
+        return tuple(mine), _BOTH if vacant else _OWN
+    return tuple(mine), _SHARED if vacant else _NEITHER
+
+
+def _add(mine: list[Value], shares: Shares) -> None:
+    # The inner strategy is given at least one queue and a member list with ``me`` in it: it never refuses.
+    queues, _ = shares
+    assert isinstance(queues, tuple)
+    mine.extend(queues)

@@ -1,0 +1,236 @@
+"""The suite ``allocation``: which queues a member owns by each strategy, and the order and identity of queues.
+
+Nothing is remembered between operations. The lists are given to the strategies as they are, sorted or not: sorting
+is an operation of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models import message_queue
+from rocketmq_conformance.models.allocation import (
+    averagely,
+    check,
+    circle,
+    config,
+    consistent_hash,
+    machine_room,
+    nearby,
+)
+from rocketmq_conformance.models.allocation.allocate import AllocationModel
+from rocketmq_conformance.models.client.switches import HASHES, NEARBY
+from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.allocation_values import (
+    ABSENT,
+    ASTRAL,
+    COLLIDING_MEMBERS,
+    HOUSED_MEMBERS,
+    HOUSED_NAMES,
+    HOUSED_QUEUES,
+    HOUSED_STOCK,
+    PLAIN_MEMBERS,
+    PLAIN_QUEUES,
+    ROOMS,
+    TILDE,
+    Members,
+    Queues,
+    allocations,
+    members_of,
+    queue_of,
+    queues,
+    queues_of,
+    rooms_of,
+    shorter,
+    shrink_allocation,
+    simpler_members,
+    simpler_queues,
+    text_of,
+)
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+_QUEUES = queues_of(PLAIN_QUEUES + HOUSED_QUEUES)
+_MEMBERS = members_of(PLAIN_MEMBERS + HOUSED_MEMBERS + COLLIDING_MEMBERS)
+_ME = text_of(("c0", ABSENT, ""))
+
+_CONFIGURED: tuple[Queues | None, ...] = ((), queues("T", "b0", 1, 0), queues("OTHER", "b9", 0), None)
+_NODES = Values(10, 1, 2, 3, 25, 0, -1, weights=(6, 1, 1, 1, 1, 1, 1))
+_INNER = Values(nearby.AVG, nearby.CIRCLE, nearby.HASH, weights=(2, 2, 1))
+
+#: Ids further apart than a Java int can say: in a circle, or a pair that is ordered by the wrapped difference.
+_FAR = (
+    queues("T", "b0", 2**31 - 1, -2),
+    queues("T", "b0", -(2**31), 1),
+    queues("T", "b0", 0, -(2**31)),
+    queues("T", "b0", 2**31 - 1, 5, -(2**31)),
+)
+_TO_SORT = PLAIN_QUEUES + HOUSED_QUEUES + _FAR
+_IDS_TO_SORT = PLAIN_MEMBERS + HOUSED_MEMBERS + COLLIDING_MEMBERS
+_ANY_QUEUE: tuple[Queue, ...] = tuple(dict.fromkeys(queue for given in _TO_SORT for queue in given[:12]))
+_TEXTS = ("", "a", "c0-0", "c0-9", "\u4e2d\u6587-0", ASTRAL, TILDE, "MessageQueue [topic=T, brokerName=b0, queueId=0]")
+
+_SORTS = allocations(_TO_SORT, _IDS_TO_SORT)
+_PLAIN = allocations(PLAIN_QUEUES, PLAIN_MEMBERS)
+
+
+@operation("Allocate by AVG.", side=Side.PURE, weight=5, together=_PLAIN, shrink=shrink_allocation())
+class AllocateAveragely(Operation):
+    me: Annotated[str, _ME]
+    queues: Annotated[Queues, _QUEUES]
+    members: Annotated[Members, _MEMBERS]
+
+
+@operation("Allocate by AVG_BY_CIRCLE.", side=Side.PURE, weight=3, together=_PLAIN, shrink=shrink_allocation())
+class AllocateByCircle(Operation):
+    me: Annotated[str, _ME]
+    queues: Annotated[Queues, _QUEUES]
+    members: Annotated[Members, _MEMBERS]
+
+
+@operation(
+    "Allocate by CONFIG; a null list is answered as an empty one.",
+    side=Side.PURE,
+    together=allocations(PLAIN_QUEUES, PLAIN_MEMBERS, _CONFIGURED),
+    shrink=shrink_allocation(lambda value: simpler_queues(value) if value else []),
+)
+class AllocateByConfig(Operation):
+    me: Annotated[str, _ME]
+    queues: Annotated[Queues, _QUEUES]
+    members: Annotated[Members, _MEMBERS]
+    configured: Annotated[Queues | None, queues_of(_CONFIGURED)]
+
+
+@operation(
+    "Allocate by MACHINE_ROOM, the consumers' rooms given.",
+    side=Side.PURE,
+    weight=5,
+    together=allocations(HOUSED_QUEUES, PLAIN_MEMBERS, ROOMS, stock=HOUSED_STOCK),
+    shrink=shrink_allocation(lambda value: shorter(value) if value else []),
+)
+class AllocateByMachineRoom(Operation):
+    me: Annotated[str, _ME]
+    queues: Annotated[Queues, _QUEUES]
+    members: Annotated[Members, _MEMBERS]
+    rooms: Annotated[tuple[str, ...] | None, rooms_of(ROOMS)]
+
+
+@operation(
+    'Allocate by MACHINE_ROOM_NEARBY; the room of a broker or client is what stands before the first "@" of its name.',
+    side=Side.PURE,
+    weight=5,
+    offered=lambda profile: NEARBY.on(profile.client),
+    together=allocations(
+        HOUSED_QUEUES[:9] + HOUSED_QUEUES, HOUSED_MEMBERS, _INNER.rows(), stock=HOUSED_STOCK, names=HOUSED_NAMES
+    ),
+    shrink=shrink_allocation(_INNER.simpler),
+)
+class AllocateNearby(Operation):
+    me: Annotated[str, _ME]
+    queues: Annotated[Queues, _QUEUES]
+    members: Annotated[Members, _MEMBERS]
+    inner: Annotated[str, _INNER]
+
+
+@operation(
+    "Allocate by CONSISTENT_HASH with so many virtual nodes for each member.",
+    side=Side.PURE,
+    weight=4,
+    offered=lambda profile: HASHES.on(profile.client),
+    together=allocations(PLAIN_QUEUES, PLAIN_MEMBERS + COLLIDING_MEMBERS, _NODES.rows()),
+    shrink=shrink_allocation(_NODES.simpler),
+)
+class AllocateByConsistentHash(Operation):
+    me: Annotated[str, _ME]
+    queues: Annotated[Queues, _QUEUES]
+    members: Annotated[Members, _MEMBERS]
+    nodes: Annotated[int, _NODES]
+
+
+@operation(
+    "Sort queues as a rebalance does before it allocates.",
+    side=Side.PURE,
+    weight=2,
+    together=lambda choices: (_SORTS(choices)[1],),
+    shrink=lambda args: [(fewer,) for fewer in simpler_queues(args[0])],
+)
+class SortQueues(Operation):
+    queues: Annotated[Queues, queues_of(_TO_SORT)]
+
+
+@operation(
+    "Sort client ids as a rebalance does before it allocates.",
+    side=Side.PURE,
+    together=lambda choices: (_SORTS(choices)[2],),
+    shrink=lambda args: [(fewer,) for fewer in simpler_members(args[0])],
+)
+class SortMembers(Operation):
+    members: Annotated[Members, _MEMBERS]
+
+
+@operation("Compare two queues: -1, 0 or 1.", side=Side.PURE)
+class CompareQueues(Operation):
+    left: Annotated[Queue, queue_of(_ANY_QUEUE)]
+    right: Annotated[Queue, queue_of(_ANY_QUEUE)]
+
+
+@operation("Text and 32-bit hash of a queue.", side=Side.PURE)
+class IdentifyQueue(Operation):
+    queue: Annotated[Queue, queue_of(_ANY_QUEUE)]
+
+
+@operation(
+    "The place of a text on the consistent hash's ring.",
+    side=Side.PURE,
+    offered=lambda profile: HASHES.on(profile.client),
+)
+class PlaceText(Operation):
+    text: Annotated[str, text_of(_TEXTS)]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = AllocationModel(profile)
+    return Bound(
+        None,
+        (
+            model.averagely,
+            model.by_circle,
+            model.by_config,
+            model.by_machine_room,
+            model.nearby,
+            model.by_consistent_hash,
+            model.sort_queues,
+            model.sort_members,
+            model.compare_queues,
+            model.identify_queue,
+            model.place_text,
+        ),
+    )
+
+
+_MODULES = (check, averagely, circle, config, machine_room, nearby, consistent_hash, message_queue)
+
+SUITE = Suite(
+    name="allocation",
+    sentence="Which queues a member of a group owns by each strategy, and how queues and members are ordered.",
+    side=Side.PURE,
+    operations=(
+        AllocateAveragely,
+        AllocateByCircle,
+        AllocateByConfig,
+        AllocateByMachineRoom,
+        AllocateNearby,
+        AllocateByConsistentHash,
+        SortQueues,
+        SortMembers,
+        CompareQueues,
+        IdentifyQueue,
+        PlaceText,
+    ),
+    bind=_bind,
+    steps=20,
+    show=lambda state: "no state",
+    rules=tuple(rule.id for module in _MODULES for rule in module.RULES),
+)
