@@ -32,6 +32,8 @@ from rocketmq_conformance.suites.allocation_values import (
     HOUSED_STOCK,
     PLAIN_MEMBERS,
     PLAIN_QUEUES,
+    RING_MEMBERS,
+    RING_QUEUES,
     ROOMS,
     TILDE,
     Members,
@@ -139,7 +141,7 @@ class AllocateNearby(Operation):
     side=Side.PURE,
     weight=4,
     offered=lambda profile: HASHES.on(profile.client),
-    together=allocations(PLAIN_QUEUES, PLAIN_MEMBERS + COLLIDING_MEMBERS, _NODES.rows()),
+    together=allocations(RING_QUEUES, RING_MEMBERS, _NODES.rows()),
     shrink=shrink_allocation(_NODES.simpler),
 )
 class AllocateByConsistentHash(Operation):

@@ -104,6 +104,13 @@ COLLIDING_MEMBERS: tuple[Members, ...] = (
     ("c17593", "c5078"),
 )
 
+#: Queues that stand exactly where virtual nodes stand: c7659-9 and c3929-0.
+_MET = queues("T", "b0", 5470, 87840)
+_MEETING = ("c3929", "a", "c7659")
+
+RING_QUEUES = (*PLAIN_QUEUES[::2], _MET, _MET)
+RING_MEMBERS = (*PLAIN_MEMBERS[::2], *COLLIDING_MEMBERS, _MEETING, _MEETING)
+
 HOUSED_MEMBERS: tuple[Members, ...] = (
     ("east@c0",),
     ("east@c0", "west@c0"),

@@ -1,0 +1,258 @@
+"""The port's allocation: strategies, sorting and queue identity, in small steps that a mutant can get wrong."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from functools import cmp_to_key, lru_cache
+
+from rocketmq_conformance.models.outcome import Err, Result
+
+Queue = tuple[str, str, int]
+Queues = tuple[Queue, ...]
+Ids = tuple[str, ...]
+Strategy = Callable[[str, Queues, Ids], Queues]
+
+MASK = 0xFFFF_FFFF
+
+
+class IllegalArgumentError(Exception):
+    """What Java reports as IllegalArgumentException."""
+
+
+def signed(number: int) -> int:
+    """The lower 32 bits as a signed number."""
+    number &= MASK
+    return number - (1 << 32) if number >> 31 else number
+
+
+def code_units(text: str) -> bytes:
+    """A text as Java has it."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+@lru_cache(maxsize=1 << 16)
+def first_word(text: str) -> int:
+    """The first 32 bits of a text's MD5."""
+    return int(hashlib.md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()[:8], 16)
+
+
+class Allocator:
+    """What a rebalance needs to know: who owns which queues."""
+
+    # --- strategies ---------------------------------------------------------------------------------------
+
+    def averagely(self, me: str, queues: Queues, ids: Ids) -> Queues:
+        """Strategy AVG."""
+        if not self.takes_part(me, queues, ids):
+            return ()
+        start, end = self.block(self.position(me, ids), len(queues), len(ids))
+        return queues[start:end]
+
+    def by_circle(self, me: str, queues: Queues, ids: Ids) -> Queues:
+        """Strategy AVG_BY_CIRCLE."""
+        if not self.takes_part(me, queues, ids):
+            return ()
+        position = self.position(me, ids)
+        return tuple(queue for at, queue in enumerate(queues) if self.dealt_to(at, len(ids)) == position)
+
+    def by_config(self, me: str, queues: Queues, ids: Ids, configured: Queues | None) -> Queues:
+        """Strategy CONFIG."""
+        return configured or ()
+
+    def by_machine_room(self, me: str, queues: Queues, ids: Ids, rooms: Iterable[str] | None) -> Queues:
+        """Strategy MACHINE_ROOM."""
+        if not self.takes_part(me, queues, ids):
+            return ()
+        allowed = set(rooms or ())
+        near = tuple(queue for queue in queues if self.in_rooms(queue[1], allowed))
+        return self.room_share(self.position(me, ids), queues, near, len(ids))
+
+    def nearby(self, me: str, queues: Queues, ids: Ids, inner: str) -> Queues:
+        """Strategy MACHINE_ROOM_NEARBY around one of the other strategies."""
+        if not self.takes_part(me, queues, ids):
+            return ()
+        for name in (*(queue[1] for queue in queues), *ids):
+            if not self.room(name):
+                raise IllegalArgumentError(f"Machine room is null for {name}")
+        divide = self.inner(inner)
+        mine: list[Queue] = []
+        for room, members in self.visited_rooms(me, queues, ids):
+            housed = tuple(queue for queue in queues if self.room(queue[1]) == room)
+            if housed:
+                mine += divide(me, housed, members)
+        return tuple(mine)
+
+    def by_consistent_hash(self, me: str, queues: Queues, ids: Ids, nodes: int) -> Queues:
+        """Strategy CONSISTENT_HASH."""
+        if nodes < 0:
+            raise IllegalArgumentError(f"illegal virtualNodeCnt {nodes}")
+        if not self.takes_part(me, queues, ids):
+            return ()
+        ring = self.ring(ids, nodes)
+        places = sorted(ring)
+        if not places:
+            return ()
+        return tuple(queue for queue in queues if ring[self.successor(places, self.place(self.text(queue)))] == me)
+
+    # --- steps of the strategies --------------------------------------------------------------------------
+
+    def takes_part(self, me: str, queues: Queues, ids: Ids) -> bool:
+        """Check the arguments; False when this client is not a member."""
+        if not me:
+            raise IllegalArgumentError("currentCID is empty")
+        if not queues:
+            raise IllegalArgumentError("mqAll is null or mqAll empty")
+        if not ids:
+            raise IllegalArgumentError("cidAll is null or cidAll empty")
+        return me in ids
+
+    def position(self, me: str, ids: Ids) -> int:
+        """The place of a member in the list."""
+        return ids.index(me)
+
+    def block(self, position: int, queues: int, members: int) -> tuple[int, int]:
+        """Start and end of a member's block."""
+        small, extra = divmod(queues, members)
+        if position < extra:
+            start = position * (small + 1)
+            return start, start + small + 1
+        start = position * small + extra
+        return start, start + small
+
+    def dealt_to(self, at: int, members: int) -> int:
+        """The member that is dealt the queue at a place."""
+        return at % members
+
+    def in_rooms(self, broker: str, rooms: set[str]) -> bool:
+        """Is a broker named ``room@name`` in one of the rooms? Trailing "@" do not count."""
+        if broker.count("@") == 0:
+            return False
+        parts = broker.rstrip("@").split("@")
+        return len(parts) == 2 and parts[0] in rooms
+
+    def room_share(self, position: int, queues: Queues, near: Queues, members: int) -> Queues:
+        """A member's block of the near queues, and its part of the rest."""
+        size = len(near) // members
+        rest = near[size * members :]
+        return near[position * size : (position + 1) * size] + rest[position : position + 1]
+
+    def room(self, name: str) -> str:
+        """The room of a broker or a client, "" when its name tells none."""
+        return name.split("@")[0] if "@" in name else ""
+
+    def inner(self, name: str) -> Strategy:
+        """A strategy by name."""
+        strategies: dict[str, Strategy] = {
+            "AVG": self.averagely,
+            "AVG_BY_CIRCLE": self.by_circle,
+            "CONSISTENT_HASH": lambda me, queues, ids: self.by_consistent_hash(me, queues, ids, 10),
+        }
+        return strategies[name]
+
+    def visited_rooms(self, me: str, queues: Queues, ids: Ids) -> list[tuple[str, Ids]]:
+        """The rooms whose queues a member may get, in order, with those who share them."""
+        own = self.room(me)
+        inhabited = {self.room(member) for member in ids}
+        others = {self.room(queue[1]) for queue in queues} - inhabited
+        neighbours = tuple(member for member in ids if self.room(member) == own)
+        return [(own, neighbours), *((room, ids) for room in self.sort_ids(tuple(others)))]
+
+    def ring(self, ids: Ids, nodes: int) -> dict[int, str]:
+        """Place to member."""
+        ring: dict[int, str] = {}
+        for member in ids:
+            present = list(ring.values()).count(member)
+            for k in range(nodes):
+                ring[self.place(self.node_key(member, present + k))] = member
+        return ring
+
+    def node_key(self, member: str, k: int) -> str:
+        """The text of a virtual node."""
+        return f"{member}-{k}"
+
+    def place(self, text: str) -> int:
+        """The place of a text on the ring."""
+        return first_word(text)
+
+    def successor(self, places: list[int], place: int) -> int:
+        """The first place of the ring that is not before ``place``."""
+        at = bisect_left(places, place)
+        return places[at] if at < len(places) else places[0]
+
+    # --- order and identity -------------------------------------------------------------------------------
+
+    def text_key(self, text: str) -> bytes:
+        """Sort key of a string."""
+        return code_units(text)
+
+    def difference(self, left: int, right: int) -> int:
+        """How far a queue id is after another."""
+        return signed(left - right)
+
+    def compare(self, left: Queue, right: Queue) -> int:
+        """-1, 0 or 1."""
+        for one, other in zip(left[:2], right[:2], strict=True):
+            if one != other:
+                return -1 if self.text_key(one) < self.text_key(other) else 1
+        difference = self.difference(left[2], right[2])
+        return 0 if difference == 0 else -1 if difference < 0 else 1
+
+    def sort_queues(self, queues: Queues) -> Queues:
+        """Queues in the order that all members agree on."""
+        return tuple(sorted(queues, key=cmp_to_key(self.compare)))
+
+    def sort_ids(self, ids: Ids) -> Ids:
+        """Client ids in the order that all members agree on."""
+        return tuple(sorted(ids, key=self.text_key))
+
+    def text(self, queue: Queue) -> str:
+        """The text of a queue."""
+        return "MessageQueue [topic={}, brokerName={}, queueId={}]".format(*queue)
+
+    def text_hash(self, text: str) -> int:
+        """Java's hash of a string."""
+        total = 0
+        units = code_units(text)
+        for at in range(0, len(units), 2):
+            total = (total * 31 + int.from_bytes(units[at : at + 2], "big")) & MASK
+        return total
+
+    def identify(self, queue: Queue) -> Result:
+        """(text, hash) of a queue."""
+        topic, broker, number = queue
+        folded = ((31 + self.text_hash(broker)) * 31 + number) * 31 + self.text_hash(topic)
+        return self.text(queue), signed(folded)
+
+    # --- the kit's operations -----------------------------------------------------------------------------
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of the allocation suite, by the operation's name; errors are returned."""
+        return {
+            "allocate_averagely": refusing(self.averagely),
+            "allocate_by_circle": refusing(self.by_circle),
+            "allocate_by_config": refusing(self.by_config),
+            "allocate_by_machine_room": refusing(self.by_machine_room),
+            "allocate_nearby": refusing(self.nearby),
+            "allocate_by_consistent_hash": refusing(self.by_consistent_hash),
+            "sort_queues": self.sort_queues,
+            "sort_members": self.sort_ids,
+            "compare_queues": self.compare,
+            "identify_queue": self.identify,
+            "place_text": self.place,
+        }
+
+
+def refusing(strategy: Callable[..., Queues]) -> Callable[..., Result]:
+    """The strategy with its errors as answers. An index out of range is what it is in every language: a failure."""
+
+    def call(*args: object) -> Result:
+        try:
+            return strategy(*args)
+        except IllegalArgumentError as error:
+            return Err("ILLEGAL_ARGUMENT", detail=str(error))
+        except IndexError as error:
+            return Err("RUNTIME", detail=str(error))
+
+    return call
