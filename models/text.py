@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _CONTROLS = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"
 _SPACES = " \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000"
 _WHITE = frozenset(_CONTROLS + _SPACES)
 
 
+@lru_cache(maxsize=1 << 12)
 def utf16(text: str) -> bytes:
     """The sort key that orders strings as ``java.lang.String#compareTo`` does."""
     return text.encode("utf-16-be", "surrogatepass")

@@ -41,6 +41,12 @@ def first_word(text: str) -> int:
 class Allocator:
     """What a rebalance needs to know: who owns which queues."""
 
+    #: Rings that are remembered: groups change rarely, and every topic of a group has the same members.
+    RINGS = 1024
+
+    def __init__(self) -> None:
+        self.rings: dict[tuple[Ids, int], tuple[list[int], dict[int, str]]] = {}
+
     # --- strategies ---------------------------------------------------------------------------------------
 
     def averagely(self, me: str, queues: Queues, ids: Ids) -> Queues:
@@ -90,8 +96,12 @@ class Allocator:
             raise IllegalArgumentError(f"illegal virtualNodeCnt {nodes}")
         if not self.takes_part(me, queues, ids):
             return ()
-        ring = self.ring(ids, nodes)
-        places = sorted(ring)
+        if (ids, nodes) not in self.rings:
+            if len(self.rings) >= self.RINGS:
+                self.rings.clear()
+            ring = self.ring(ids, nodes)
+            self.rings[ids, nodes] = sorted(ring), ring
+        places, ring = self.rings[ids, nodes]
         if not places:
             return ()
         return tuple(queue for queue in queues if ring[self.successor(places, self.place(self.text(queue)))] == me)

@@ -10,6 +10,8 @@ rooms, while some of P have no owner.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from rocketmq_conformance.models.allocation.check import ILLEGAL_ARGUMENT, Members, Queues, Shares, refusal
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import UNDEFINED
@@ -57,6 +59,7 @@ _KINDS = {(True, False): _BLOCK, (True, True): _BLOCK_AND_TAIL, (False, True): _
 _FOREIGN = Why(("ALLOC-ROOM-1-FAULT",), "foreign block")
 
 
+@lru_cache(maxsize=1 << 12)
 def room_of_broker(broker: str) -> str | None:
     """The room in a broker's name, None when it names none."""
     parts = split(broker, "@")
