@@ -220,7 +220,9 @@ def shorter(items: tuple[Any, ...]) -> list[tuple[Any, ...]]:
 
 
 def simpler_text(text: str) -> list[str]:
-    """Shorter texts: one half, one character less."""
+    """Shorter texts: one half, one character less. Two characters are short enough, unless one is an "@"."""
+    if len(text) <= 2 and "@" not in text:
+        return []
     half = len(text) // 2
     return [t for t in dict.fromkeys((text[:half], text[half:], text[1:], text[:-1])) if len(t) < len(text)]
 
