@@ -1,0 +1,1 @@
+"""The proof: the model against real RocketMQ, counted by rule and release."""
