@@ -15,12 +15,13 @@ RULES = (
     Rule(
         "BQ-UPDATE-1",
         "A commit is checked from 5.3.0 for its group, from 5.0.0 for its topic, in that order; 4.x stores it for "
-        "any name.",
+        "any name. The queue id is never checked.",
         "ConsumerManageProcessor#updateConsumerOffset @ 4.9.7, 5.0.0, 5.3.0, 5.5.0",
     ),
     Rule(
         "BQ-UPDATE-FIELD",
-        "A commit without queue id or offset answers SYSTEM_ERROR, from 5.3.2 INVALID_PARAMETER.",
+        "A commit without queue id or offset answers SYSTEM_ERROR, from 5.3.2 INVALID_PARAMETER; unknown names are "
+        "noticed first.",
         "ConsumerManageProcessor#updateConsumerOffset @ 5.1.0, 5.3.2",
     ),
     Rule(
@@ -40,7 +41,10 @@ _TOPIC = Why(("BQ-UPDATE-1",), "unknown topic")
 _FIELD = Why(("BQ-UPDATE-FIELD",), "missing field")
 _FIRST = Why(("BQ-UPDATE-2",), "first commit")
 _FORWARD = Why(("BQ-UPDATE-2",), "forward")
-_BACK = Why(("BQ-UPDATE-2",), "not forward")
+_SAME = Why(("BQ-UPDATE-2",), "same again")
+_BACK = Why(("BQ-UPDATE-2",), "backwards")
+_NEGATIVE = Why(("BQ-UPDATE-2",), "negative")
+_UNKNOWN = Why(("BQ-UPDATE-1", "BQ-UPDATE-2"), "unknown name stored")
 
 
 def commit_offset(
@@ -51,7 +55,7 @@ def commit_offset(
     queue: int | None,
     offset: int | None,
 ) -> Answer[BrokerState]:
-    """None when stored; otherwise the error code."""
+    """None when stored; otherwise the error code. ``None`` for queue or offset is a field that was not sent."""
     if rules.group_checked and group not in state.groups:
         return state, NO_GROUP, _GROUP
     if rules.topic_checked and topic not in state.topics:
@@ -59,6 +63,16 @@ def commit_offset(
     if queue is None or offset is None:
         return state, INVALID_PARAMETER if rules.invalid_parameter else SYSTEM_ERROR, _FIELD
     key = (group, topic, queue)
+    after = BrokerState(state.topics, state.groups, state.logs, {**state.stored, key: offset})
+    return after, None, _kind(state, key, offset)
+
+
+def _kind(state: BrokerState, key: tuple[str, str, int], offset: int) -> Why:
     old = state.stored.get(key)
-    why = _FIRST if old is None else _FORWARD if offset > old else _BACK
-    return BrokerState(state.topics, state.groups, state.logs, {**state.stored, key: offset}), None, why
+    if offset < 0:
+        return _NEGATIVE
+    if key[0] not in state.groups or key[1] not in state.topics:
+        return _UNKNOWN
+    if old is None:
+        return _FIRST
+    return _FORWARD if offset > old else _SAME if offset == old else _BACK

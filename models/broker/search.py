@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.rule import Answer, Rule, Why
 
@@ -26,10 +26,18 @@ RULES = (
     ),
     Rule(
         "BQ-TIME-1",
-        "Up to 5.1.0 a search answers the message nearest in time, the older of two equally near ones, and the last "
-        "message for any later time; an empty queue answers 0.",
+        "Up to 5.1.0 a search answers the message nearest in time, the older of two equally near ones, any of "
+        "several equal ones (the one that the halving hits), and the last message for any later time; an empty "
+        "queue answers 0.",
         "ConsumeQueue#getOffsetInQueueByTime @ 4.9.7, 5.1.0",
         releases="3.x – 5.1.0",
+    ),
+    Rule(
+        "BQ-TIME-CLAMP",
+        "From 5.0.0-ALPHA the result of a search lies in [min, max]; before, a queue whose messages all expired "
+        "answers 0 whatever its min.",
+        "DefaultMessageStore#getOffsetInQueueByTime @ 4.9.7, 5.0.0",
+        releases="5.0.0-ALPHA+",
     ),
     Rule(
         "BQ-TIME-2",
@@ -56,6 +64,8 @@ _MAX = {kind: Why(("BQ-STORE-MAX",), kind) for kind in ("absent", "retained", "a
 _MIN = {kind: Why(("BQ-STORE-MIN",), kind) for kind in ("absent", "young", "expired")}
 _KINDS = ("empty", "before first", "after last", "exact", "equal times", "between")
 _NEAREST = {kind: Why(("BQ-TIME-1",), kind) for kind in _KINDS}
+_NEAREST["empty"] = Why(("BQ-TIME-1", "BQ-TIME-CLAMP"), "empty")
+_NEAREST_UNHEARD = {kind: Why((*why.rules, "BQ-TIME-3"), f"upper not heard, {kind}") for kind, why in _NEAREST.items()}
 _LOWER = {kind: Why(("BQ-TIME-2",), f"lower, {kind}") for kind in _KINDS}
 _UPPER = {kind: Why(("BQ-TIME-2", "BQ-TIME-3"), f"upper, {kind}") for kind in _KINDS}
 _UNHEARD = {kind: Why(("BQ-TIME-2", "BQ-TIME-3"), f"upper not heard, {kind}") for kind in _KINDS}
@@ -82,6 +92,17 @@ def earliest_time(state: BrokerState, topic: str, queue: int) -> Answer[BrokerSt
     return state, log.times[0], _EARLIEST["first retained"]
 
 
+def instant(log: QueueLog, message: int, delta: int, origin: int) -> int:
+    """The time (ms since the epoch) that lies ``delta`` ms from a retained message.
+
+    ``message`` counts retained messages from 0, -1 is the last one, and one that is not there means the last one.
+    Without any message the time is counted from ``origin``.
+    """
+    if not log.times:
+        return origin + delta
+    return log.times[min(message, len(log.times) - 1)] + delta
+
+
 def search(
     rules: BrokerRules, state: BrokerState, topic: str, queue: int, timestamp: int, boundary: str = LOWER
 ) -> Answer[BrokerState]:
@@ -90,9 +111,10 @@ def search(
     times = log.times
     kind = _kind(times, timestamp)
     if not rules.boundary_search:
+        why = _NEAREST_UNHEARD if boundary == UPPER else _NEAREST
         if not times:
-            return state, log.min if rules.clamped_search else 0, _NEAREST["empty"]
-        return state, log.first + _nearest(times, timestamp), _NEAREST[kind]
+            return state, log.min if rules.clamped_search else 0, why["empty"]
+        return state, _nearest(log, timestamp), why[kind]
     upper = boundary == UPPER and rules.upper_asked
     why = _UPPER if upper else _UNHEARD if boundary == UPPER else _LOWER
     found = bisect_right(times, timestamp) - 1 if upper else bisect_left(times, timestamp)
@@ -110,20 +132,25 @@ def _kind(times: tuple[int, ...], timestamp: int) -> str:
     return "between" if not same else "exact" if same == 1 else "equal times"
 
 
-def _nearest(times: tuple[int, ...], timestamp: int) -> int:
-    """The index that the old binary search ends at: with equal times, whichever one a midpoint hits."""
-    low, high = 0, len(times) - 1
+def _nearest(log: QueueLog, timestamp: int) -> int:
+    """The offset that the old halving ends at, for a queue that retains something.
+
+    It halves the entries from min on, expired ones included: which of several equal messages it hits depends on
+    where it began.
+    """
+    first, times = log.first, log.times
+    low, high = log.min, log.max - 1
     while low <= high:
         middle = (low + high) // 2
-        if times[middle] == timestamp:
-            return middle
-        if times[middle] < timestamp:
+        if middle < first or times[middle - first] < timestamp:
             low = middle + 1
+        elif times[middle - first] == timestamp:
+            return middle
         else:
             high = middle - 1
     # high is the last older message, low the first newer one
-    if high < 0:
-        return 0
-    if low >= len(times):
+    if high < first:
+        return low
+    if low >= log.max:
         return high
-    return high if timestamp - times[high] <= times[low] - timestamp else low
+    return high if timestamp - times[high - first] <= times[low - first] - timestamp else low

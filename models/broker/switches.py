@@ -11,7 +11,6 @@ EMPTY_IS_UNKNOWN = Switch("BQ-G3", "an empty queue answers QUERY_NOT_FOUND", Non
 SET_ZERO = Switch("BQ-SETZERO", "setZeroIfNotFound=false is honoured", None, "5.0.0-ALPHA")
 TOPIC_CHECKED = Switch("BQ-TOPICCHK", "commits to an unknown topic are refused", None, "5.0.0")
 GROUP_CHECKED = Switch("BQ-GROUPCHK", "commits of an unknown group are refused", None, "5.3.0")
-FIELDS_CHECKED = Switch("BQ-FIELDCHK", "commits without queue or offset get a sentence", None, "5.1.0")
 INVALID_PARAMETER = Switch("BQ-29", "bad parameters answer INVALID_PARAMETER", None, "5.3.2")
 EMPTY_MOVES_MIN = Switch("BQ-MIN-3", "min follows max when everything expired", None, "5.0.0")
 BOUNDARY_SEARCH = Switch("BQ-TIME-2", "search by time finds a boundary", None, "5.1.1")
@@ -30,7 +29,6 @@ class BrokerRules:
     set_zero: bool
     topic_checked: bool
     group_checked: bool
-    fields_checked: bool
     invalid_parameter: bool
     empty_moves_min: bool
     boundary_search: bool
@@ -51,7 +49,6 @@ class BrokerRules:
             set_zero=SET_ZERO.on(broker),
             topic_checked=TOPIC_CHECKED.on(broker),
             group_checked=GROUP_CHECKED.on(broker),
-            fields_checked=FIELDS_CHECKED.on(broker),
             invalid_parameter=INVALID_PARAMETER.on(broker),
             empty_moves_min=EMPTY_MOVES_MIN.on(broker),
             boundary_search=BOUNDARY_SEARCH.on(broker),

@@ -1,0 +1,101 @@
+"""Topics and groups: creating and deleting them (BQ-TOPIC-*, BQ-GROUP-*), and what becomes of stored offsets.
+
+The trap is what survives. Up to 4.9.8 a deleted topic keeps the offsets that groups stored for it, for ever: create
+the topic again and every group stands beyond the new max. And a group's offsets go only when the request says so,
+by a flag that was renamed between 4.x and 5.x; the wrong name is no flag at all.
+"""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.broker.state import BrokerState, Stored
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+RULES = (
+    Rule(
+        "BQ-TOPIC-1",
+        "Creating a topic sets its queues; creating it again replaces their number and touches neither messages nor "
+        "stored offsets. Up to 4.7.0 the answer comes before the topic is there.",
+        "AdminBrokerProcessor#updateAndCreateTopic @ 4.7.0, 4.7.1, 5.5.0",
+    ),
+    Rule(
+        "BQ-TOPIC-3",
+        "Deleting a topic removes its queues: they start again at 0. Offsets stored for it are removed from 5.0.0, "
+        "and kept before. An unknown topic is no error.",
+        "AdminBrokerProcessor#deleteTopic @ 4.9.7, 5.0.0, 5.5.0",
+    ),
+    Rule(
+        "BQ-GROUP-1",
+        "Creating a group, again or not, leaves stored offsets alone.",
+        "AdminBrokerProcessor#updateAndCreateSubscriptionGroup @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-GROUP-2",
+        "Deleting a group removes its offsets only if asked to, from 4.9.0. The flag is removeOffset in 4.x and the "
+        "5.0.0 previews and cleanOffset from 5.0.0; the other name is not looked at. An unknown group is no error.",
+        "AdminBrokerProcessor#deleteSubscriptionGroup @ 4.8.0, 4.9.7, 5.0.0, 5.5.0",
+    ),
+    Rule(
+        "BQ-COM-9",
+        "Offsets are removed by group or by topic for every topic, group and queue, whether or not they exist.",
+        "ConsumerOffsetManager#removeOffset, #cleanOffsetByTopic @ 4.9.7, 5.0.0, 5.5.0",
+    ),
+)
+
+#: Names of the flag that asks for a group's offsets to be removed; "" asks for nothing.
+KEEP, REMOVE_OFFSET, CLEAN_OFFSET = "", "removeOffset", "cleanOffset"
+
+_CREATE = {kind: Why(("BQ-TOPIC-1",), kind) for kind in ("new topic", "same again", "other queues")}
+_CREATE["created again"] = Why(("BQ-TOPIC-1", "BQ-TOPIC-3"), "new topic, offsets kept")
+_DELETE = {kind: Why(("BQ-TOPIC-3",), kind) for kind in ("unknown topic", "nothing stored", "offsets kept")}
+_DELETE["offsets removed"] = Why(("BQ-TOPIC-3", "BQ-COM-9"), "offsets removed")
+_GROUP = {kind: Why(("BQ-GROUP-1",), kind) for kind in ("new group", "same again", "new group, offsets kept")}
+_DELETE_GROUP = {kind: Why(("BQ-GROUP-2",), kind) for kind in ("nothing stored", "not asked", "flag not known")}
+_DELETE_GROUP["offsets removed"] = Why(("BQ-GROUP-2", "BQ-COM-9"), "offsets removed")
+
+
+def create_topic(rules: BrokerRules, state: BrokerState, topic: str, queues: int) -> Answer[BrokerState]:
+    """BQ-TOPIC-1: None. ``queues`` is the number of queues, to read and to write."""
+    old = state.topics.get(topic)
+    if old is None:
+        kept = any(key[1] == topic for key in state.stored)
+        why = _CREATE["created again" if kept else "new topic"]
+    else:
+        why = _CREATE["same again" if old == queues else "other queues"]
+    return BrokerState({**state.topics, topic: queues}, state.groups, state.logs, state.stored), None, why
+
+
+def delete_topic(rules: BrokerRules, state: BrokerState, topic: str) -> Answer[BrokerState]:
+    """BQ-TOPIC-3: None."""
+    kept: Stored = {key: offset for key, offset in state.stored.items() if key[1] != topic}
+    if len(kept) == len(state.stored):
+        why = _DELETE["nothing stored" if topic in state.topics else "unknown topic"]
+    elif rules.delete_forgets:
+        why = _DELETE["offsets removed"]
+    else:
+        kept, why = state.stored, _DELETE["offsets kept"]
+    topics = {name: queues for name, queues in state.topics.items() if name != topic}
+    logs = {key: log for key, log in state.logs.items() if key[0] != topic}
+    return BrokerState(topics, state.groups, logs, kept), None, why
+
+
+def create_group(rules: BrokerRules, state: BrokerState, group: str) -> Answer[BrokerState]:
+    """BQ-GROUP-1: None."""
+    if group in state.groups:
+        return state, None, _GROUP["same again"]
+    kept = any(key[0] == group for key in state.stored)
+    why = _GROUP["new group, offsets kept" if kept else "new group"]
+    return BrokerState(state.topics, state.groups | {group}, state.logs, state.stored), None, why
+
+
+def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) -> Answer[BrokerState]:
+    """BQ-GROUP-2: None. ``flag`` is the name of the request's field that is set to true."""
+    kept: Stored = {key: offset for key, offset in state.stored.items() if key[0] != group}
+    known = rules.delete_group_clears and flag == (CLEAN_OFFSET if rules.clean_offset else REMOVE_OFFSET)
+    if len(kept) == len(state.stored):
+        why = _DELETE_GROUP["nothing stored"]
+    elif known:
+        why = _DELETE_GROUP["offsets removed"]
+    else:
+        kept, why = state.stored, _DELETE_GROUP["flag not known" if flag else "not asked"]
+    return BrokerState(state.topics, state.groups - {group}, state.logs, kept), None, why

@@ -1,0 +1,192 @@
+"""What happens to a broker over time: messages expire, it is stopped, killed and started again (BQ-MIN-*, BQ-COM-11).
+
+``expire`` and ``restart`` are plain changes of a broker's state. A killed broker is another matter: it writes stored
+offsets to disk now and then (BQ-COM-12), so what it knows afterwards is one of several things, and only its answers
+narrow them down. ``Forked`` carries them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Result, agrees
+from rocketmq_conformance.models.rule import Answer, Level, Rule, Why
+
+RULES = (
+    Rule(
+        "BQ-MIN-1",
+        "min moves only when the broker deletes old files and when it starts.",
+        "ConsumeQueue#correctMinOffset @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-MIN-2",
+        "Up to 5.0.0-ALPHA min becomes the first retained message; when none is left it stays where it was, and "
+        "after a restart it is 0.",
+        "ConsumeQueue#correctMinOffset @ 4.9.7",
+        releases="3.x – 5.0.0-ALPHA",
+    ),
+    Rule(
+        "BQ-MIN-3",
+        "From 5.0.0 min becomes the first retained message, and max when none is left.",
+        "ConsumeQueue#correctMinOffset @ 5.0.0, 5.5.0",
+        releases="5.0.0+",
+    ),
+    Rule(
+        "BQ-COM-11",
+        "A broker that is stopped keeps every stored offset: unclamped, negative ones and those of unknown names too.",
+        "ConfigManager#persist, ConsumerOffsetManager#decode @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-COM-12",
+        "Stored offsets are written to disk every flushConsumerOffsetInterval, first 10 s after the start: a broker "
+        "that is killed knows those of one moment since. Topics and groups are written at once, messages survive.",
+        "BrokerController#initialize @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-TOPIC-5",
+        "Messages of a deleted topic stay in the commit log, and a restart may give the topic some or all of them "
+        "back: nothing is promised of its min, max and times from then on.",
+        "DefaultMessageStore#recover @ 4.7.1, 5.5.0",
+        level=Level.UNDEFINED,
+    ),
+    Rule(
+        "RUN-COLD-1",
+        "Up to 5.0.0 accessMessageInMemoryMaxRatio=0 makes every queue with an entry 0 cold at once; from 5.1.0 it "
+        "changes nothing for queries.",
+        "DefaultMessageStore#checkInDiskByConsumeOffset @ 4.9.7, 5.0.0",
+    ),
+)
+
+T = TypeVar("T")
+
+_EXPIRED = {
+    False: {kind: Why(("BQ-MIN-1", "BQ-MIN-2"), kind) for kind in ("all kept", "head expired", "all expired")},
+    True: {kind: Why(("BQ-MIN-1", "BQ-MIN-3"), kind) for kind in ("all kept", "head expired", "all expired")},
+}
+_RESTARTED = Why(("BQ-COM-11", "BQ-MIN-1"), "stopped")
+_KILLED = {kind: Why(("BQ-COM-12", "BQ-MIN-1"), kind) for kind in ("killed, all on disk", "killed, some not on disk")}
+_SAVED = Why(("BQ-COM-12",), "written to disk")
+_RATIO = {
+    False: Why(("RUN-COLD-1", "BQ-MEM-2"), "ratio not looked at"),
+    True: Why(("RUN-COLD-1", "BQ-DISK-1"), "ratio set"),
+}
+
+
+def expire(
+    rules: BrokerRules, state: BrokerState, firsts: Mapping[tuple[str, int], int]
+) -> tuple[BrokerState, dict[tuple[str, int], Why]]:
+    """The broker deleted its oldest files: ``firsts`` is the first retained offset of each (topic, queue)."""
+    logs, whys = dict(state.logs), {}
+    for key, first in firsts.items():
+        log = logs.get(key, ABSENT)
+        first = min(max(first, log.first), log.max)
+        left = log.times[first - log.first :]
+        kind = "all expired" if not left and first else "head expired" if first > log.first else "all kept"
+        nothing_left = log.max if rules.empty_moves_min else log.min
+        logs[key] = log._replace(min=first if left else nothing_left, first=first, times=left)
+        whys[key] = _EXPIRED[rules.empty_moves_min][kind]
+    return state._replace(logs=logs), whys
+
+
+def reopened(rules: BrokerRules, log: QueueLog) -> QueueLog:
+    """A queue after its broker started: min is looked for anew."""
+    if log.times:
+        return log._replace(min=log.first)
+    return log._replace(min=log.max if rules.empty_moves_min else 0)
+
+
+def restart(rules: BrokerRules, state: BrokerState) -> BrokerState:
+    """The broker after it was stopped and started."""
+    return state._replace(logs={key: reopened(rules, log) for key, log in state.logs.items()})
+
+
+def memory(rules: BrokerRules, state: BrokerState, hot: bool) -> BrokerState:
+    """RUN-COLD-1: every queue hot, or cold, where the ratio is looked at."""
+    if rules.empty_is_unknown:
+        return state
+    return state._replace(logs={key: log._replace(hot=hot) for key, log in state.logs.items()})
+
+
+class Forked(NamedTuple):
+    """A broker of which not everything is known.
+
+    ``possible`` are the states it may be in, the likeliest first; ``saved`` the stored offsets that may be on disk.
+    ``deleted`` are topics that lost messages by deletion since the start, ``haunted`` those before it (BQ-TOPIC-5).
+    ``hot`` is what the ratio says of new messages.
+    """
+
+    possible: tuple[BrokerState, ...]
+    saved: tuple[Stored, ...]
+    deleted: frozenset[str] = frozenset()
+    haunted: frozenset[str] = frozenset()
+    hot: bool = True
+
+    @classmethod
+    def of(cls, state: BrokerState) -> Forked:
+        """A broker whose state is known and on disk."""
+        return cls((state,), (state.stored,))
+
+
+def step(forked: Forked, observed: Result, handler: Callable[[BrokerState], Answer[BrokerState]]) -> Answer[Forked]:
+    """One operation: the states that would have answered ``observed`` remain; when none would, all of them do."""
+    answers = [handler(state) for state in forked.possible]
+    right = [answer for answer in answers if agrees(answer[1], observed)]
+    states = _distinct([state for state, _, _ in right or answers])
+    saved = _distinct([*forked.saved, *(state.stored for state in states)])
+    _, expected, why = (right or answers)[0]
+    return forked._replace(possible=states, saved=saved), expected, why
+
+
+def save(forked: Forked) -> Answer[Forked]:
+    """BQ-COM-12: time passed until stored offsets were on disk."""
+    return forked._replace(saved=_distinct([state.stored for state in forked.possible])), None, _SAVED
+
+
+def stop(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
+    """BQ-COM-11: the broker was stopped and started."""
+    return save(_started(rules, forked, forked.possible))[0], None, _RESTARTED
+
+
+def kill(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
+    """BQ-COM-12: the broker was killed and started."""
+    known = forked.possible[0]
+    # the newest is the likeliest: the interval is short
+    states = tuple(known._replace(stored=stored) for stored in reversed(forked.saved))
+    why = _KILLED["killed, all on disk" if len(states) == 1 else "killed, some not on disk"]
+    return _started(rules, forked, states), None, why
+
+
+def set_memory(rules: BrokerRules, forked: Forked, hot: bool) -> Answer[Forked]:
+    """RUN-COLD-1: the ratio was set to 0 (not ``hot``) or back to its default."""
+    states = tuple(memory(rules, state, hot) for state in forked.possible)
+    looked_at = not rules.empty_is_unknown
+    return forked._replace(possible=states, hot=hot or not looked_at), None, _RATIO[looked_at]
+
+
+def _started(rules: BrokerRules, forked: Forked, states: tuple[BrokerState, ...]) -> Forked:
+    """A started broker has its ordinary ratio, and may have messages of deleted topics."""
+    fresh = tuple(memory(rules, restart(rules, state), hot=True) for state in states)
+    return Forked(fresh, forked.saved, frozenset(), forked.haunted | forked.deleted)
+
+
+def deleted(forked: Forked, topic: str) -> Forked:
+    """BQ-TOPIC-5: remember that ``topic`` is about to lose its messages."""
+    lost = topic in forked.haunted or any(name == topic and log.max for (name, _), log in _logs(forked))
+    if not lost:
+        return forked
+    return forked._replace(deleted=forked.deleted | {topic}, haunted=forked.haunted - {topic})
+
+
+def _logs(forked: Forked) -> list[tuple[tuple[str, int], QueueLog]]:
+    return list(forked.possible[0].logs.items())
+
+
+def _distinct(items: Iterable[T]) -> tuple[T, ...]:
+    found: list[T] = []
+    for item in items:
+        if item not in found:
+            found.append(item)
+    return tuple(found)

@@ -1,0 +1,98 @@
+"""The suite ``broker-expired``: a broker that started on an aged store, whose older messages have expired.
+
+The store's topic is shared by all cases, so they send nothing to it; their groups are their own.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker import aged, search
+from rocketmq_conformance.models.broker.model import AGED, BrokerModel
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_values as values
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+_TOPIC = Values(AGED)
+_GROUP = Values(0, 1, weights=(5, 1))
+#: Every queue of the aged topic, and two that it does not have.
+_QUEUE = Values(*range(len(aged.QUEUES)), 9, -1)
+#: Below, at and above every min and max of the store.
+_OFFSET = Values(0, 1, 3, 4, 10, 12, 15, 18, 9999, -7)
+_DELTA = Values(0, 1, -1, 2, -2, 3, 5, -5, 8, 86_400_000, -86_400_000)
+
+
+@operation("Commit an offset for a queue of the aged topic.", side=Side.BROKER, weight=4)
+class Commit(Operation):
+    group: Annotated[int, _GROUP]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    offset: Annotated[int, _OFFSET]
+
+
+@operation("Query a group's offset in a queue of the aged topic.", side=Side.BROKER, weight=8)
+class Query(Operation):
+    group: Annotated[int, _GROUP]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    set_zero: Annotated[bool | None, values.SET_ZERO]
+
+
+@operation("Query the offset of the group that the aged store holds offsets of.", side=Side.BROKER, weight=3)
+class QueryKept(Operation):
+    queue: Annotated[int, _QUEUE]
+    set_zero: Annotated[bool | None, values.SET_ZERO]
+
+
+@operation("Ask for the max offset of a queue.", side=Side.BROKER)
+class Max(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+
+
+@operation("Ask for the min offset of a queue.", side=Side.BROKER)
+class Min(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+
+
+@operation("Ask for the store time of the earliest message of a queue.", side=Side.BROKER)
+class Earliest(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+
+
+@operation(
+    "Search the offset for the time `delta` ms from the store time of a message (-1: the last one).",
+    side=Side.BROKER,
+    weight=8,
+)
+class Search(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    message: Annotated[int, values.MESSAGE]
+    delta: Annotated[int, _DELTA]
+    boundary: Annotated[str, values.BOUNDARY]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = BrokerModel(profile)
+    return Bound(
+        aged.aged(BrokerRules.of(profile)),
+        (model.commit, model.query, model.query_kept, model.max, model.min, model.earliest, model.search),
+    )
+
+
+SUITE = Suite(
+    name="broker-expired",
+    sentence="Queries, commits and searches on queues whose head, or everything, has expired.",
+    side=Side.BROKER,
+    operations=(Commit, Query, QueryKept, Max, Min, Earliest, Search),
+    bind=_bind,
+    steps=60,
+    show=values.show,
+    rules=(*values.ever(search.RULES), "BQ-QUERY-1", "BQ-COM-3", "BQ-UPDATE-1", "BQ-UPDATE-2"),
+)

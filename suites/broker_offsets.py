@@ -1,0 +1,100 @@
+"""The suite ``broker-offsets``: topics, groups, messages, commits and queries on one broker."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker import admin, commit, query, send
+from rocketmq_conformance.models.broker.layout import begun
+from rocketmq_conformance.models.broker.model import BrokerModel
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_values as values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+
+@operation("Create a topic with so many queues, or change their number.", side=Side.BROKER, weight=2)
+class CreateTopic(Operation):
+    topic: Annotated[int, values.TOPIC]
+    queues: Annotated[int, values.QUEUES]
+
+
+@operation("Delete a topic.", side=Side.BROKER, weight=1)
+class DeleteTopic(Operation):
+    topic: Annotated[int, values.TOPIC]
+
+
+@operation("Create a consumer group.", side=Side.BROKER, weight=2)
+class CreateGroup(Operation):
+    group: Annotated[int, values.GROUP]
+
+
+@operation("Delete a consumer group; `flag` is the field that is set to true, if any.", side=Side.BROKER, weight=1)
+class DeleteGroup(Operation):
+    group: Annotated[int, values.GROUP]
+    flag: Annotated[str, values.FLAG]
+
+
+@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=5)
+class Send(Operation):
+    topic: Annotated[int, values.TOPIC]
+    queue: Annotated[int, values.WRITTEN]
+    count: Annotated[int, values.COUNT]
+
+
+@operation("Commit an offset; a missing queue or offset is a field that is not sent.", side=Side.BROKER, weight=12)
+class Commit(Operation):
+    group: Annotated[int, values.GROUP]
+    topic: Annotated[int, values.TOPIC]
+    queue: Annotated[int | None, values.ANY_QUEUE]
+    offset: Annotated[int | None, values.OFFSET]
+
+
+@operation("Query a group's offset.", side=Side.BROKER, weight=20)
+class Query(Operation):
+    group: Annotated[int, values.GROUP]
+    topic: Annotated[int, values.TOPIC]
+    queue: Annotated[int | None, values.ANY_QUEUE]
+    set_zero: Annotated[bool | None, values.SET_ZERO]
+
+
+@operation("Ask for the max offset of a queue.", side=Side.BROKER, weight=2)
+class Max(Operation):
+    topic: Annotated[int, values.TOPIC]
+    queue: Annotated[int, values.QUEUE]
+
+
+@operation("Ask for the min offset of a queue.", side=Side.BROKER, weight=2)
+class Min(Operation):
+    topic: Annotated[int, values.TOPIC]
+    queue: Annotated[int, values.QUEUE]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = BrokerModel(profile)
+    return Bound(
+        begun(),
+        (
+            model.create_topic,
+            model.delete_topic,
+            model.create_group,
+            model.delete_group,
+            model.send,
+            model.commit,
+            model.query,
+            model.max,
+            model.min,
+        ),
+    )
+
+
+SUITE = Suite(
+    name="broker-offsets",
+    sentence="Topics, groups, messages, commits and queries on one broker.",
+    side=Side.BROKER,
+    operations=(CreateTopic, DeleteTopic, CreateGroup, DeleteGroup, Send, Commit, Query, Max, Min),
+    bind=_bind,
+    steps=60,
+    show=values.show,
+    rules=(*values.ever(admin.RULES, commit.RULES, send.RULES, query.RULES), "BQ-STORE-MAX", "BQ-STORE-MIN"),
+)

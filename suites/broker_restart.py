@@ -1,0 +1,186 @@
+"""The suite ``broker-restart``: a broker that is stopped, killed and started again on an aged store.
+
+Slow: a restart takes seconds. Every operation observes, because a killed broker knows one of several things.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker import aged, commit, lifecycle, query
+from rocketmq_conformance.models.broker.lifecycle import Forked
+from rocketmq_conformance.models.broker.model import AGED
+from rocketmq_conformance.models.broker.restarts import KILL, STOP, RestartModel
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_values as values
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+_OWN = Values(0, 1, weights=(4, 1))
+_TOPIC = Values(0, AGED, 1, weights=(5, 5, 1))
+_QUEUE = Values(*range(len(aged.QUEUES)))
+_BOOL = Values(False, True)
+
+
+@operation("Stop or kill the broker and start it again.", side=Side.BROKER, weight=4, observes=True)
+class Restart(Operation):
+    how: Annotated[str, Values(STOP, KILL)]
+
+
+@operation("Wait until stored offsets have been written to disk.", side=Side.BROKER, weight=1, observes=True)
+class Save(Operation):
+    pass
+
+
+@operation(
+    "Set accessMessageInMemoryMaxRatio to 0 (not hot), or back to its default.",
+    side=Side.BROKER,
+    weight=5,
+    observes=True,
+)
+class Memory(Operation):
+    hot: Annotated[bool, _BOOL]
+
+
+@operation("Create a topic with so many queues.", side=Side.BROKER, weight=3, observes=True)
+class CreateTopic(Operation):
+    topic: Annotated[int, _OWN]
+    queues: Annotated[int, values.QUEUES]
+
+
+@operation("Delete a topic.", side=Side.BROKER, weight=3, observes=True)
+class DeleteTopic(Operation):
+    topic: Annotated[int, _OWN]
+
+
+@operation("Create a consumer group.", side=Side.BROKER, weight=3, observes=True)
+class CreateGroup(Operation):
+    group: Annotated[int, _OWN]
+
+
+@operation("Delete a consumer group; `flag` is the field that is set to true.", side=Side.BROKER, observes=True)
+class DeleteGroup(Operation):
+    group: Annotated[int, _OWN]
+    flag: Annotated[str, values.FLAG]
+
+
+@operation("Send messages: answers their (offset, store time) pairs.", side=Side.BROKER, weight=20, observes=True)
+class SendTimed(Operation):
+    topic: Annotated[int, _OWN]
+    queue: Annotated[int, values.WRITTEN]
+    count: Annotated[int, values.COUNT]
+    apart: Annotated[bool, _BOOL]
+
+
+@operation("Commit an offset.", side=Side.BROKER, weight=70, observes=True)
+class Commit(Operation):
+    group: Annotated[int, _OWN]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    offset: Annotated[int, Values(0, 1, 2, 3, 10, 100, -1)]
+
+
+@operation("Query a group's offset.", side=Side.BROKER, weight=100, observes=True)
+class Query(Operation):
+    group: Annotated[int, _OWN]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    set_zero: Annotated[bool | None, values.SET_ZERO]
+
+
+@operation("Query the offset of the group that the aged store holds offsets of.", side=Side.BROKER, observes=True)
+class QueryKept(Operation):
+    queue: Annotated[int, _QUEUE]
+    set_zero: Annotated[bool | None, values.SET_ZERO]
+
+
+@operation("Ask for the max offset of a queue.", side=Side.BROKER, weight=15, observes=True)
+class Max(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+
+
+@operation("Ask for the min offset of a queue.", side=Side.BROKER, weight=15, observes=True)
+class Min(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+
+
+@operation("Ask for the store time of the earliest message of a queue.", side=Side.BROKER, weight=10, observes=True)
+class Earliest(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+
+
+@operation(
+    "Search the offset for the time `delta` ms from the store time of a message (-1: the last one).",
+    side=Side.BROKER,
+    weight=25,
+    observes=True,
+)
+class Search(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    message: Annotated[int, values.MESSAGE]
+    delta: Annotated[int, values.DELTA]
+    boundary: Annotated[str, values.BOUNDARY]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = RestartModel(profile)
+    return Bound(
+        model.initial(),
+        (
+            model.restart,
+            model.save,
+            model.memory,
+            model.create_topic,
+            model.delete_topic,
+            model.create_group,
+            model.delete_group,
+            model.send,
+            model.commit,
+            model.query,
+            model.query_kept,
+            model.max,
+            model.min,
+            model.earliest,
+            model.search,
+        ),
+    )
+
+
+def _show(state: Forked) -> str:
+    more = f", or {len(state.possible) - 1} other states" if len(state.possible) > 1 else ""
+    return values.show(state.possible[0]) + more
+
+
+SUITE = Suite(
+    name="broker-restart",
+    sentence="A broker that is stopped, killed and started again, with expired, cold and young queues.",
+    side=Side.BROKER,
+    operations=(
+        Restart,
+        Save,
+        Memory,
+        CreateTopic,
+        DeleteTopic,
+        CreateGroup,
+        DeleteGroup,
+        SendTimed,
+        Commit,
+        Query,
+        QueryKept,
+        Max,
+        Min,
+        Earliest,
+        Search,
+    ),
+    bind=_bind,
+    steps=150,
+    cases=2,
+    show=_show,
+    rules=values.ever(lifecycle.RULES, commit.RULES, query.RULES),
+    ordinary=False,
+)

@@ -1,0 +1,79 @@
+"""The suite ``broker-search``: messages sent now, and searches around the store times that the broker gave them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker import search, send
+from rocketmq_conformance.models.broker.layout import begun
+from rocketmq_conformance.models.broker.model import BrokerModel
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_values as values
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+_TOPIC = Values(0, 1, weights=(7, 1))
+_COUNT = Values(1, 2, 3, 6)
+_APART = Values(False, True)
+
+
+@operation(
+    "Send messages to a queue, all at once or some ms apart: answers their (offset, store time) pairs.",
+    side=Side.BROKER,
+    weight=3,
+    observes=True,
+)
+class SendTimed(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, values.WRITTEN]
+    count: Annotated[int, _COUNT]
+    apart: Annotated[bool, _APART]
+
+
+@operation(
+    "Search the offset for the time `delta` ms from the store time of a message (-1: the last one).",
+    side=Side.BROKER,
+    weight=16,
+)
+class Search(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, values.WRITTEN]
+    message: Annotated[int, values.MESSAGE]
+    delta: Annotated[int, values.DELTA]
+    boundary: Annotated[str, values.BOUNDARY]
+
+
+@operation("Ask for the max offset of a queue.", side=Side.BROKER)
+class Max(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, values.QUEUE]
+
+
+@operation("Ask for the min offset of a queue.", side=Side.BROKER)
+class Min(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, values.QUEUE]
+
+
+@operation("Ask for the store time of the earliest message of a queue.", side=Side.BROKER, weight=2)
+class Earliest(Operation):
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, values.QUEUE]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = BrokerModel(profile)
+    return Bound(begun(), (model.send_timed, model.search, model.max, model.min, model.earliest))
+
+
+SUITE = Suite(
+    name="broker-search",
+    sentence="Searches by time around the store times that a broker gave.",
+    side=Side.BROKER,
+    operations=(SendTimed, Search, Max, Min, Earliest),
+    bind=_bind,
+    steps=40,
+    show=values.show,
+    rules=values.ever(search.RULES, send.RULES),
+)
