@@ -3,6 +3,11 @@
 A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, any number of ``CaseEnded`` and
 ``DivergenceFound``, one ``SuiteEnded``; one ``RunEnded``. ``Progress`` may come at any time. A stream without
 ``RunEnded`` was cut off, and nothing may be concluded from it. Values are JSON values only.
+
+A measurement of power is a stream of its own: ``PowerStarted``, a ``MutantJudged`` per mutant, ``PowerEnded``.
+
+New fields get a default and new event kinds a new class, which older readers can live with; anything else raises
+``FORMAT``.
 """
 
 from __future__ import annotations
@@ -21,6 +26,13 @@ CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED = (
     "could not run",
     "unsupported",
 )
+
+
+#: Why a run ended before its time. An interrupted run never conforms; one that used up its time may.
+INTERRUPTED, TIME_LIMIT = "interrupted", "time limit"
+
+#: What became of a mutant.
+KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 
 
 @dataclass(frozen=True)
@@ -122,7 +134,7 @@ class DivergenceFound(Event):
     case: int
     #: Equal for two divergences that differ in nothing but values.
     fingerprint: str
-    #: Rule ids with their sentences, levels and Java sources.
+    #: The rules that made the expected answer, each with "id", "sentence", "level" and "source" (Java).
     rules: list[dict[str, str]]
     expected: str
     observed: str
@@ -173,6 +185,54 @@ class RunEnded(Event):
     stopped: str = ""
 
 
+@dataclass(frozen=True)
+class PowerStarted(Event):
+    """The header of a measurement of power: which kit is measured, by which plans."""
+
+    kind: ClassVar[str] = "power-started"
+    format: int
+    kit: str
+    rulebook: str
+    profile: dict[str, str]
+    seed: int
+    mutants: int
+    #: Cases per suite that a mutant is given to be noticed in.
+    limit: int
+    started: str
+
+
+@dataclass(frozen=True)
+class MutantJudged(Event):
+    """One mutant: the first suite and rule that noticed it ("" when none did), after how many cases and steps."""
+
+    kind: ClassVar[str] = "mutant-judged"
+    name: str
+    #: Id of the real defect that it repeats.
+    defect: str
+    sentence: str
+    #: KILLED, SURVIVED or EQUIVALENT.
+    status: str
+    suite: str
+    rule: str
+    cases: int
+    steps: int
+    #: Why no test can tell an equivalent mutant from the port.
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class PowerEnded(Event):
+    """The footer of a measurement of power."""
+
+    kind: ClassVar[str] = "power-ended"
+    killed: int
+    survived: int
+    equivalent: int
+    seconds: float
+    exit_code: int
+    stopped: str = ""
+
+
 EVENTS: tuple[type[Event], ...] = (
     RunStarted,
     SuiteStarted,
@@ -181,4 +241,7 @@ EVENTS: tuple[type[Event], ...] = (
     DivergenceFound,
     SuiteEnded,
     RunEnded,
+    PowerStarted,
+    MutantJudged,
+    PowerEnded,
 )

@@ -1,0 +1,130 @@
+"""events.jsonl: the event stream of a run as JSON Lines, one event a line.
+
+The header (``run-started``) is the first line and the footer (``run-ended``) the last. Every line is on disk before
+the next event comes, so that a killed run leaves all that it said; such a file has no footer, and nothing may be
+concluded from it. ``progress`` is for terminals and is not written.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from rocketmq_conformance.reports.decode import event_of
+from rocketmq_conformance.reports.event import FORMAT, Event, PowerEnded, PowerStarted, Progress, RunEnded, RunStarted
+from rocketmq_conformance.reports.ledger import Conclusion, Ledger
+
+#: Name of the file in the folder of a run.
+NAME = "events.jsonl"
+
+
+class JsonlReport:
+    """Writes events to a text stream. Closes the stream only when it opened it itself (``JsonlReport.to``)."""
+
+    def __init__(self, stream: TextIO, *, owned: bool = False) -> None:
+        self._stream = stream
+        self._owned = owned
+
+    @classmethod
+    def to(cls, path: Path) -> JsonlReport:
+        """A report into a new file; OSError when it cannot be written."""
+        return cls(path.open("w", encoding="ascii", newline="\n"), owned=True)
+
+    def __call__(self, event: Event) -> None:
+        """Write and flush the event's line."""
+        if isinstance(event, Progress):
+            return
+        # ASCII only: a cut in the middle of the file never splits a character, and halves of surrogate pairs survive.
+        self._stream.write(json.dumps(event.json(), ensure_ascii=True, allow_nan=False) + "\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._owned:
+            self._stream.close()
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a file of events holds."""
+
+    events: list[Event]
+    #: Is the footer there? Without it the run was cut off.
+    complete: bool
+
+    def conclusion(self) -> Conclusion:
+        """What may be concluded of the run; a recording that is not complete is never a pass."""
+        ledger = Ledger()
+        for event in self.events:
+            ledger.add(event)
+        return ledger.conclusion()
+
+
+def read(path: Path) -> Recording:
+    """Read a file of events.
+
+    A file that ends early, even in the middle of a line, is read as far as it goes and is not ``complete``. Any other
+    flaw raises ValueError: one sentence with the line's number.
+    """
+    *lines, rest = path.read_bytes().split(b"\n")
+    events: list[Event] = []
+    for line in lines:
+        _append(events, line, path)
+    # The last line has no end. It counts when only the line end is missing: no object is valid JSON once it is cut.
+    if rest and (_ended(events) or _is_json(rest)):
+        _append(events, rest, path)
+    return Recording(events, complete=_ended(events))
+
+
+def _append(events: list[Event], line: bytes, path: Path) -> None:
+    try:
+        found = _object(line)
+        _check_format(found)
+        event = event_of(found)
+        _check_place(event, events)
+    except ValueError as error:
+        raise ValueError(f"Line {len(events) + 1} of {path} {error}.") from None
+    events.append(event)
+
+
+def _object(line: bytes) -> object:
+    try:
+        found: object = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
+    return found
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        _object(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _ended(events: list[Event]) -> bool:
+    return bool(events) and isinstance(events[-1], RunEnded | PowerEnded)
+
+
+def _check_format(found: object) -> None:
+    """Refuse a newer format before anything else of the line is looked at: all of it may have changed."""
+    if isinstance(found, dict) and found.get("event") in (RunStarted.kind, PowerStarted.kind):
+        written = found.get("format")
+        if isinstance(written, int) and written > FORMAT:
+            raise ValueError(
+                f"is of format {written}, and this kit reads formats up to {FORMAT}: update rocketmq-conformance"
+            )
+
+
+def _check_place(event: Event, before: list[Event]) -> None:
+    """Raise ValueError when the event may not stand here."""
+    header = isinstance(event, RunStarted | PowerStarted)
+    if _ended(before):
+        raise ValueError("comes after the footer")
+    if header and before:
+        raise ValueError("is a second header: keep the events of one run in one file")
+    if not header and not before:
+        raise ValueError("comes before any header: the begin of the file is lost")

@@ -1,0 +1,230 @@
+"""junit.xml: what CI servers show.
+
+One test suite per suite. Its test cases are the rules that the suite can reach, so that a CI server's history is the
+history of a rule, and two more: ``verdict``, the suite as a whole, and ``control``, the planted wrong answer.
+
+=========== ========================================================================================
+failure     a divergence; a suite that diverges
+error       undecided, could not run, not finished, a control that stayed silent: nothing is known
+skipped     unsupported; a rule that never fired; a control that no case could carry
+=========== ========================================================================================
+
+One more test suite, ``run``, holds the verdict of the whole run. The file is written when the run begins and again
+whenever a suite ends, so that a killed run leaves neither yesterday's pass nor none at all: what has not ended is an
+error in it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from rocketmq_conformance.reports.event import (
+    CONFORMS,
+    DIVERGES,
+    UNSUPPORTED,
+    DivergenceFound,
+    Event,
+    RunStarted,
+    SuiteEnded,
+)
+from rocketmq_conformance.reports.failure import plain
+from rocketmq_conformance.reports.ledger import Ledger
+from rocketmq_conformance.reports.text import clean, count, profile
+
+#: Name of the file in the folder of a run.
+NAME = "junit.xml"
+
+_PACKAGE = "rocketmq-conformance"
+#: Columns of the failure blocks inside the file.
+_WIDTH = 100
+_OUTCOMES = ("failure", "error", "skipped")
+#: Longer messages spoil a CI server's overview; the text below them has it all.
+_MESSAGE = 300
+
+
+@dataclass(frozen=True)
+class _TestCase:
+    """A test case; ``outcome`` is one of ``_OUTCOMES`` or "" for a pass."""
+
+    name: str
+    outcome: str = ""
+    message: str = ""
+    body: str = ""
+    seconds: float = 0.0
+
+
+class JunitReport:
+    """Writes the JUnit XML file of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._ledger = Ledger()
+
+    def __call__(self, event: Event) -> None:
+        """Enter the event; the header and the end of a suite rewrite the file."""
+        self._ledger.add(event)
+        if isinstance(event, RunStarted | SuiteEnded):
+            self._write()
+
+    def close(self) -> None:
+        """Write the file for the last time."""
+        self._write()
+
+    def _write(self) -> None:
+        # Written beside and moved, so that nobody reads half a file.
+        beside = self._path.with_name(self._path.name + ".part")
+        beside.write_bytes(document(self._ledger))
+        os.replace(beside, self._path)
+
+
+def document(ledger: Ledger) -> bytes:
+    """The XML file for what a ledger holds."""
+    root = ElementTree.Element("testsuites", name=_PACKAGE)
+    suites = [(suite, _suite_cases(ledger, suite)) for suite in ledger.suites]
+    everything = [case for _, cases in suites for case in cases] + _run_cases(ledger)
+    for name, number in _numbers(everything).items():
+        # "skipped" is no attribute of the root.
+        if name != "skipped":
+            root.set(name, str(number))
+    root.set("time", f"{sum(case.seconds for case in everything):.3f}")
+    for suite, cases in suites:
+        root.append(_element(ledger, suite, cases))
+    root.append(_element(ledger, "run", _run_cases(ledger)))
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
+
+
+def _run_cases(ledger: Ledger) -> list[_TestCase]:
+    conclusion = ledger.conclusion()
+    message = f"{conclusion.verdict}: {conclusion.reason}" if conclusion.reason else conclusion.verdict
+    if conclusion.passed:
+        return [_TestCase("verdict")]
+    return [_TestCase("verdict", "failure" if conclusion.verdict == DIVERGES else "error", message)]
+
+
+def _suite_cases(ledger: Ledger, suite: str) -> list[_TestCase]:
+    found = [divergence for divergence in ledger.divergences if divergence.suite == suite]
+    ended = ledger.ended.get(suite)
+    if ended is None:
+        error = _TestCase("verdict", "error", "the suite did not end, so nothing is known of it")
+        return [*_rule_cases(found, (), ()), error]
+    fired = [str(row[0]) for row in ended.coverage]
+    rules = _rule_cases(found, fired, ended.silent_rules)
+    if ended.control is False:
+        # What a suite agrees to that does not notice a wrong answer is no pass of a rule either.
+        rules = [
+            case if case.outcome else _TestCase(case.name, "skipped", "the control stayed silent") for case in rules
+        ]
+    return [
+        *rules,
+        _verdict_case(ledger, ended),
+        *([] if ended.verdict == UNSUPPORTED else [_control_case(ended)]),
+    ]
+
+
+def _rule_cases(
+    divergences: list[DivergenceFound], fired: list[str] | tuple[()], silent: list[str] | tuple[()]
+) -> list[_TestCase]:
+    """A test case per rule. A divergence fails every rule that made the expected answer."""
+    failed: dict[str, list[DivergenceFound]] = {}
+    for divergence in divergences:
+        for rule in divergence.rules:
+            failed.setdefault(rule.get("id", ""), []).append(divergence)
+    cases = []
+    for rule in dict.fromkeys([*failed, *fired, *silent]):
+        if rule in failed:
+            # Divergences with the same fingerprint differ in values only: the first of them tells the story.
+            stories = {divergence.fingerprint: divergence for divergence in reversed(failed[rule])}
+            first = failed[rule][0]
+            message = f"expected {first.expected}, observed {first.observed}"
+            body = "\n\n".join(plain(story, _WIDTH) for story in reversed(stories.values()))
+            cases.append(_TestCase(rule, "failure", message, body))
+        elif rule in fired:
+            cases.append(_TestCase(rule))
+        else:
+            cases.append(_TestCase(rule, "skipped", "the rule never fired"))
+    return cases
+
+
+def _verdict_case(ledger: Ledger, ended: SuiteEnded) -> _TestCase:
+    reasons = [
+        f"{verdict}: {reason} ({count(times, 'case')}, first case {first})"
+        for (suite, verdict, reason), (times, first) in ledger.reasons.items()
+        if suite == ended.suite and reason
+    ]
+    reasons += [f"unsupported: {operation}: {why}" for operation, why in ended.unsupported.items()]
+    counts = ", ".join(f"{verdict} {number}" for verdict, number in ended.cases.items())
+    message = f"{ended.verdict}: {ended.reason or counts}"
+    body = "\n".join(clean(line) for line in reasons)
+    outcome = {CONFORMS: "", DIVERGES: "failure", UNSUPPORTED: "skipped"}.get(ended.verdict, "error")
+    if outcome == "" and ended.cases.get(CONFORMS, 0) == 0:
+        outcome, message = "error", "no case conformed, so nothing is known of the suite"
+    return _TestCase("verdict", outcome, message, body, ended.seconds)
+
+
+def _control_case(ended: SuiteEnded) -> _TestCase:
+    if ended.control:
+        return _TestCase("control")
+    if ended.control is None:
+        return _TestCase("control", "skipped", "no case could carry a planted wrong answer")
+    return _TestCase(
+        "control", "error", "the planted wrong answer was not noticed: the suite's verdict rests on nothing"
+    )
+
+
+def _numbers(cases: list[_TestCase]) -> dict[str, int]:
+    outcomes = [case.outcome for case in cases]
+    return {
+        "tests": len(cases),
+        "failures": outcomes.count("failure"),
+        "errors": outcomes.count("error"),
+        "skipped": outcomes.count("skipped"),
+    }
+
+
+def _element(ledger: Ledger, suite: str, cases: list[_TestCase]) -> ElementTree.Element:
+    element = ElementTree.Element("testsuite", name=_name(suite))
+    for name, number in _numbers(cases).items():
+        element.set(name, str(number))
+    element.set("time", f"{sum(case.seconds for case in cases):.3f}")
+    if ledger.header:
+        element.set("timestamp", clean(ledger.header.started))
+        element.append(_properties(ledger.header))
+    for case in cases:
+        child = ElementTree.SubElement(
+            element,
+            "testcase",
+            classname=f"{_PACKAGE}.{_name(suite)}",
+            name=_name(case.name),
+            time=f"{case.seconds:.3f}",
+        )
+        if case.outcome:
+            message = clean(case.message)
+            message = message if len(message) <= _MESSAGE else message[: _MESSAGE - 3] + "..."
+            inner = ElementTree.SubElement(child, case.outcome, message=message)
+            inner.text = case.body or None
+    return element
+
+
+def _name(text: str) -> str:
+    """A name that a CI server can make a link of."""
+    return clean(text) or "nameless"
+
+
+def _properties(header: RunStarted) -> ElementTree.Element:
+    element = ElementTree.Element("properties")
+    values = {
+        "implementation": f"{header.implementation} {header.version}",
+        "address": header.address,
+        "profile": profile(header.profile),
+        "seed": str(header.seed),
+        "kit": header.kit,
+        "rulebook": header.rulebook,
+    }
+    for name, value in values.items():
+        ElementTree.SubElement(element, "property", name=name, value=clean(value))
+    return element

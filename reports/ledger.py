@@ -1,0 +1,136 @@
+"""The ledger: adds events up, and says what may be concluded from them.
+
+Every report that states a verdict asks the ledger, so that none of them can be kinder than another. The runner's
+footer states the verdict. The ledger takes a good one at its word only when the events before it bear it out: a
+stream without a footer, a suite that never ended or a control that stayed silent is no pass, whatever the footer says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rocketmq_conformance.reports.event import (
+    CONFORMS,
+    TIME_LIMIT,
+    UNDECIDED,
+    UNSUPPORTED,
+    CaseEnded,
+    DivergenceFound,
+    Event,
+    Progress,
+    RunEnded,
+    RunStarted,
+    SuiteEnded,
+    SuiteStarted,
+)
+
+#: What the process says when it ends.
+CONFORMS_CODE, UNDECIDED_CODE, KIT_FAULT_CODE = 0, 3, 5
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A verdict, the exit code that goes with it, and why it is not what one might hope for ("" when it is)."""
+
+    verdict: str
+    exit_code: int
+    reason: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Does the implementation conform, as far as anybody looked?"""
+        return self.verdict == CONFORMS and self.exit_code == CONFORMS_CODE
+
+
+@dataclass
+class Ledger:
+    """What the events of one run have said so far."""
+
+    header: RunStarted | None = None
+    started: dict[str, SuiteStarted] = field(default_factory=dict)
+    ended: dict[str, SuiteEnded] = field(default_factory=dict)
+    divergences: list[DivergenceFound] = field(default_factory=list)
+    #: Reasons of cases that do not conform: (suite, verdict, reason) -> how many, and the first case.
+    reasons: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+    footer: RunEnded | None = None
+    #: The first event that came where it may not, in words, or "".
+    disorder: str = ""
+
+    def add(self, event: Event) -> None:
+        """Enter an event."""
+        self.disorder = self.disorder or self._disorder(event)
+        match event:
+            case RunStarted():
+                self.header = event
+            case SuiteStarted():
+                self.started[event.suite] = event
+            case CaseEnded() if event.verdict != CONFORMS:
+                key = (event.suite, event.verdict, event.reason)
+                times, first = self.reasons.get(key, (0, event.case))
+                self.reasons[key] = (times + 1, first)
+            case DivergenceFound():
+                self.divergences.append(event)
+            case SuiteEnded():
+                self.ended[event.suite] = event
+            case RunEnded():
+                self.footer = event
+
+    def _disorder(self, event: Event) -> str:
+        """What is wrong with this event's place, or ""."""
+        if isinstance(event, Progress):
+            return ""
+        checks = (
+            (self.footer is not None, "goes on after its end"),
+            (isinstance(event, RunStarted) and self.header is not None, "begins twice"),
+            (not isinstance(event, RunStarted) and self.header is None, "has no begin"),
+            (isinstance(event, SuiteEnded) and event.suite in self.ended, "ends a suite twice"),
+        )
+        return next((text for wrong, text in checks if wrong), "")
+
+    @property
+    def suites(self) -> list[str]:
+        """Every suite that was announced, started or ended, in that order."""
+        announced = self.header.suites if self.header else []
+        return list(dict.fromkeys([*announced, *self.started, *self.ended]))
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Suites that were announced or started and did not end."""
+        return [suite for suite in self.suites if suite not in self.ended]
+
+    def conclusion(self) -> Conclusion:
+        """What may be concluded now."""
+        if self.header is None:
+            return Conclusion(UNDECIDED, UNDECIDED_CODE, "nothing ran")
+        if self.footer is None:
+            return Conclusion(UNDECIDED, UNDECIDED_CODE, "the run was cut off before its end")
+        footer = self.footer
+        if footer.verdict == CONFORMS or footer.exit_code == CONFORMS_CODE:
+            doubt = self._doubt(footer)
+            if doubt:
+                return Conclusion(UNDECIDED, KIT_FAULT_CODE, f"the run claims to conform, but {doubt}")
+        return Conclusion(footer.verdict, footer.exit_code, footer.stopped)
+
+    def _doubt(self, footer: RunEnded) -> str:
+        """What speaks against a footer that says "conforms", or ""."""
+        suites = self.ended.values()
+        conforming = sum(suite.cases.get(CONFORMS, 0) for suite in suites)
+        worse = [suite.suite for suite in suites if suite.verdict not in (CONFORMS, UNSUPPORTED)]
+        counts = [*footer.cases.items(), *(item for suite in suites for item in suite.cases.items())]
+        counts += [(verdict, times) for (_, verdict, _), (times, _) in self.reasons.items()]
+        bad_cases = any(times > 0 and verdict not in (CONFORMS, UNSUPPORTED) for verdict, times in counts)
+        silent = [suite.suite for suite in suites if suite.control is False]
+        checks = (
+            (bool(self.disorder), f"its stream {self.disorder}"),
+            (footer.verdict != CONFORMS, f'its verdict is "{footer.verdict}"'),
+            (footer.exit_code != CONFORMS_CODE, f"its exit code is {footer.exit_code}"),
+            (footer.stopped not in ("", TIME_LIMIT), f"it was stopped: {footer.stopped}"),
+            (bool(self.unfinished), f"{', '.join(self.unfinished)} did not end"),
+            (bool(worse), f"{', '.join(worse)} did not conform"),
+            (bool(self.divergences) or footer.divergences > 0, "divergences were found"),
+            (bad_cases, "a case did not conform"),
+            (bool(silent) or footer.controls_noticed < footer.controls, "a control stayed silent"),
+            (conforming == 0 or footer.cases.get(CONFORMS, 0) == 0, "no case conformed"),
+            (footer.steps == 0, "no step was done"),
+        )
+        return next((text for doubtful, text in checks if doubtful), "")

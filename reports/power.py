@@ -1,0 +1,141 @@
+"""The kill matrix: which mutants were noticed, by which suite and rule, after how much work."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TextIO
+
+from rich.console import RenderableType
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+from rocketmq_conformance.reports.event import (
+    EQUIVALENT,
+    KILLED,
+    SURVIVED,
+    Event,
+    MutantJudged,
+    PowerEnded,
+    PowerStarted,
+)
+from rocketmq_conformance.reports.failure import grid
+from rocketmq_conformance.reports.screen import Screen
+from rocketmq_conformance.reports.text import clean, count, duration, profile
+
+_STYLES = {KILLED: "green", SURVIVED: "bold red", EQUIVALENT: "cyan"}
+
+
+class PowerReport:
+    """Prints a measurement of power for people: a line per mutant as it is judged, then the matrix.
+
+    Beside it a ``JsonlReport`` keeps the same events.
+    """
+
+    def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
+        self._screen = Screen(stream, width)
+        self._header: PowerStarted | None = None
+        self._judged: list[MutantJudged] = []
+        self._footer: PowerEnded | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Print what the event adds."""
+        match event:
+            case PowerStarted():
+                self._header = event
+                self._screen.show(*_header(event))
+                self._screen.gap()
+            case MutantJudged():
+                self._judged.append(event)
+                of = self._header.mutants if self._header else len(self._judged)
+                number = f"{len(self._judged):>{len(str(of))}}/{of}"
+                line = Text.assemble(
+                    (f"{number}  ", "dim"),
+                    (f"{clean(event.status):<10}", _STYLES.get(event.status, "yellow")),
+                    f"  {clean(event.name)}",
+                )
+                self._screen.show(line, wrap=False)
+            case PowerEnded():
+                self._footer = event
+                self._end()
+
+    def close(self) -> None:
+        """Finish; a measurement that broke off says so."""
+        if self._header and self._footer is None:
+            self._end()
+
+    def _end(self) -> None:
+        self._screen.gap()
+        self._screen.show(Rule(Text("Kill matrix", style="bold"), style="dim", align="left"))
+        self._screen.show(_matrix(self._judged))
+        told = [mutant for mutant in self._judged if mutant.status != KILLED]
+        if told:
+            self._screen.show("", grid([row for mutant in told for row in _story(mutant)]))
+        self._screen.show("", grid(_numbers(self._judged)), "", _last_line(self._header, self._judged, self._footer))
+
+
+def _header(event: PowerStarted) -> list[RenderableType]:
+    title = Text.assemble(("rocketmq-conformance", "bold"), f" {clean(event.kit)}, rule book {clean(event.rulebook)}")
+    rows: list[tuple[str, RenderableType]] = [
+        ("mutants", Text(f"{event.mutants}, each given {count(event.limit, 'case')} per suite")),
+        ("profile", Text(profile(event.profile))),
+        ("seed", Text(str(event.seed))),
+    ]
+    return [title, "", grid(rows)]
+
+
+def _matrix(judged: list[MutantJudged]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("mutant", no_wrap=True)
+    table.add_column("defect", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    table.add_column("noticed by", overflow="fold")
+    table.add_column("cases", justify="right", no_wrap=True)
+    table.add_column("steps", justify="right", no_wrap=True)
+    for mutant in judged:
+        table.add_row(
+            Text(clean(mutant.name)),
+            Text(clean(mutant.defect)),
+            Text(clean(mutant.status), style=_STYLES.get(mutant.status, "yellow")),
+            Text(clean(f"{mutant.suite} {mutant.rule}".strip()) or "-"),
+            f"{mutant.cases:,}",
+            f"{mutant.steps:,}",
+        )
+    return table
+
+
+def _story(mutant: MutantJudged) -> list[tuple[str, RenderableType]]:
+    """Why a mutant that lives lives."""
+    text = f"{mutant.name} ({mutant.defect}): {mutant.sentence}"
+    rows: list[tuple[str, RenderableType]] = [(clean(mutant.status), Text(clean(text)))]
+    if mutant.reason:
+        rows.append(("", Text(clean(f"No test can tell: {mutant.reason}"))))
+    return rows
+
+
+def _numbers(judged: list[MutantJudged]) -> list[tuple[str, RenderableType]]:
+    killed = [mutant for mutant in judged if mutant.status == KILLED]
+    rows: list[tuple[str, RenderableType]] = [
+        (status, Text(str(sum(mutant.status == status for mutant in judged))))
+        for status in (KILLED, SURVIVED, EQUIVALENT)
+    ]
+    if killed:
+        cases = sorted(mutant.cases for mutant in killed)
+        rows.append(("to a kill", Text(f"median {median(cases):g} cases, most {cases[-1]:,}")))
+    return rows
+
+
+def _last_line(header: PowerStarted | None, judged: list[MutantJudged], footer: PowerEnded | None) -> Text:
+    """What the matrix says, and the seed. A matrix that is not whole never says that every mutant is killed."""
+    seed = f" Seed {header.seed}." if header else ""
+    expected = header.mutants if header else 0
+    if footer is None or footer.stopped or len(judged) < expected:
+        why = footer.stopped if footer and footer.stopped else "cut off"
+        return Text(f"Power: unknown, {clean(why)} after {count(len(judged), 'mutant')} of {expected}.{seed}")
+    took = f"in {duration(footer.seconds)}"
+    unkilled = [mutant for mutant in judged if mutant.status not in (KILLED, EQUIVALENT)]
+    if not judged:
+        return Text(f"Power: unknown, there were no mutants.{seed}")
+    if unkilled:
+        number = count(len(unkilled), "mutant")
+        return Text.assemble("Power: ", (f"{number} not killed", "bold red"), f" {took}.{seed}")
+    return Text.assemble("Power: ", ("every mutant that can be told apart is killed", "bold green"), f" {took}.{seed}")

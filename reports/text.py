@@ -1,0 +1,53 @@
+"""Text: how names, counts and times are written, and how strange characters are made visible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def clean(text: str) -> str:
+    """``text`` on one line, with every character that a terminal or an XML file must not get written as an escape.
+
+    What an implementation answered may hold anything: escape sequences, line ends, halves of surrogate pairs.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def count(number: int, noun: str) -> str:
+    """``1 case``, ``2,000 cases``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def duration(seconds: float) -> str:
+    """``0.41 s``, ``41.5 s``, ``2 min 05 s``, ``1 h 02 min``."""
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def rate(number: int, seconds: float) -> str:
+    """How many per second, or ``-`` before there is anything to divide by."""
+    return f"{number / seconds:,.0f}" if seconds > 0 else "-"
+
+
+def profile(releases: Mapping[str, str]) -> str:
+    """``client 5.5.0, broker 5.5.0, java 17``."""
+    return ", ".join(f"{clean(side)} {clean(release)}" for side, release in releases.items())
+
+
+def common_ends(one: str, other: str) -> tuple[int, int]:
+    """Lengths of what two texts share at their begin and at their end, without overlap."""
+    begin = _common(one, other)
+    return begin, _common(one[begin:][::-1], other[begin:][::-1])
+
+
+def _common(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
