@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -118,15 +119,19 @@ def worlds() -> Iterator[Case]:
     yield from order_worlds()
 
 
-def exhaust(tally: Tally, profile: Profile, calls: Calls) -> None:
-    """Ask one release about every small world."""
+def exhaust(tally: Tally, profile: Profile, calls: Calls, cases: Iterable[Case]) -> None:
+    """Ask one release about every case, as far as it has the operation."""
     handlers = SUITE.bind(profile).handlers
     offered = {SUITE.operations[at].form.name for at in SUITE.offered(profile)}
     model = {name: handlers[at] for name, at in SUITE.index.items() if name in offered}
-    for name, args in worlds():
+    for name, args in cases:
         if name in model:
             _, expected, why = model[name](None, *args)
-            tally.add(expected, why, calls[name](*args), lambda name=name, args=args: f"{name}{args}")  # type: ignore[misc]
+            tally.add(expected, why, calls[name](*args), partial(_described, name, args))
+
+
+def _described(name: str, args: tuple[Any, ...]) -> str:
+    return str(SUITE.operation((SUITE.index[name], args)))
 
 
 def sample(tally: Tally, profile: Profile, calls: Calls, seconds: float) -> None:
@@ -162,7 +167,7 @@ def prove(
         profile = Profile.of(client=release)
         tally = Tally(SUITE.side.value, release)
         if exhaustive:
-            exhaust(tally, profile, calls)
+            exhaust(tally, profile, calls, worlds())
         sample(tally, profile, calls, seconds)
         rows += tally.rows()
         if tallies is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from rocketmq_conformance.models.outcome import Expected, Result, agrees
+from rocketmq_conformance.models.outcome import UNDEFINED, Expected, Result, agrees
 from rocketmq_conformance.models.rule import Why
 
 
@@ -38,6 +38,8 @@ class Tally:
         #: Cases in all; one case can confirm several rules.
         self.cases = 0
         self.differences = 0
+        #: Cases in which nothing is promised: whatever was answered, they prove nothing.
+        self.undefined = 0
         #: The first differences, for the reader.
         self.examples: list[str] = []
         self._whys: dict[Why, int] = {}
@@ -45,6 +47,9 @@ class Tally:
 
     def add(self, expected: Expected, why: Why, observed: Result, describe: Callable[[], str]) -> bool:
         """Count one case; ``describe`` is asked only when it differs. True when it agrees."""
+        if expected is UNDEFINED:
+            self.undefined += 1
+            return True
         self.cases += 1
         self._whys[why] = self._whys.get(why, 0) + 1
         if agrees(expected, observed):

@@ -47,6 +47,7 @@ RULES = (
 )
 
 _UNCHECKED_MISSING = Why(("ALLOC-ROOM-1-CHECK",), "unchecked, own id missing")
+_UNCHECKED_NO_QUEUES = Why(("ALLOC-ROOM-1-CHECK",), "unchecked, no queues")
 _BLANK = Why(("ALLOC-ROOM-1-CHECK",), "own id blank")
 _NO_SET = Why(("ALLOC-ROOM-1-NULL",), "no set of rooms")
 _NO_ROOM = Why(("ALLOC-ROOM-1",), "no queue in the rooms")
@@ -95,7 +96,9 @@ def by_machine_room(
 
 def _refusal(rules: ClientRules, me: str, queues: Queues, members: Members) -> Shares | None:
     if not rules.room_checked:
-        return None if me in members else ((), _UNCHECKED_MISSING)
+        if me not in members:
+            return (), _UNCHECKED_MISSING
+        return None if queues else ((), _UNCHECKED_NO_QUEUES)
     if me and not rules.room_check_shared and is_blank(me):
         return ILLEGAL_ARGUMENT, _BLANK
     return refusal(me, queues, members)
