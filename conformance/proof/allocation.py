@@ -62,8 +62,7 @@ def plain_worlds() -> Iterator[Case]:
 
 
 def machine_room_worlds() -> Iterator[Case]:
-    """Every pattern of own and foreign queues with distinct ids; repeated ids with some patterns; every short
-    broker name."""
+    """Every pattern of own and foreign queues with distinct ids, and repeated ids with some patterns."""
     brokers = ("own@b0", "other@b0")
     distinct = [tuple(f"c{number}" for number in range(size)) for size in range(MEMBERS + 1)]
     for count in range(QUEUES + 1):
@@ -77,6 +76,10 @@ def machine_room_worlds() -> Iterator[Case]:
                 queues = tuple(("T", brokers[number % step != step - 1], number) for number in range(count))
                 for me in seats(members):
                     yield "allocate_by_machine_room", (me, queues, members, ("own",))
+
+
+def broker_name_worlds() -> Iterator[Case]:
+    """Every broker name of up to 5 characters, "a" or "@"."""
     for size in range(6):
         for letters in product("a@", repeat=size):
             queues = (("T", "".join(letters), 0),)
@@ -115,6 +118,7 @@ def worlds() -> Iterator[Case]:
     """The exhaustive part, as (operation, arguments)."""
     yield from plain_worlds()
     yield from machine_room_worlds()
+    yield from broker_name_worlds()
     yield from nearby_worlds()
     yield from order_worlds()
 
