@@ -19,6 +19,16 @@ CLAMPED_SEARCH = Switch("BQ-TIME-CLAMP", "a search result is clamped to [min, ma
 DELETE_FORGETS = Switch("BQ-TOPIC-3", "deleting a topic removes its stored offsets", None, "5.0.0")
 DELETE_GROUP_CLEARS = Switch("BQ-GROUP-2", "deleting a group can remove its offsets", "4.9.0", "5.0.0-PREVIEW")
 CLEAN_OFFSET = Switch("BQ-GROUP-2-NAME", "the flag is called cleanOffset, not removeOffset", None, "5.0.0")
+FULL_BATCH = Switch(
+    "BQ-PULL-7", "a pull answers as many messages as it asks for, not one less", "4.2.0", "5.0.0-PREVIEW"
+)
+OVERFLOW_IS_MAX = Switch("BQ-PULL-3", "a pull far beyond max is sent back to max, never to 0", "4.9.4", "5.0.0")
+SCANS_ENTRIES = Switch("BQ-PULL-7-ENTRIES", "the scan limit counts entries, not bytes", None, "5.0.0-ALPHA", "5.1.0")
+SCANS_ONE_MORE = Switch("BQ-PULL-7-BOUND", "the scan limit is passed by one entry", None, "5.0.0-ALPHA", "5.3.3")
+ECHOES_BINARY = Switch("WIRE-FRAME-1", "a binary request is answered in binary", "4.9.4", None)
+UNKNOWN_ANSWERED = Switch("WIRE-ERR-2", "a request with an unknown code is answered", "4.9.1", "5.0.0-ALPHA")
+STANDARD_ROUTES = Switch("WIRE-JSON-1", "routes come in standard JSON to clients that want it", "4.9.4", "5.0.0")
+VERSION_NUMBER_GONE = Switch("BQ-RUNTIME", "the runtime table has no brokerVersion", None, "5.4.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +47,10 @@ class BrokerRules:
     delete_forgets: bool
     delete_group_clears: bool
     clean_offset: bool
+    full_batch: bool
+    overflow_is_max: bool
+    scans_entries: bool
+    scans_one_more: bool
     #: On Java 14 and later the residency test is constant true (BQ-MEM-2).
     always_resident: bool
 
@@ -57,5 +71,9 @@ class BrokerRules:
             delete_forgets=DELETE_FORGETS.on(broker),
             delete_group_clears=DELETE_GROUP_CLEARS.on(broker),
             clean_offset=CLEAN_OFFSET.on(broker),
+            full_batch=FULL_BATCH.on(broker),
+            overflow_is_max=OVERFLOW_IS_MAX.on(broker),
+            scans_entries=SCANS_ENTRIES.on(broker),
+            scans_one_more=SCANS_ONE_MORE.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
         )

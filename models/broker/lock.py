@@ -1,0 +1,112 @@
+"""LOCK_BATCH_MQ, UNLOCK_BATCH_MQ: who may consume a queue in order (BQ-LOCK-*).
+
+A lock belongs to one client of one group and lives for a minute after it was last confirmed. The broker believes
+whatever it is told: neither the queue nor the broker's name, neither the group nor the client is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+RULES = (
+    Rule(
+        "BQ-LOCK-1",
+        "A queue that nobody of the group holds is locked; its owner's lock is confirmed; one that expired is taken "
+        "over; any other is refused by leaving it out of the answer. No name is checked.",
+        "RebalanceLockManager#tryLockBatch @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-LOCK-2",
+        "A lock expires when more than rocketmq.broker.rebalance.lockMaxLiveTime ms (60,000) passed since it was "
+        "last confirmed.",
+        "RebalanceLockManager.LockEntry#isExpired @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-LOCK-3",
+        "Unlocking removes the owner's locks, expired or not, and leaves those of others; it never fails. Nothing "
+        "else removes a lock, neither unregistering nor closing the connection.",
+        "RebalanceLockManager#unlockBatch @ 4.9.7, 5.5.0",
+    ),
+)
+
+#: Default of rocketmq.broker.rebalance.lockMaxLiveTime, in ms.
+MAX_LIVE_TIME = 60_000
+
+
+class Lock(NamedTuple):
+    """Who holds a queue, and when that was last confirmed (ms since the epoch)."""
+
+    client: str
+    confirmed: int
+
+
+#: Locks by group and queue. Never changed in place.
+Locks = Mapping[tuple[str, Queue], Lock]
+
+#: A broker that has just started.
+NO_LOCKS: Locks = MappingProxyType({})
+
+_LOCK = {kind: Why(("BQ-LOCK-1",), kind) for kind in ("free", "own", "of another")}
+_LOCK |= {kind: Why(("BQ-LOCK-1", "BQ-LOCK-2"), kind) for kind in ("own, expired", "of another, expired")}
+_BATCH = {kind: Why(("BQ-LOCK-1",), kind) for kind in ("nothing asked", "all granted", "some granted", "none granted")}
+_UNLOCK = {kind: Why(("BQ-LOCK-3",), kind) for kind in ("own", "of another", "free")}
+_UNLOCK_BATCH = {kind: Why(("BQ-LOCK-3",), kind) for kind in ("some removed", "nothing removed")}
+
+
+def lock(locks: Locks, group: str, client: str, queue: Queue, now: int, live: int = MAX_LIVE_TIME) -> Answer[Locks]:
+    """BQ-LOCK-1 for one queue: True when ``client`` holds it from now on. ``now`` in ms, ``live`` in ms."""
+    key = (group, queue)
+    held = locks.get(key)
+    if held is None:
+        why = _LOCK["free"]
+    else:
+        expired = now - held.confirmed > live
+        if held.client == client:
+            why = _LOCK["own, expired" if expired else "own"]
+        elif expired:
+            why = _LOCK["of another, expired"]
+        else:
+            return locks, False, _LOCK["of another"]
+    return {**locks, key: Lock(client, now)}, True, why
+
+
+def lock_batch(
+    locks: Locks, group: str, client: str, queues: Sequence[Queue], now: int, live: int = MAX_LIVE_TIME
+) -> Answer[Locks]:
+    """BQ-LOCK-1: the queues that ``client`` holds from now on, in the order asked."""
+    granted: list[Queue] = []
+    for queue in queues:
+        locks, given, _ = lock(locks, group, client, queue, now, live)
+        if given:
+            granted.append(queue)
+    if not queues:
+        why = _BATCH["nothing asked"]
+    elif not granted:
+        why = _BATCH["none granted"]
+    else:
+        why = _BATCH["all granted" if len(granted) == len(queues) else "some granted"]
+    return locks, tuple(granted), why
+
+
+def unlock(locks: Locks, group: str, client: str, queue: Queue) -> Answer[Locks]:
+    """BQ-LOCK-3 for one queue: None."""
+    key = (group, queue)
+    held = locks.get(key)
+    if held is None:
+        return locks, None, _UNLOCK["free"]
+    if held.client != client:
+        return locks, None, _UNLOCK["of another"]
+    return {other: entry for other, entry in locks.items() if other != key}, None, _UNLOCK["own"]
+
+
+def unlock_batch(locks: Locks, group: str, client: str, queues: Sequence[Queue]) -> Answer[Locks]:
+    """BQ-LOCK-3: None."""
+    before = len(locks)
+    for queue in queues:
+        locks = unlock(locks, group, client, queue)[0]
+    return locks, None, _UNLOCK_BATCH["some removed" if len(locks) < before else "nothing removed"]

@@ -1,0 +1,296 @@
+"""PULL_MESSAGE: the checks, what a pull finds, and where the client is told to go on (BQ-PULL-*).
+
+A pull asks for messages of one queue from an offset on. What the store makes of the offset is its *status*, and the
+status decides the response code and the offset to pull from next:
+
+======================  =========================  ========================  ==============================
+status                  when                       next offset               response
+======================  =========================  ========================  ==============================
+NO_MESSAGE_IN_QUEUE     max is 0                   0                         PULL_NOT_FOUND for offset 0,
+                                                                             else PULL_OFFSET_MOVED
+OFFSET_TOO_SMALL        below min                  min                       PULL_OFFSET_MOVED
+OFFSET_OVERFLOW_ONE     exactly max                the same                  PULL_NOT_FOUND
+OFFSET_OVERFLOW_BADLY   beyond max                 max (0 in old brokers)    PULL_OFFSET_MOVED
+FOUND                   a message fits             after the last looked at  SUCCESS
+NO_MATCHED_MESSAGE      all filtered out           after the last looked at  PULL_RETRY_IMMEDIATELY
+MESSAGE_WAS_REMOVING    all gone from the log      after the last looked at  PULL_RETRY_IMMEDIATELY
+======================  =========================  ========================  ==============================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.text import string_hash
+
+RULES = (
+    Rule(
+        "BQ-PULL-1",
+        "A pull is checked, in this order, for its group (SUBSCRIPTION_GROUP_NOT_EXIST), its topic "
+        "(TOPIC_NOT_EXIST), its queue id (SYSTEM_ERROR, from 5.3.2 INVALID_PARAMETER) and its subscription.",
+        "PullMessageProcessor#processRequest @ 4.9.7, 5.3.2, 5.5.0",
+    ),
+    Rule(
+        "BQ-PULL-SUB",
+        "The subscription is the one in the request if it carries one (SUBSCRIPTION_PARSE_FAILED when it cannot be "
+        "read), else the one that the group registered: SUBSCRIPTION_NOT_EXIST without it, SUBSCRIPTION_NOT_LATEST "
+        "when the request knows a newer one. Expressions other than tags are refused with SYSTEM_ERROR unless the "
+        "broker has enablePropertyFilter.",
+        "PullMessageProcessor#processRequest @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-PULL-TAGS",
+        "The broker compares hashes of tags: a message passes when its tag has the same hash as a subscribed one, a "
+        "message without tag only when everything is subscribed.",
+        "ExpressionMessageFilter#isMatchedByConsumeQueue @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-PULL-STATUS",
+        "The store's status follows from the offset, min and max, then from what the messages looked at are; it is "
+        "the remark of the answer and decides its response code and next offset.",
+        "DefaultMessageStore#getMessage @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-PULL-3",
+        "A pull beyond max is sent back to max; up to 4.9.3 and in the 5.0.0 previews to 0 when min is 0, which "
+        "reads the whole queue again.",
+        "DefaultMessageStore#getMessage @ 4.9.3, 4.9.7, 5.0.0-ALPHA, 5.0.0",
+    ),
+    Rule(
+        "BQ-PULL-7",
+        "A pull of messages in memory ends before maxMsgNums, 32 messages or 256 KiB are passed, but never before "
+        "the first message; up to 4.1.0 it ends one message earlier. It looks at 800 entries, or at maxMsgNums if "
+        "that is more: 801 from 5.1.0 to 5.3.2, 16,001 in 5.0.0 and its ALPHA.",
+        "DefaultMessageStore#getMessage, #isTheBatchFull @ 4.1.0, 4.2.0, 5.0.0, 5.1.0, 5.3.2, 5.3.3, 5.5.0",
+    ),
+    Rule(
+        "BQ-PULL-8",
+        "A pull that passes the checks and has the commit flag stores its commitOffset whatever it finds, without "
+        "any check of it, and only when it first arrives.",
+        "PullMessageProcessor#processRequest @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-PULL-10",
+        "A pull that finds nothing new and may be suspended is held until a message arrives that passes its filter, "
+        "or its time is up, and is then judged again; it is held once only.",
+        "PullMessageProcessor#processRequest, PullRequestHoldService#notifyMessageArriving @ 4.9.7, 5.5.0",
+    ),
+)
+
+#: Bits of the request's sysFlag (BQ-PULL-2).
+COMMIT, SUSPEND, SUBSCRIPTION, CLASS_FILTER = 1, 2, 4, 8
+
+FOUND = "FOUND"
+NO_MATCHED_MESSAGE = "NO_MATCHED_MESSAGE"
+MESSAGE_WAS_REMOVING = "MESSAGE_WAS_REMOVING"
+NO_MESSAGE_IN_QUEUE = "NO_MESSAGE_IN_QUEUE"
+OFFSET_TOO_SMALL = "OFFSET_TOO_SMALL"
+OFFSET_OVERFLOW_ONE = "OFFSET_OVERFLOW_ONE"
+OFFSET_OVERFLOW_BADLY = "OFFSET_OVERFLOW_BADLY"
+
+_RESPONSES = {
+    FOUND: "SUCCESS",
+    NO_MATCHED_MESSAGE: "PULL_RETRY_IMMEDIATELY",
+    MESSAGE_WAS_REMOVING: "PULL_RETRY_IMMEDIATELY",
+    OFFSET_TOO_SMALL: "PULL_OFFSET_MOVED",
+    OFFSET_OVERFLOW_ONE: "PULL_NOT_FOUND",
+    OFFSET_OVERFLOW_BADLY: "PULL_OFFSET_MOVED",
+}
+
+#: What one answer carries at most: messages and bytes (maxTransfer…OnMessageInMemory).
+MOST_MESSAGES, MOST_BYTES = 32, 256 * 1024
+
+NO_GROUP = Err("SUBSCRIPTION_GROUP_NOT_EXIST")
+NO_TOPIC = Err("TOPIC_NOT_EXIST")
+_BAD_QUEUE = {False: Err("SYSTEM_ERROR"), True: Err("INVALID_PARAMETER")}
+UNREADABLE = Err("SUBSCRIPTION_PARSE_FAILED")
+UNSUBSCRIBED = Err("SUBSCRIPTION_NOT_EXIST")
+OUTDATED = Err("SUBSCRIPTION_NOT_LATEST")
+NO_FILTER = Err("SYSTEM_ERROR")
+
+_CHECK = {kind: Why(("BQ-PULL-1",), kind) for kind in ("unknown group", "unknown topic", "no such queue")}
+_SUBSCRIPTION = {
+    error: Why(("BQ-PULL-1", "BQ-PULL-SUB"), kind)
+    for error, kind in (
+        (UNREADABLE, "unreadable expression"),
+        (UNSUBSCRIBED, "not subscribed"),
+        (OUTDATED, "newer subscription"),
+        (NO_FILTER, "no filter for such expressions"),
+    )
+}
+_STATUS = {
+    status: Why(("BQ-PULL-STATUS",), status)
+    for status in (NO_MESSAGE_IN_QUEUE, OFFSET_TOO_SMALL, OFFSET_OVERFLOW_ONE, MESSAGE_WAS_REMOVING)
+}
+_OVERFLOW = {kind: Why(("BQ-PULL-STATUS", "BQ-PULL-3"), f"beyond max, {kind}") for kind in ("back to max", "back to 0")}
+_FOUND = {kind: Why(("BQ-PULL-STATUS", "BQ-PULL-7"), kind) for kind in ("to the end", "batch full", "scan limit")}
+_MATCHED = {kind: Why((*why.rules, "BQ-PULL-TAGS"), f"filtered, {kind}") for kind, why in _FOUND.items()}
+_NONE_MATCHED = {
+    kind: Why(("BQ-PULL-STATUS", "BQ-PULL-TAGS", "BQ-PULL-7"), f"none matched, {kind}")
+    for kind in ("to the end", "scan limit")
+}
+
+#: Hashes of the subscribed tags; None is everything.
+Codes = frozenset[int] | None
+
+
+class Entry(NamedTuple):
+    """What a filter and the limits look at: the bytes of a stored message, and its tag."""
+
+    size: int
+    tag: str | None = None
+
+
+class Pull(NamedTuple):
+    """One pull. ``commit`` is the offset to store, None when the request has no commit flag or arrives again."""
+
+    group: str
+    topic: str
+    queue: int
+    offset: int
+    most: int = 32
+    commit: int | None = None
+
+
+class Registered(NamedTuple):
+    """The subscription of a group to one topic, as its last heartbeat said."""
+
+    codes: Codes
+    version: int
+    kind: str = "TAG"
+
+
+def tag_codes(expression: str | None) -> Codes | Err:
+    """The subscription that a tag expression such as ``A || B`` means (``FilterAPI#buildSubscriptionData``)."""
+    if expression is None or expression in {"", "*"}:
+        return None
+    if not expression.replace("||", ""):
+        return UNREADABLE
+    tags = (part.strip(_TRIMMED) for part in expression.split("||"))
+    return frozenset(string_hash(tag) for tag in tags if tag)
+
+
+#: What Java's ``trim`` removes.
+_TRIMMED = "".join(map(chr, range(33)))
+
+
+def carried(expression: str | None, kind: str | None) -> Codes | Err:
+    """BQ-PULL-SUB for a request that carries its subscription."""
+    if kind in {None, "", "TAG"}:
+        return tag_codes(expression)
+    return NO_FILTER if expression else UNREADABLE
+
+
+def registered(subscription: Registered | None, version: int) -> Codes | Err:
+    """BQ-PULL-SUB for a request without subscription, which knows the subscription of ``version``."""
+    if subscription is None:
+        return UNSUBSCRIBED
+    if subscription.version < version:
+        return OUTDATED
+    return subscription.codes if subscription.kind in {"", "TAG"} else NO_FILTER
+
+
+def passes(codes: Codes, tag: str | None) -> bool:
+    """BQ-PULL-TAGS: does the broker hand out a message with this tag?"""
+    return codes is None or (string_hash(tag) if tag else 0) in codes
+
+
+def response(status: str, offset: int) -> str:
+    """The name of the response code that a status leads to, for the offset that was asked for."""
+    if status == NO_MESSAGE_IN_QUEUE:
+        return "PULL_OFFSET_MOVED" if offset else "PULL_NOT_FOUND"
+    return _RESPONSES[status]
+
+
+def held(code: str, flags: int) -> bool:
+    """BQ-PULL-10: does the broker keep a pull that has just arrived, instead of answering ``code``?"""
+    return code == "PULL_NOT_FOUND" and bool(flags & SUSPEND)
+
+
+def pull(
+    rules: BrokerRules, state: BrokerState, request: Pull, codes: Codes | Err, entries: Sequence[Entry]
+) -> Answer[BrokerState]:
+    """``(status, next, min, max, offsets of the messages found)``, or the error of the first check that fails.
+
+    ``codes`` is what ``carried`` or ``registered`` said; ``entries`` are the retained messages of the queue.
+    """
+    if request.group not in state.groups:
+        return state, NO_GROUP, _CHECK["unknown group"]
+    queues = state.topics.get(request.topic)
+    if queues is None:
+        return state, NO_TOPIC, _CHECK["unknown topic"]
+    if not 0 <= request.queue < queues:
+        return state, _BAD_QUEUE[rules.invalid_parameter], _CHECK["no such queue"]
+    if isinstance(codes, Err):
+        return state, codes, _SUBSCRIPTION[codes]
+    log = state.logs.get((request.topic, request.queue), ABSENT)
+    status, following, found, why = _read(rules, log, request, codes, entries)
+    if request.commit is not None:
+        key = (request.group, request.topic, request.queue)
+        stored = {**state.stored, key: request.commit}
+        state = BrokerState(state.topics, state.groups, state.logs, stored)
+        why = _COMMITTED[why]
+    return state, (status, following, log.min, log.max, found), why
+
+
+def _read(
+    rules: BrokerRules, log: QueueLog, request: Pull, codes: Codes, entries: Sequence[Entry]
+) -> tuple[str, int, tuple[int, ...], Why]:
+    offset = request.offset
+    if log.max == 0:
+        return NO_MESSAGE_IN_QUEUE, 0, (), _STATUS[NO_MESSAGE_IN_QUEUE]
+    if offset < log.min:
+        return OFFSET_TOO_SMALL, log.min, (), _STATUS[OFFSET_TOO_SMALL]
+    if offset == log.max:
+        return OFFSET_OVERFLOW_ONE, offset, (), _STATUS[OFFSET_OVERFLOW_ONE]
+    if offset > log.max:
+        back = 0 if log.min == 0 and not rules.overflow_is_max else log.max
+        return OFFSET_OVERFLOW_BADLY, back, (), _OVERFLOW["back to max" if back else "back to 0"]
+    return _scan(rules, log, request, codes, entries)
+
+
+def _scan(
+    rules: BrokerRules, log: QueueLog, request: Pull, codes: Codes, entries: Sequence[Entry]
+) -> tuple[str, int, tuple[int, ...], Why]:
+    most = min(request.most if rules.full_batch else request.most - 1, MOST_MESSAGES)
+    looks_at = max(16_000, 20 * request.most) if rules.scans_entries else max(800, request.most)
+    limit = request.offset + looks_at + rules.scans_one_more
+    found: list[int] = []
+    size = 0
+    ended = "to the end"
+    # Entries below the first retained message are still there while min lags behind; what they point to is gone.
+    at = min(max(request.offset, log.first), limit, log.max)
+    while at < log.max:
+        if at >= limit:
+            ended = "scan limit"
+            break
+        entry = entries[at - log.first]
+        if found and (len(found) >= most or size + entry.size > MOST_BYTES):
+            ended = "batch full"
+            break
+        if passes(codes, entry.tag):
+            found.append(at)
+            size += entry.size
+        at += 1
+    if found:
+        return FOUND, at, tuple(found), (_FOUND if codes is None else _MATCHED)[ended]
+    if at <= log.first:
+        return MESSAGE_WAS_REMOVING, at, (), _STATUS[MESSAGE_WAS_REMOVING]
+    return NO_MATCHED_MESSAGE, at, (), _NONE_MATCHED[ended]
+
+
+def _with_commit(why: Why) -> Why:
+    return Why((*why.rules, "BQ-PULL-8"), f"{why.kind}, commit flag")
+
+
+#: The same reasons for pulls that also store an offset.
+_COMMITTED = {
+    why: _with_commit(why)
+    for reasons in (_STATUS, _OVERFLOW, _FOUND, _MATCHED, _NONE_MATCHED)
+    for why in reasons.values()
+}

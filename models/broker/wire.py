@@ -1,0 +1,77 @@
+"""What the wire shows of a release: which form an answer has, and whether there is one at all (WIRE-*)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocketmq_conformance.models.broker.switches import (
+    ECHOES_BINARY,
+    STANDARD_ROUTES,
+    UNKNOWN_ANSWERED,
+    VERSION_NUMBER_GONE,
+)
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.rule import Rule
+
+RULES = (
+    Rule(
+        "WIRE-FRAME-1",
+        "4.9.4 to 4.9.8 answer in the form of the request's header, JSON or binary; all others in JSON whatever they "
+        "are asked in, unless told otherwise at the start.",
+        "NettyRemotingAbstract#processRequestCommand @ 4.9.3, 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WIRE-ERR-2",
+        "A request with an unknown code is answered REQUEST_CODE_NOT_SUPPORTED from 4.9.1 and 5.0.0-ALPHA, and not "
+        "at all before.",
+        "AdminBrokerProcessor#processRequest @ 4.9.0, 4.9.1, 5.5.0",
+    ),
+    Rule(
+        "WIRE-JSON-1",
+        'Keys that are numbers are not quoted: {0:"address"}. Routes are standard JSON for clients that ask for it '
+        "(acceptStandardJsonOnly) or are of 4.9.4 or later, when the name server is of 4.9.4 to 4.9.8 or from 5.0.0.",
+        "ClientRequestProcessor#getRouteInfoByTopic @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WIRE-VER-1",
+        "Releases number themselves on the wire: 213 for 4.0.0, 413 for 5.0.0, 20 more per minor release and 2 more "
+        "per patch. A client of 401 (4.9.4) or more is given routes in standard JSON.",
+        "MQVersion @ 5.5.0",
+    ),
+)
+
+#: Version of the first client that is given standard JSON unasked (V4_9_4).
+STANDARD_SINCE = 401
+
+
+def ordinal(release: Release) -> int:
+    """WIRE-VER-1: the number by which a release calls itself."""
+    return (413 if release.major >= 5 else 213) + 20 * release.minor + 2 * release.patch
+
+
+@dataclass(frozen=True, slots=True)
+class WireRules:
+    """The switches of one broker and its name server, as a server asks for them."""
+
+    echoes_binary: bool
+    unknown_answered: bool
+    standard_routes: bool
+    version_number_gone: bool
+    ordinal: int
+
+    @classmethod
+    def of(cls, profile: Profile) -> WireRules:
+        """The switches of the profile's broker."""
+        broker = profile.broker
+        return cls(
+            echoes_binary=ECHOES_BINARY.on(broker),
+            unknown_answered=UNKNOWN_ANSWERED.on(broker),
+            standard_routes=STANDARD_ROUTES.on(broker),
+            version_number_gone=VERSION_NUMBER_GONE.on(broker),
+            ordinal=ordinal(broker),
+        )
+
+    def standard(self, version: int, asked: bool) -> bool:
+        """WIRE-JSON-1: is a route written in standard JSON for a client of ``version`` that ``asked`` for it?"""
+        return self.standard_routes and (asked or version >= STANDARD_SINCE)
