@@ -36,6 +36,13 @@ RULES = (
         "AdminBrokerProcessor#deleteSubscriptionGroup @ 4.8.0, 4.9.7, 5.0.0, 5.5.0",
     ),
     Rule(
+        "BQ-GROUP-3",
+        "From 5.5.0 deleting a group without cleanOffset leaves it in place, and creates it if there was none: the "
+        "broker looks it up once more, and a look-up creates groups (autoCreateSubscriptionGroup).",
+        "AdminBrokerProcessor#deleteSubscriptionGroup, LiteMetadataUtil#isLiteGroupType @ 5.5.0",
+        releases="5.5.0+",
+    ),
+    Rule(
         "BQ-COM-9",
         "Offsets are removed by group or by topic for every topic, group and queue, whether or not they exist.",
         "ConsumerOffsetManager#removeOffset, #cleanOffsetByTopic @ 4.9.7, 5.0.0, 5.5.0",
@@ -52,6 +59,7 @@ _DELETE["offsets removed"] = Why(("BQ-TOPIC-3", "BQ-COM-9"), "offsets removed")
 _GROUP = {kind: Why(("BQ-GROUP-1",), kind) for kind in ("new group", "same again", "new group, offsets kept")}
 _DELETE_GROUP = {kind: Why(("BQ-GROUP-2",), kind) for kind in ("nothing stored", "not asked", "flag not known")}
 _DELETE_GROUP["offsets removed"] = Why(("BQ-GROUP-2", "BQ-COM-9"), "offsets removed")
+_CREATED = {kind: Why(("BQ-GROUP-3", *why.rules), f"{kind}, group is back") for kind, why in _DELETE_GROUP.items()}
 
 
 def create_topic(rules: BrokerRules, state: BrokerState, topic: str, queues: int) -> Answer[BrokerState]:
@@ -93,9 +101,11 @@ def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) 
     kept: Stored = {key: offset for key, offset in state.stored.items() if key[0] != group}
     known = rules.delete_group_clears and flag == (CLEAN_OFFSET if rules.clean_offset else REMOVE_OFFSET)
     if len(kept) == len(state.stored):
-        why = _DELETE_GROUP["nothing stored"]
+        kind = "nothing stored"
     elif known:
-        why = _DELETE_GROUP["offsets removed"]
+        kind = "offsets removed"
     else:
-        kept, why = state.stored, _DELETE_GROUP["flag not known" if flag else "not asked"]
-    return BrokerState(state.topics, state.groups - {group}, state.logs, kept), None, why
+        kept, kind = state.stored, "flag not known" if flag else "not asked"
+    if rules.delete_group_creates and not known:
+        return BrokerState(state.topics, state.groups | {group}, state.logs, kept), None, _CREATED[kind]
+    return BrokerState(state.topics, state.groups - {group}, state.logs, kept), None, _DELETE_GROUP[kind]

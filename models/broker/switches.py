@@ -18,6 +18,7 @@ UPPER_ASKED = Switch("BQ-TIME-3", "the request's boundary type is heard", None, 
 CLAMPED_SEARCH = Switch("BQ-TIME-CLAMP", "a search result is clamped to [min, max]", None, "5.0.0-ALPHA")
 DELETE_FORGETS = Switch("BQ-TOPIC-3", "deleting a topic removes its stored offsets", None, "5.0.0")
 DELETE_GROUP_CLEARS = Switch("BQ-GROUP-2", "deleting a group can remove its offsets", "4.9.0", "5.0.0-PREVIEW")
+DELETE_GROUP_CREATES = Switch("BQ-GROUP-3", "deleting a group without cleanOffset creates it", None, "5.5.0")
 CLEAN_OFFSET = Switch("BQ-GROUP-2-NAME", "the flag is called cleanOffset, not removeOffset", None, "5.0.0")
 FULL_BATCH = Switch(
     "BQ-PULL-7", "a pull answers as many messages as it asks for, not one less", "4.2.0", "5.0.0-PREVIEW"
@@ -47,6 +48,7 @@ class BrokerRules:
     delete_forgets: bool
     delete_group_clears: bool
     clean_offset: bool
+    delete_group_creates: bool
     full_batch: bool
     overflow_is_max: bool
     scans_entries: bool
@@ -71,6 +73,7 @@ class BrokerRules:
             delete_forgets=DELETE_FORGETS.on(broker),
             delete_group_clears=DELETE_GROUP_CLEARS.on(broker),
             clean_offset=CLEAN_OFFSET.on(broker),
+            delete_group_creates=DELETE_GROUP_CREATES.on(broker),
             full_batch=FULL_BATCH.on(broker),
             overflow_is_max=OVERFLOW_IS_MAX.on(broker),
             scans_entries=SCANS_ENTRIES.on(broker),

@@ -1,0 +1,329 @@
+"""The adapter of real brokers: operations become requests, over one connection, in as many lanes as asked for.
+
+Every case has topic and group names of its own, and no case restarts the broker: only the operations of
+``broker-restart`` do, on a broker that the adapter started itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
+from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker.lanes import Job, run
+from rocketmq_conformance.conformance.broker.operations import OPERATIONS, Names, Requests, begin, clean_up
+from rocketmq_conformance.conformance.broker.process import Broker
+from rocketmq_conformance.conformance.broker.store import write_aged_store
+from rocketmq_conformance.conformance.remoting import java_json
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.models.broker.restarts import KILL
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, outcome_of
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites.operation import Operation
+from rocketmq_conformance.suites.suite import Suite
+
+T = TypeVar("T")
+
+#: Cases that are played side by side when nobody says otherwise.
+LANES = 32
+#: Suites that are played one case at a time, because they change the broker as a whole.
+ALONE = frozenset({"broker-restart"})
+#: Suites that need the aged store.
+AGED_SUITES = frozenset({"broker-restart", "broker-expired"})
+#: How long the broker may take to write stored offsets: first after 10 s, then every second.
+_SAVE_LIMIT = 60.0
+_RATIO = "accessMessageInMemoryMaxRatio"
+_ORDINARY_RATIO = "40"
+_DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
+
+
+class Source(Protocol):
+    """Where the broker is, and what may be done with it."""
+
+    #: Does the adapter own the broker, so that it may be stopped and reconfigured?
+    owned: bool
+
+    def open(self) -> Connection:
+        """Connect, starting the broker if need be; CannotRunError when it cannot be."""
+        ...
+
+    def describe_end(self) -> str:
+        """Why a connection may have broken: the end of the broker, in a few words."""
+        ...
+
+    def close(self) -> None:
+        """Release everything."""
+        ...
+
+
+class Running:
+    """A broker that somebody else runs."""
+
+    owned = False
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+
+    def open(self) -> Connection:
+        """Connect."""
+        try:
+            return Connection(self.host, self.port)
+        except OSError as error:
+            raise CannotRunError(
+                f"No broker answers at {self.host}:{self.port} ({error}): start it, or name another address."
+            ) from error
+
+    def describe_end(self) -> str:
+        return f"the broker at {self.host}:{self.port} closed the connection"
+
+    def close(self) -> None:
+        """Nothing is ours."""
+
+
+class Started:
+    """A broker that the adapter starts, on an aged store."""
+
+    owned = True
+
+    def __init__(self, release: Release, make: Callable[[], Broker] | None = None) -> None:
+        self.release = release
+        self._make = make or (lambda: Broker(release, write_aged_store))
+        self._broker: Broker | None = None
+
+    @property
+    def broker(self) -> Broker:
+        """The process; started on first use."""
+        if self._broker is None:
+            made = self._make()
+            try:
+                made.start()
+            except BaseException:
+                made.close()
+                raise
+            self._broker = made
+        return self._broker
+
+    def open(self) -> Connection:
+        """Connect."""
+        try:
+            return Connection("127.0.0.1", self.broker.port)
+        except OSError as error:
+            raise AdapterError(f"{self.describe_end()}: {error}.") from error
+
+    def describe_end(self) -> str:
+        process = self.broker.process
+        if process.alive:
+            return f"{process.name} closed the connection"
+        return f"{process.name} died; the last it said: {process.last_error()}"
+
+    def close(self) -> None:
+        """Kill the broker and remove its folder."""
+        if self._broker is not None:
+            self._broker.close()
+            self._broker = None
+
+
+class BrokerAdapter:
+    """Drives one broker. ``reset`` and ``apply`` use the first lane; ``reset_many`` and ``apply_many`` all of them.
+
+    With a broker of somebody else, everything that a case created is deleted when its lane begins another case, or
+    at the end.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._connection: Connection | None = None
+        self._run = secrets.token_hex(4)
+        self._cases = 0
+        self._lanes: dict[int, Names] = {}
+        #: The memory ratio was changed and not yet set back.
+        self._cold = False
+
+    # --- the adapter ------------------------------------------------------------------------------------------
+
+    def hello(self) -> Hello:
+        """Ask the broker which release it is."""
+        text = self.version()
+        release = broker_release(text)
+        source = self.source
+        unsupported = {}
+        if not source.owned:
+            reason = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
+            unsupported = dict.fromkeys(sorted(AGED_SUITES), reason)
+        java = source.broker.java if isinstance(source, Started) else None
+        return Hello(
+            "broker", text, broker=None if release is None else str(release), java=java, unsupported=unsupported
+        )
+
+    def reset(self, case: Case) -> None:
+        """Begin a case in the first lane."""
+        self.reset_many([(0, case.suite)])
+
+    def apply(self, operation: Operation) -> Outcome:
+        """Do one operation in the first lane."""
+        return self.apply_many([(0, operation)])[0]
+
+    def close(self) -> None:
+        """Clean up and release everything."""
+        try:
+            if self._connection is not None and not self._connection.closed and not self.source.owned:
+                run(self._connection, [clean_up(names) for names in self._lanes.values()])
+        except OSError:
+            pass  # what cannot be deleted any more stays
+        finally:
+            if self._connection is not None:
+                self._connection.close()
+            self.source.close()
+
+    # --- lanes ------------------------------------------------------------------------------------------------
+
+    def lanes(self, suite: Suite) -> int:
+        """How many cases of a suite may be played side by side."""
+        return 1 if suite.name in ALONE else LANES
+
+    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
+        """Begin a case of a suite in each of these lanes."""
+        self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
+        if self._cold:
+            self._set_ratio(hot=True)
+        begun: list[Job[None]] = []
+        for lane, suite in cases:
+            self._cases += 1
+            names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", f"conf-{self._run}-reader")
+            begun.append(begin(names, with_topic=suite.name != "broker-expired"))
+        self._play(begun)
+
+    def apply_many(self, work: Sequence[tuple[int, Operation]]) -> list[Outcome]:
+        """Do one operation in each of these lanes, all at once; the outcomes are in the same order."""
+        whole: dict[str, Callable[..., Outcome]] = {"restart": self.restart, "save": self.save, "memory": self.memory}
+        if len(work) == 1 and (do := whole.get(work[0][1].form.name)):
+            return [do(*work[0][1].args)]
+        return [outcome_of(result) for result in self._play([self._job(lane, op) for lane, op in work])]
+
+    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
+        """Do whole sequences of operations, one in each of these lanes, without waiting for one another."""
+        return self._play([self._sequence(lane, operations) for lane, operations in cases])
+
+    def _sequence(self, lane: int, operations: Sequence[Operation]) -> Job[list[Outcome]]:
+        outcomes: list[Outcome] = []
+        for operation in operations:
+            outcomes.append(outcome_of((yield from self._job(lane, operation))))
+        return outcomes
+
+    def _job(self, lane: int, operation: Operation) -> Requests:
+        name = operation.form.name
+        try:
+            result = yield from OPERATIONS[name](self._lanes[lane], *operation.args)
+        except TimeoutError as error:
+            return Err("TIMEOUT", definite=False, detail=str(error))
+        return result
+
+    # --- the broker as a whole --------------------------------------------------------------------------------
+
+    def version(self) -> str:
+        """What the broker says of its version, such as V5_5_0."""
+        answer = self._connected().call(wire.runtime_info().code, {})
+        error = wire.refused(answer)
+        if error is not None:
+            raise CannotRunError(f"What answers there is no broker: it refuses GET_BROKER_RUNTIME_INFO ({error.code}).")
+        try:
+            return str(json.loads(answer.body)["table"]["brokerVersionDesc"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise CannotRunError("What answers there is no broker: it does not tell its version.") from error
+
+    def restart(self, how: str) -> Outcome:
+        """Stop or kill the broker, and start it again."""
+        source = self.source
+        if not isinstance(source, Started):
+            return Unsupported("a broker that the kit did not start cannot be restarted")
+        self._disconnect()
+        (source.broker.kill if how == KILL else source.broker.stop)()
+        source.broker.start()
+        self._cold = False
+        return Ok()
+
+    def save(self) -> Outcome:
+        """Wait until the offsets on disk are those in memory."""
+        source = self.source
+        if not isinstance(source, Started):
+            return Unsupported("the offsets file of a broker that the kit did not start cannot be seen")
+        until = time.monotonic() + _SAVE_LIMIT
+        while time.monotonic() < until:
+            wanted = _table(self._ask(wire.stored_offsets()).decode())
+            try:
+                written = _table(source.broker.offsets_file.read_text())
+            except (OSError, ValueError):  # just being written
+                written = None
+            if written == wanted:
+                return Ok()
+            time.sleep(0.1)
+        raise AdapterError(
+            f"The broker did not write its offsets in {_SAVE_LIMIT:.0f} s: see whether its disk is full."
+        )
+
+    def memory(self, hot: bool) -> Outcome:
+        """Set the memory ratio to 0, or back."""
+        if not self.source.owned:
+            return Unsupported("the settings of a broker that the kit did not start are left alone")
+        self._set_ratio(hot)
+        return Ok()
+
+    def ask(self, request: wire.Ask) -> bytes:
+        """One request for the broker as a whole; the body of its answer."""
+        return self._ask(request)
+
+    def _set_ratio(self, hot: bool) -> None:
+        self._ask(wire.set_property(_RATIO, _ORDINARY_RATIO if hot else "0"))
+        self._cold = not hot
+
+    def _ask(self, request: wire.Ask) -> bytes:
+        code, ext, body = request
+        try:
+            answer = self._connected().call(code, ext, body)
+        except OSError as error:
+            raise self._broken(error) from error
+        refused = wire.refused(answer)
+        if refused is not None:
+            raise AdapterError(f"The broker refused request {code}: {refused.code} {refused.detail}.")
+        return answer.body
+
+    def _play(self, jobs: Sequence[Job[T]]) -> list[T]:
+        if not jobs:
+            return []
+        try:
+            return run(self._connected(), jobs)
+        except OSError as error:
+            raise self._broken(error) from error
+
+    def _broken(self, error: OSError) -> AdapterError:
+        self._disconnect()
+        said = self.source.describe_end()
+        return AdapterError(f"{said[:1].upper()}{said[1:]} ({error}): start it again and replay.")
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self._connection = self.source.open()
+        return self._connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def broker_release(description: str) -> Release | None:
+    """The release that a broker's description names: V4_9_7 is 4.9.7; None when it names none."""
+    found = _DESCRIPTION.match(description)
+    if not found:
+        return None
+    major, minor, patch, stage = found.groups()
+    return Release(int(major), int(minor), int(patch), stage or "")
+
+
+def _table(text: str) -> object:
+    return java_json.loads(text).get("offsetTable")

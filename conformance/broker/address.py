@@ -1,0 +1,40 @@
+"""Addresses of brokers: ``broker:VERSION[?via=jars]`` and ``broker:HOST:PORT``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running, Started
+from rocketmq_conformance.models.release import Release
+
+FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT (such as broker:127.0.0.1:10911)"
+_HOST_AND_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/]+)):(\d{1,5})")
+
+
+def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
+    """The adapter for what follows ``broker:``; ValueError with a sentence when it is no address.
+
+    ``options`` are those of the address's query part. Nothing is started yet.
+    """
+    unknown = set(options) - {"via"}
+    if unknown:
+        raise ValueError(f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars.")
+    place = _HOST_AND_PORT.fullmatch(name)
+    if place:
+        if options:
+            raise ValueError("broker:HOST:PORT takes no options: the broker is already running.")
+        port = int(place[3])
+        if not 0 < port < 65536:
+            raise ValueError(f"{port} is no port; write {FORM}.")
+        return BrokerAdapter(Running(place[1] or place[2], port))
+    try:
+        release = Release.parse(name)
+    except ValueError:
+        raise ValueError(f"{name!r} is neither a release nor HOST:PORT; write {FORM}.") from None
+    via = options.get("via", "jars")
+    if via != "jars":
+        raise CannotRunError(f"Brokers cannot be started via {via!r} here; write broker:{name}?via=jars.")
+    return BrokerAdapter(Started(release))

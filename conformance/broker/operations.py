@@ -1,0 +1,210 @@
+"""The operations of the broker suites as jobs: which requests each of them is, and what its result is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+
+from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker.lanes import Job, Wish
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.models.broker import aged
+from rocketmq_conformance.models.broker.layout import GROUPS, QUEUES, TOPICS
+from rocketmq_conformance.models.broker.model import AGED
+from rocketmq_conformance.models.broker.search import instant
+from rocketmq_conformance.models.broker.state import ABSENT, QueueLog
+from rocketmq_conformance.models.outcome import Err, Result
+
+#: Pause between messages that are sent apart, and between looks at something that takes its time (s).
+_GAP = 0.004
+_LOOK = 0.002
+#: How long a broker may take to apply what it has acknowledged (s).
+_APPLY_LIMIT = 20.0
+
+Requests = Generator[Wish, list[Command], Result]
+
+
+@dataclass
+class Names:
+    """The names of one case, that no other case uses, and what the case left behind under them."""
+
+    prefix: str
+    #: Group that reads store times.
+    reader: str
+    #: Store times by (topic, queue), as the broker gave them.
+    logs: dict[tuple[str, int], QueueLog] = field(default_factory=dict)
+    created: set[str] = field(default_factory=set)
+    used_groups: set[str] = field(default_factory=set)
+
+    def topic(self, index: int) -> str:
+        """The name of a topic."""
+        return aged.TOPIC if index == AGED else f"{self.prefix}-{TOPICS[index]}"
+
+    def group(self, index: int) -> str:
+        """The name of a group."""
+        name = f"{self.prefix}-{GROUPS[index]}"
+        self.used_groups.add(name)
+        return name
+
+
+def begin(names: Names, with_topic: bool) -> Job[None]:
+    """Topic 0 and group 0 as every case has them."""
+    error = yield from _create_group(names, 0)
+    if with_topic and error is None:
+        error = yield from _create_topic(names, 0, QUEUES)
+    if isinstance(error, Err):
+        raise AdapterError(
+            f"The broker refuses to create a topic and a group ({error.code} {error.detail}): judge one that lets you."
+        )
+
+
+def clean_up(names: Names) -> Job[None]:
+    """Delete what the case left behind."""
+    asks = [wire.delete_topic(topic) for topic in sorted(names.created)]
+    asks += [wire.delete_group(group, "cleanOffset", "removeOffset") for group in sorted(names.used_groups)]
+    if asks:
+        yield asks
+
+
+def _create_topic(names: Names, topic: int, queues: int) -> Requests:
+    name = names.topic(topic)
+    names.created.add(name)
+    (answer,) = yield [wire.create_topic(name, queues)]
+    error = wire.refused(answer)
+    if error is not None:
+        return error
+    # up to 4.7.0 the answer comes before the topic is there (BQ-TOPIC-1)
+    until = time.monotonic() + _APPLY_LIMIT
+    while True:
+        (answer,) = yield [wire.topic_stats(name)]
+        error = wire.refused(answer)
+        if error is None or time.monotonic() > until:
+            return error
+        yield _LOOK
+
+
+def _delete_topic(names: Names, topic: int) -> Requests:
+    name = names.topic(topic)
+    (answer,) = yield [wire.delete_topic(name)]
+    for key in [key for key in names.logs if key[0] == name]:
+        del names.logs[key]
+    return wire.refused(answer)
+
+
+def _create_group(names: Names, group: int) -> Requests:
+    (answer,) = yield [wire.create_group(names.group(group))]
+    return wire.refused(answer)
+
+
+def _delete_group(names: Names, group: int, flag: str) -> Requests:
+    (answer,) = yield [wire.delete_group(names.group(group), *([flag] if flag else []))]
+    return wire.refused(answer)
+
+
+def _commit(names: Names, group: int, topic: int, queue: int | None, offset: int | None) -> Requests:
+    (answer,) = yield [wire.commit(names.group(group), names.topic(topic), queue, offset)]
+    return wire.refused(answer)
+
+
+def _query(names: Names, group: int, topic: int, queue: int | None, set_zero: bool | None) -> Requests:
+    (answer,) = yield [wire.query(names.group(group), names.topic(topic), queue, set_zero)]
+    return wire.number(answer)
+
+
+def _query_kept(names: Names, queue: int, set_zero: bool | None) -> Requests:
+    (answer,) = yield [wire.query(aged.KEPT, aged.TOPIC, queue, set_zero)]
+    return wire.number(answer)
+
+
+def _max(names: Names, topic: int, queue: int) -> Requests:
+    (answer,) = yield [wire.max_offset(names.topic(topic), queue)]
+    return wire.number(answer)
+
+
+def _min(names: Names, topic: int, queue: int) -> Requests:
+    (answer,) = yield [wire.min_offset(names.topic(topic), queue)]
+    return wire.number(answer)
+
+
+def _earliest(names: Names, topic: int, queue: int) -> Requests:
+    (answer,) = yield [wire.earliest(names.topic(topic), queue)]
+    return wire.number(answer, "timestamp")
+
+
+def _search(names: Names, topic: int, queue: int, message: int, delta: int, boundary: str) -> Requests:
+    name = names.topic(topic)
+    if name == aged.TOPIC:
+        log = aged.QUEUES[queue] if 0 <= queue < len(aged.QUEUES) else ABSENT
+    else:
+        log = names.logs.get((name, queue), ABSENT)
+    timestamp = instant(log, message, delta, aged.EPOCH)
+    (answer,) = yield [wire.search(name, queue, timestamp, boundary)]
+    return wire.number(answer)
+
+
+def _send(names: Names, topic: int, queue: int, count: int) -> Requests:
+    return (yield from _sent(names.topic(topic), queue, count, apart=False))
+
+
+def _send_timed(names: Names, topic: int, queue: int, count: int, apart: bool) -> Requests:
+    name = names.topic(topic)
+    offsets = yield from _sent(name, queue, count, apart)
+    if not isinstance(offsets, tuple):
+        return offsets
+    pairs: list[tuple[int, int]] = []
+    while len(pairs) < count:
+        (answer,) = yield [wire.pull(names.reader, name, queue, offsets[len(pairs)])]
+        found = wire.store_times(answer.body)[: count - len(pairs)]
+        if not found:
+            return wire.refused(answer) or Err("NO_MESSAGES", detail="a pull of stored messages brought none")
+        pairs += found
+    log = names.logs.get((name, queue), ABSENT)
+    names.logs[name, queue] = log._replace(times=(*log.times, *(stored for _, stored in pairs)))
+    return tuple(pairs)
+
+
+def _sent(topic: str, queue: int, count: int, apart: bool) -> Generator[Wish, list[Command], Err | tuple[int, ...]]:
+    """The offsets that messages got, once the queue shows them."""
+    ask = wire.send(topic, queue, int(time.time() * 1000))
+    answers: list[Command] = []
+    if apart:
+        for _ in range(count):
+            answers += yield [ask]
+            yield _GAP
+    else:
+        answers = yield [ask] * count
+    offsets: list[int] = []
+    for answer in answers:
+        offset = wire.number(answer, "queueOffset")
+        if isinstance(offset, Err):
+            return offset
+        offsets.append(offset)
+    until = time.monotonic() + _APPLY_LIMIT
+    while True:
+        (answer,) = yield [wire.max_offset(topic, queue)]
+        shown = wire.number(answer)
+        if isinstance(shown, Err):
+            return shown
+        if shown > max(offsets) or time.monotonic() > until:
+            return tuple(sorted(offsets))
+        yield _LOOK
+
+
+#: By the operation's name.
+OPERATIONS: dict[str, Callable[..., Requests]] = {
+    "create_topic": _create_topic,
+    "delete_topic": _delete_topic,
+    "create_group": _create_group,
+    "delete_group": _delete_group,
+    "commit": _commit,
+    "query": _query,
+    "query_kept": _query_kept,
+    "max": _max,
+    "min": _min,
+    "earliest": _earliest,
+    "search": _search,
+    "send": _send,
+    "send_timed": _send_timed,
+}

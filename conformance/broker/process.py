@@ -1,0 +1,275 @@
+"""Brokers and name servers of any release as local processes, on loopback, in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.broker import release as needs
+from rocketmq_conformance.conformance.maven import class_path
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.models.release import Release
+
+HOST = "127.0.0.1"
+#: Seconds that a start and a stop may take on a busy machine.
+START_LIMIT = 180.0
+STOP_LIMIT = 60.0
+#: Names that would change what the processes do.
+_UNWANTED = ("ROCKETMQ_HOME", "NAMESRV_ADDR", "JAVA_TOOL_OPTIONS", "ROCKETMQ_SERIALIZE_TYPE")
+
+ClassPath = Callable[[Sequence[str], str], Sequence[Path]]
+
+
+class JavaProcess:
+    """One Java program in a folder of its own, stopped by its process id.
+
+    A small watcher process kills it when this one dies without stopping it.
+    """
+
+    def __init__(self, name: str, home: Path, log: Path) -> None:
+        self.name = name
+        self.home = home
+        self.log = log
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watcher: subprocess.Popen[bytes] | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Is it running?"""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """Its process id; 0 before the first start."""
+        return self._process.pid if self._process else 0
+
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
+        """Start it and wait until ``ready``; CannotRunError with the log's last error when it is not in time."""
+        environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
+        environment["HOME"] = str(self.home)
+        with (self.home / "output.txt").open("ab") as output:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=self.home,
+                env=environment,
+                # Ctrl-C is for us: we stop the process ourselves
+                start_new_session=True,
+            )
+        self._watch(self._process.pid)
+        until = time.monotonic() + limit
+        while time.monotonic() < until:
+            if not self.alive:
+                raise CannotRunError(f"{self.name} ended while it started: {self.last_error()}")
+            if ready():
+                return
+            time.sleep(0.05)
+        self.kill()
+        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {self.last_error()}")
+
+    def stop(self) -> None:
+        """End it gently, and by force when that takes too long."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it at once, as a power failure would."""
+        self._end(signal.SIGKILL)
+
+    def last_error(self) -> str:
+        """The last line of its log or output that tells of an error, else the last line."""
+        lines: list[str] = []
+        for path in (self.home / "output.txt", self.log):
+            if path.is_file():
+                lines += [line.strip() for line in path.read_text("utf-8", "replace").splitlines() if line.strip()]
+        telling = [line for line in lines if "ERROR" in line or "Exception" in line or "Error:" in line]
+        return next(iter([*telling[-1:], *lines[-1:]]), "it said nothing")[:400]
+
+    def _end(self, how: signal.Signals) -> None:
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.send_signal(how)
+            try:
+                process.wait(STOP_LIMIT)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._watcher is not None:
+            self._watcher.kill()
+            self._watcher.wait()
+            if self._watcher.stdin:
+                self._watcher.stdin.close()
+            self._watcher = None
+
+    def _watch(self, pid: int) -> None:
+        """Its input ends when we die, however we die."""
+        self._watcher = subprocess.Popen(
+            ["/bin/sh", "-c", f"read line; kill -9 {pid}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+class NameServer:
+    """A name server of a release."""
+
+    def __init__(self, release: Release, jars: ClassPath = class_path) -> None:
+        launcher = needs.java()
+        path = jars(("rocketmq-namesrv",), needs.maven_version(release))
+        self.release = release
+        self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
+        self.port = free_port()
+        self.process = JavaProcess(
+            f"Name server {release}", self.home, needs.write_logging(release, self.home, "namesrv")
+        )
+        configuration = self.home / "namesrv.conf"
+        needs.write_properties(configuration, needs.name_server_configuration(self.home, self.port))
+        main = "org.apache.rocketmq.namesrv.NamesrvStartup"
+        self._command = _command(launcher, needs.name_server_flags(), self.home, path, main, configuration)
+
+    @property
+    def address(self) -> str:
+        """host:port."""
+        return f"{HOST}:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self.process.start(self._command, lambda: answers(self.port, Request.GET_BROKER_CLUSTER_INFO))
+
+    def close(self) -> None:
+        """Stop it and remove its folder."""
+        self.process.kill()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Broker:
+    """A broker of a release; ``prepare`` may fill its folder before the first start (store.py)."""
+
+    def __init__(
+        self,
+        release: Release,
+        prepare: Callable[[Path], None] = lambda home: None,
+        name_server: str = "",
+        jars: ClassPath = class_path,
+    ) -> None:
+        launcher = needs.java()
+        self.java = needs.java_feature(launcher)
+        path = jars(("rocketmq-broker",), needs.maven_version(release))
+        self.release = release
+        self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
+        prepare(self.home)
+        self.port = free_broker_port()
+        self.process = JavaProcess(f"Broker {release}", self.home, needs.write_logging(release, self.home, "broker"))
+        self._configuration = self.home / "broker.conf"
+        self._properties = needs.broker_configuration(release, self.home, self.port, name_server)
+        main = "org.apache.rocketmq.broker.BrokerStartup"
+        flags = needs.broker_flags(release, self.java)
+        self._command = _command(launcher, flags, self.home, path, main, self._configuration)
+
+    @property
+    def address(self) -> str:
+        """host:port."""
+        return f"{HOST}:{self.port}"
+
+    @property
+    def offsets_file(self) -> Path:
+        """Where the broker writes stored offsets."""
+        return self.home / "store" / "config" / "consumerOffset.json"
+
+    def start(self) -> None:
+        """Start it, with its ordinary configuration, and wait until it answers."""
+        # a broker rewrites the file with every property when one is changed
+        needs.write_properties(self._configuration, self._properties)
+        self.process.start(self._command, lambda: answers(self.port, Request.GET_BROKER_RUNTIME_INFO))
+
+    def stop(self) -> None:
+        """Stop it gently; ``start`` may follow."""
+        self.process.stop()
+
+    def kill(self) -> None:
+        """Kill it; ``start`` may follow."""
+        self.process.kill()
+
+    def close(self) -> None:
+        """Kill it and remove its folder."""
+        self.process.kill()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _command(
+    launcher: str, flags: Sequence[str], home: Path, path: Sequence[Path], main: str, configuration: Path
+) -> list[str]:
+    return [
+        launcher,
+        *flags,
+        f"-Duser.home={home}",
+        f"-Drocketmq.home.dir={home}",
+        f"-Drmq.logback.configurationFile={needs.logging_file(home)}",
+        "-cp",
+        os.pathsep.join(str(jar) for jar in path),
+        main,
+        "-c",
+        str(configuration),
+    ]
+
+
+def answers(port: int, request: Request) -> bool:
+    """Does something on this port answer the request with SUCCESS?"""
+    try:
+        with Connection(HOST, port, 2.0) as connection:
+            return connection.call(request).code == Response.SUCCESS
+    except OSError:
+        return False
+
+
+def free_port() -> int:
+    """A port that nobody listens on, chosen by the system."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def free_broker_port() -> int:
+    """A main port whose neighbours are free too: a broker also listens two below it, and one above."""
+    for _ in range(200):
+        port = free_port()
+        try:
+            for neighbour in (port - 2, port, port + 1):
+                with socket.socket() as probe:
+                    probe.bind((HOST, neighbour))
+        except OSError:
+            continue
+        return port
+    raise CannotRunError("No three neighbouring ports are free for a broker: end some of the programs that listen.")

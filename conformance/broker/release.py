@@ -1,0 +1,163 @@
+"""What a broker of a release needs to start: jars, flags of the Java runtime, configuration, logging (RUN-*)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.models.release import Release
+
+#: Size of a commit log file in bytes; the aged store begins with the second one.
+COMMIT_LOG_FILE = 1 << 20
+#: Size of a consume queue file in bytes: 300 entries of 20.
+QUEUE_FILE = 6000
+#: How often the broker writes stored offsets to disk, and cleans expired files (ms).
+FLUSH_INTERVAL = 1000
+CLEAN_INTERVAL = 1000
+
+#: Enough for a broker with thousands of small topics; the shipped scripts ask for 8 GB.
+_BROKER_MEMORY = ("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=192m", "-XX:+UseSerialGC", "-Xss512k")
+_NAME_SERVER_MEMORY = ("-Xms32m", "-Xmx64m", "-XX:MaxDirectMemorySize=64m", "-XX:+UseSerialGC", "-Xss512k")
+
+#: Up to 5.1.4 brokers unmap files by reflection that Java 16 forbids; without these flags they start once, but not
+#: a second time on the same store.
+_OPENED = (
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
+    "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+)
+_NEEDS_NO_FLAGS = Release(5, 2, 0)
+_SPELLED_MAPPED = Release(4, 5, 2)
+_OWN_LOGBACK = Release(5, 1, 0)
+#: The first two releases of Apache kept the suffix of their incubation.
+_INCUBATING = ("4.0.0", "4.1.0")
+#: How much of the disk may be full: brokers refuse messages, or delete files, on a disk that is nearly full.
+_DISK = ("-Drocketmq.broker.diskSpaceWarningLevelRatio=0.99", "-Drocketmq.broker.diskSpaceCleanForciblyRatio=0.99")
+
+_LOGBACK = """<configuration>
+  <appender name="FILE" class="{package}.core.FileAppender">
+    <file>{file}</file>
+    <encoder><pattern>%d %p %logger{{0}} - %m%n</pattern></encoder>
+  </appender>
+  <root level="WARN"><appender-ref ref="FILE"/></root>
+</configuration>
+"""
+
+
+def maven_version(release: Release) -> str:
+    """The version that Maven knows a release by."""
+    text = str(release)
+    return f"{text}-incubating" if text in _INCUBATING else text
+
+
+def java() -> str:
+    """The Java launcher; CannotRunError when there is none."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").is_file():
+        return str(Path(home) / "bin" / "java")
+    found = shutil.which("java")
+    if not found:
+        raise CannotRunError("A broker needs Java, and there is none: install a Java runtime (17 is known to work).")
+    return found
+
+
+@cache
+def java_feature(launcher: str) -> int:
+    """The feature release of a Java launcher, such as 17."""
+    try:
+        said = subprocess.run([launcher, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotRunError(f"{launcher} does not start ({error}): install a Java runtime.") from error
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    if not found:
+        raise CannotRunError(f"{launcher} does not say which Java it is: install a Java runtime.")
+    return int(found.group(1))
+
+
+def broker_flags(release: Release, feature: int) -> tuple[str, ...]:
+    """Flags of the Java runtime for a broker."""
+    opened = _OPENED if release < _NEEDS_NO_FLAGS and feature >= 9 else ()
+    return (*_BROKER_MEMORY, *opened, *_DISK)
+
+
+def name_server_flags() -> tuple[str, ...]:
+    """Flags of the Java runtime for a name server."""
+    return _NAME_SERVER_MEMORY
+
+
+def broker_configuration(release: Release, home: Path, port: int, name_server: str = "") -> dict[str, str]:
+    """The broker's properties; ``name_server`` is host:port, or nothing for a broker by itself."""
+    mapped = "mapped" if release >= _SPELLED_MAPPED else "maped"
+    properties = {
+        "brokerClusterName": "conformance",
+        "brokerName": "broker-a",
+        "brokerId": "0",
+        "brokerIP1": "127.0.0.1",
+        "brokerIP2": "127.0.0.1",
+        "bindAddress": "127.0.0.1",
+        "listenPort": str(port),
+        "storePathRootDir": str(home / "store"),
+        "storePathCommitLog": str(home / "store" / "commitlog"),
+        "autoCreateTopicEnable": "false",
+        f"{mapped}FileSizeCommitLog": str(COMMIT_LOG_FILE),
+        f"{mapped}FileSizeConsumeQueue": str(QUEUE_FILE),
+        # the defaults make sparse index files of 400 MB
+        "maxHashSlotNum": "1000",
+        "maxIndexNum": "4000",
+        "cleanResourceInterval": str(CLEAN_INTERVAL),
+        "flushConsumerOffsetInterval": str(FLUSH_INTERVAL),
+        # nothing expires unless a proof asks for it
+        "fileReservedTime": "100000",
+        "diskMaxUsedSpaceRatio": "95",
+        "cleanFileForciblyEnable": "false",
+        # a slow machine is no reason to answer SYSTEM_BUSY
+        "brokerFastFailureEnable": "false",
+        "osPageCacheBusyTimeOutMills": "600000",
+    }
+    if name_server:
+        properties["namesrvAddr"] = name_server
+    return properties
+
+
+def name_server_configuration(home: Path, port: int) -> dict[str, str]:
+    """The name server's properties."""
+    return {
+        "listenPort": str(port),
+        "bindAddress": "127.0.0.1",
+        "kvConfigPath": str(home / "kvConfig.json"),
+        "configStorePath": str(home / "namesrv.properties"),
+    }
+
+
+def write_properties(path: Path, properties: Mapping[str, str]) -> None:
+    """Write a properties file."""
+    path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+
+
+def write_logging(release: Release, home: Path, kind: str) -> Path:
+    """Write the logging configuration of a "broker" or "namesrv"; the answer is the log file.
+
+    Up to 5.0.0 the files have fixed names below ``conf``; from 5.1.0 a property names the file, and logback moved
+    into a package of RocketMQ's own.
+    """
+    log = home / f"{kind}.log"
+    folder = home / "conf"
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = _LOGBACK.format(package="ch.qos.logback", file=log)
+    for name in ("broker", "namesrv"):
+        (folder / f"logback_{name}.xml").write_text(plain)
+    own = _LOGBACK.format(package="org.apache.rocketmq.logging.ch.qos.logback", file=log)
+    logging_file(home).write_text(own if release >= _OWN_LOGBACK else plain)
+    return log
+
+
+def logging_file(home: Path) -> Path:
+    """The file that ``rmq.logback.configurationFile`` names."""
+    return home / "conf" / "rmq.logback.xml"

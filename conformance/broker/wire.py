@@ -1,0 +1,200 @@
+"""The requests that broker operations are made of, and what their answers mean (the table of fields, 5.6)."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import NamedTuple
+
+from rocketmq_conformance.conformance.remoting.codes import Request, response_name
+from rocketmq_conformance.conformance.remoting.frame import Command, fields
+from rocketmq_conformance.models.outcome import Err
+
+#: No broker has a topic of this name: a message for an unknown topic never creates it, whatever the broker's setting.
+NO_DEFAULT_TOPIC = "CONFORMANCE_NO_DEFAULT"
+#: Pull flags: the request carries its subscription; it neither commits nor waits.
+_SUBSCRIBED = 4
+#: Most messages that one pull is asked for.
+_PULL_BATCH = 32
+#: Codes that say "I am too busy": nobody can conclude anything from them.
+_BUSY = frozenset({"SYSTEM_BUSY"})
+
+
+class Ask(NamedTuple):
+    """One request: code, header fields, body."""
+
+    code: int
+    ext: dict[str, str]
+    body: bytes = b""
+
+
+def refused(answer: Command) -> Err | None:
+    """The error that an answer is; None for success."""
+    if answer.code == 0:
+        return None
+    name = response_name(answer.code)
+    return Err(name, definite=name not in _BUSY, detail=answer.remark)
+
+
+def number(answer: Command, field: str = "offset") -> int | Err:
+    """The number in an answer's header field, or the error that the answer is."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    text = answer.ext.get(field, "")
+    try:
+        return int(text)
+    except ValueError:
+        return Err("NO_FIELD", detail=f"SUCCESS without a number in {field!r}: {text!r}")
+
+
+def query(group: str, topic: str, queue: int | None, set_zero: bool | None) -> Ask:
+    """QUERY_CONSUMER_OFFSET; None is a field that is not sent."""
+    return Ask(
+        Request.QUERY_CONSUMER_OFFSET,
+        fields(consumerGroup=group, topic=topic, queueId=queue, setZeroIfNotFound=set_zero),
+    )
+
+
+def commit(group: str, topic: str, queue: int | None, offset: int | None) -> Ask:
+    """UPDATE_CONSUMER_OFFSET; None is a field that is not sent."""
+    return Ask(
+        Request.UPDATE_CONSUMER_OFFSET,
+        fields(consumerGroup=group, topic=topic, queueId=queue, commitOffset=offset),
+    )
+
+
+def max_offset(topic: str, queue: int) -> Ask:
+    """GET_MAX_OFFSET."""
+    return Ask(Request.GET_MAX_OFFSET, fields(topic=topic, queueId=queue, committed=True))
+
+
+def min_offset(topic: str, queue: int) -> Ask:
+    """GET_MIN_OFFSET."""
+    return Ask(Request.GET_MIN_OFFSET, fields(topic=topic, queueId=queue))
+
+
+def earliest(topic: str, queue: int) -> Ask:
+    """GET_EARLIEST_MSG_STORETIME; the answer is in the field ``timestamp``."""
+    return Ask(Request.GET_EARLIEST_MSG_STORETIME, fields(topic=topic, queueId=queue))
+
+
+def search(topic: str, queue: int, timestamp: int, boundary: str) -> Ask:
+    """SEARCH_OFFSET_BY_TIMESTAMP (ms since the epoch); an empty ``boundary`` is not sent."""
+    ext = fields(topic=topic, queueId=queue, timestamp=timestamp, boundaryType=boundary or None)
+    return Ask(Request.SEARCH_OFFSET_BY_TIMESTAMP, ext)
+
+
+def send(topic: str, queue: int, born: int, body: bytes = b"x") -> Ask:
+    """SEND_MESSAGE_V2, whose fields are letters (``born`` in ms since the epoch)."""
+    ext = fields(
+        a="CONFORMANCE_PRODUCER",
+        b=topic,
+        c=NO_DEFAULT_TOPIC,
+        d=4,
+        e=queue,
+        f=0,
+        g=born,
+        h=0,
+        i="",
+        j=0,
+        k=False,
+        m=False,
+    )
+    return Ask(Request.SEND_MESSAGE_V2, ext, body)
+
+
+def pull(group: str, topic: str, queue: int, offset: int) -> Ask:
+    """PULL_MESSAGE from an offset, without waiting for messages."""
+    ext = fields(
+        consumerGroup=group,
+        topic=topic,
+        queueId=queue,
+        queueOffset=offset,
+        maxMsgNums=_PULL_BATCH,
+        sysFlag=_SUBSCRIBED,
+        commitOffset=0,
+        suspendTimeoutMillis=0,
+        subscription="*",
+        subVersion=0,
+        expressionType="TAG",
+    )
+    return Ask(Request.PULL_MESSAGE, ext)
+
+
+def store_times(body: bytes) -> list[tuple[int, int]]:
+    """(queue offset, store time in ms) of each message that a pull brought (WIRE-MSG-1)."""
+    found, at = [], 0
+    while at + 64 <= len(body):
+        (size,) = struct.unpack_from(">i", body, at)
+        (offset,) = struct.unpack_from(">q", body, at + 20)
+        (time,) = struct.unpack_from(">q", body, at + 56)
+        found.append((offset, time))
+        at += max(size, 64)
+    return found
+
+
+def create_topic(topic: str, queues: int) -> Ask:
+    """UPDATE_AND_CREATE_TOPIC, to read and write."""
+    ext = fields(
+        topic=topic,
+        defaultTopic=NO_DEFAULT_TOPIC,
+        readQueueNums=queues,
+        writeQueueNums=queues,
+        perm=6,
+        topicFilterType="SINGLE_TAG",
+        topicSysFlag=0,
+        order=False,
+    )
+    return Ask(Request.UPDATE_AND_CREATE_TOPIC, ext)
+
+
+def topic_stats(topic: str) -> Ask:
+    """GET_TOPIC_STATS_INFO: fails while there is no such topic."""
+    return Ask(Request.GET_TOPIC_STATS_INFO, fields(topic=topic))
+
+
+def delete_topic(topic: str) -> Ask:
+    """DELETE_TOPIC_IN_BROKER."""
+    return Ask(Request.DELETE_TOPIC_IN_BROKER, fields(topic=topic))
+
+
+def create_group(group: str) -> Ask:
+    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP with what a consumer's group has by default."""
+    body = {
+        "groupName": group,
+        "consumeEnable": True,
+        "consumeFromMinEnable": True,
+        "consumeBroadcastEnable": True,
+        "retryQueueNums": 1,
+        "retryMaxTimes": 16,
+        "brokerId": 0,
+        "whichBrokerWhenConsumeSlowly": 1,
+        "notifyConsumerIdsChangedEnable": True,
+    }
+    return Ask(Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, {}, json.dumps(body).encode())
+
+
+def delete_group(group: str, *flags: str) -> Ask:
+    """DELETE_SUBSCRIPTIONGROUP; ``flags`` are the fields that are set to true."""
+    return Ask(Request.DELETE_SUBSCRIPTIONGROUP, {"groupName": group, **dict.fromkeys(flags, "true")})
+
+
+def set_property(name: str, value: str) -> Ask:
+    """UPDATE_BROKER_CONFIG of one property."""
+    return Ask(Request.UPDATE_BROKER_CONFIG, {}, f"{name}={value}\n".encode())
+
+
+def stored_offsets() -> Ask:
+    """GET_ALL_CONSUMER_OFFSET: the body is what the broker writes to its offsets file."""
+    return Ask(Request.GET_ALL_CONSUMER_OFFSET, {})
+
+
+def runtime_info() -> Ask:
+    """GET_BROKER_RUNTIME_INFO."""
+    return Ask(Request.GET_BROKER_RUNTIME_INFO, {})
+
+
+def delete_expired_files() -> Ask:
+    """DELETE_EXPIRED_COMMITLOG; brokers before 4.9.4 do not know it."""
+    return Ask(Request.DELETE_EXPIRED_COMMITLOG, {})

@@ -1,0 +1,128 @@
+"""RocketMQ's jars, by Maven coordinates through the ordinary Maven client: a user's mirror settings hold.
+
+Nothing is copied: the answer names jars in Maven's own repository. It is remembered in a cache folder and asked
+again only when a jar is no longer there.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+
+GROUP = "org.apache.rocketmq"
+#: Seconds that Maven may take: a first download of 90 MB over a slow line.
+LIMIT = 900.0
+_POM = """<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>rocketmq.conformance</groupId>
+  <artifactId>class-path</artifactId>
+  <version>1</version>
+  <dependencies>
+{dependencies}
+  </dependencies>
+</project>
+"""
+_DEPENDENCY = """    <dependency>
+      <groupId>{group}</groupId>
+      <artifactId>{artifact}</artifactId>
+      <version>{version}</version>
+    </dependency>"""
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def cache_folder() -> Path:
+    """Where the kit keeps what it can make again."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "rocketmq-conformance"
+
+
+def class_path(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
+    """The jars of artifacts such as "rocketmq-client" in one version, with all that they need at run time.
+
+    CannotRunError when there is no Maven, or when Maven cannot get them.
+    """
+    wrong = [name for name in (*artifacts, version) if not _NAME.fullmatch(name)]
+    if wrong or not artifacts:
+        raise CannotRunError(f"{', '.join(wrong) or 'nothing'} is no Maven artifact or version: ask for a release.")
+    remembered = cache_folder() / "class-path" / f"{'+'.join(sorted(artifacts))}-{version}.txt"
+    known = _read(remembered)
+    if known:
+        return known
+    text = _resolve(artifacts, version)
+    _write(remembered, text)
+    jars = _read(remembered)
+    if not jars:
+        raise CannotRunError(f"Maven named jars of {version} that are not there: delete {remembered} and try again.")
+    return jars
+
+
+def _read(remembered: Path) -> tuple[Path, ...]:
+    """The jars that a file names; none when it, or one of them, is not there."""
+    try:
+        names = remembered.read_text("utf-8").strip()
+    except OSError:
+        return ()
+    jars = tuple(Path(name) for name in names.split(os.pathsep) if name)
+    return jars if all(jar.is_file() for jar in jars) else ()
+
+
+def _write(path: Path, text: str) -> None:
+    """All at once: another process may be reading it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as new:
+            new.write(text)
+        os.replace(new.name, path)
+    except OSError as error:
+        raise CannotRunError(f"{path.parent} cannot be written ({error.strerror}): set XDG_CACHE_HOME.") from error
+
+
+def _resolve(artifacts: Sequence[str], version: str) -> str:
+    """Ask Maven, first for what it has already."""
+    launcher = shutil.which("mvn")
+    if not launcher:
+        raise CannotRunError("RocketMQ's jars come through Maven, and there is no mvn: install Maven.")
+    said = ""
+    for more in (("-o",), ()):
+        text, said = _run(launcher, artifacts, version, more)
+        if text:
+            return text
+    raise CannotRunError(f"Maven cannot get {', '.join(artifacts)} {version}: {said}")
+
+
+def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[str]) -> tuple[str, str]:
+    """The class path, or nothing; and Maven's first error."""
+    with tempfile.TemporaryDirectory(prefix="rocketmq-conformance-") as folder:
+        made = [_DEPENDENCY.format(group=GROUP, artifact=name, version=version) for name in artifacts]
+        pom, answer = Path(folder) / "pom.xml", Path(folder) / "class-path.txt"
+        pom.write_text(_POM.format(dependencies="\n".join(made)), "utf-8")
+        command = [
+            *(launcher, "-q", "-B", *more, "-f", str(pom), "dependency:build-classpath", "-DincludeScope=runtime"),
+            f"-Dmdep.outputFile={answer}",
+            # brokers of 4.2.0 ask for a jar by this property, which only a plug-in of theirs sets
+            f"-Dos.detected.classifier={_classifier()}",
+        ]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False, cwd=folder)
+        except subprocess.TimeoutExpired:
+            return "", f"it took longer than {LIMIT:.0f} s; see whether its repository can be reached."
+        except OSError as error:
+            return "", f"it does not start ({error.strerror})."
+        text = answer.read_text("utf-8").strip() if done.returncode == 0 and answer.is_file() else ""
+        errors = [line for line in done.stdout.splitlines() if line.startswith("[ERROR]")]
+        first = errors[0].removeprefix("[ERROR]").strip() if errors else f"it ended with {done.returncode}"
+        return text, first[:400]
+
+
+def _classifier() -> str:
+    system = {"Darwin": "osx", "Windows": "windows"}.get(platform.system(), "linux")
+    machine = {"arm64": "aarch_64", "aarch64": "aarch_64"}.get(platform.machine().lower(), "x86_64")
+    return f"{system}-{machine}"
