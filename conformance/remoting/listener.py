@@ -1,0 +1,350 @@
+"""A server of the remoting protocol: sockets, frames and faults. What is answered is its handler's business.
+
+One thread runs everything, so a handler needs no locks and its requests are handled in the order of arrival. A
+malformed frame closes the connection that sent it and no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.remoting import fault as faults
+from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.remoting.fault import Fault, Faults
+from rocketmq_conformance.conformance.remoting.frame import (
+    ONE_WAY,
+    RESPONSE,
+    Command,
+    MalformedFrame,
+    decode,
+    encode,
+    frame_length,
+)
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+#: Answers that a client does not read are kept up to this many bytes; then nothing more is read from it either.
+_UNREAD = 1024 * 1024
+#: What the fault ``garbage`` sends: a length that no frame has.
+_GARBAGE = b"\xff\xff\xff\xffthis is no frame"
+_STOP_SECONDS = 10.0
+
+
+class Handler(Protocol):
+    """Answers requests. Called in the server's thread only; must not block."""
+
+    def handle(self, peer: Peer, request: Command) -> Command | None:
+        """The answer; None when it comes later (``Peer.answer``) or never.
+
+        TimeoutError: nobody answers. ConnectionError: the connection is cut. Any other exception is answered
+        SYSTEM_ERROR with its text, as brokers do (WIRE-ERR-1).
+        """
+        ...
+
+    def closed(self, peer: Peer) -> None:
+        """A connection is gone."""
+        ...
+
+
+class Peer(asyncio.Protocol):
+    """One accepted connection."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._transport: asyncio.Transport | None = None
+        self._buffer = bytearray()
+        #: ``host:port`` of the other end.
+        self.address = ""
+        #: What the handler knows of the connection.
+        self.version = 0
+
+    # --- for handlers -----------------------------------------------------------------------------------------
+
+    def answer(self, request: Command, response: Command) -> None:
+        """Send the answer to a request; nothing happens when nobody waits for it."""
+        frame = self._listener.framed(request, response)
+        if frame:
+            self._write(frame)
+
+    def tell(self, command: Command) -> None:
+        """Send a request of the server's own, one way (WIRE-FRAME-2)."""
+        command.flag |= ONE_WAY
+        command.opaque = self._listener.next_opaque()
+        self._write(encode(command))
+
+    def cut(self) -> None:
+        """Cut the connection; what was not sent yet is lost."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    @property
+    def open(self) -> bool:
+        """Is the connection still there?"""
+        return self._transport is not None and not self._transport.is_closing()
+
+    def write(self, raw: bytes) -> None:
+        """Send bytes as they are."""
+        self._write(raw)
+
+    def _write(self, raw: bytes) -> None:
+        if self.open and self._transport is not None:
+            self._transport.write(raw)
+
+    # --- called by the event loop -----------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The connection is there."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(high=_UNREAD)
+        name = transport.get_extra_info("peername")
+        self.address = f"{name[0]}:{name[1]}" if name else ""
+        self._listener.joined(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes came."""
+        buffer = self._buffer
+        buffer += data
+        at, size = 0, len(buffer)
+        out: list[bytes] = []
+        try:
+            while size - at >= 4 and self.open:
+                end = at + 4 + frame_length(buffer[at : at + 4])
+                if end > size:
+                    break
+                request = decode(buffer[at + 4 : end])
+                at = end
+                if not request.flag & RESPONSE:
+                    frame = self._listener.dispatch(self, request)
+                    if frame:
+                        out.append(frame)
+        except MalformedFrame as error:
+            _log.info("closing the connection of %s: %s", self.address, error)
+            self._write(b"".join(out))
+            if self._transport is not None:
+                self._transport.close()
+            buffer.clear()
+            return
+        del buffer[:at]
+        if out:
+            self._write(b"".join(out))
+
+    def pause_writing(self) -> None:
+        """The client does not read: take no more requests from it."""
+        if self.open and self._transport is not None:
+            self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        if self.open and self._transport is not None:
+            self._transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._listener.left(self)
+
+
+class Listener:
+    """Listens on a port of one host and hands requests to a handler.
+
+    ``echo`` answers binary requests in binary (WIRE-FRAME-1); otherwise every answer is JSON. ``version`` is what
+    the server calls itself (WIRE-VER-1). Port 0 lets the system choose.
+    """
+
+    def __init__(self, handler: Handler, host: str, port: int, *, echo: bool, version: int) -> None:
+        self._handler = handler
+        self._host, self._port = host, port
+        self._echo, self._version = echo, version
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._server: asyncio.Server | None = None
+        self._thread: threading.Thread | None = None
+        self._opaque = 0
+        self.faults = Faults()
+        #: Connections that are open.
+        self.peers: set[Peer] = set()
+        #: How many requests of each code arrived.
+        self.arrived: Counter[int] = Counter()
+
+    # --- life -------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Listen; raises CannotRunError when the port is taken."""
+        if self._thread is not None:
+            raise RuntimeError("the server is running already")
+        ready: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, args=(ready,), name="remoting", daemon=True)
+        self._thread.start()
+        try:
+            ready.result()
+        except OSError as error:
+            self._thread.join()
+            self._thread = None
+            raise CannotRunError(
+                f"cannot listen on {self._host}:{self._port} ({error.strerror or error}); choose another port, or 0"
+            ) from error
+
+    def stop(self) -> None:
+        """Close the port and all connections; twice does no harm."""
+        thread, loop = self._thread, self._loop
+        if thread is None or loop is None:
+            return
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_STOP_SECONDS)
+        self._thread = self._loop = None
+
+    @property
+    def host(self) -> str:
+        """Where it listens."""
+        return self._host
+
+    @property
+    def port(self) -> int:
+        """Where it listens; the port that the system chose, once started."""
+        return self._port
+
+    @property
+    def address(self) -> str:
+        """``host:port``."""
+        return f"{self._host}:{self._port}"
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _run(self, ready: Future[None]) -> None:
+        loop = asyncio.new_event_loop()
+        try:
+            self._server = loop.run_until_complete(loop.create_server(lambda: Peer(self), self._host, self._port))
+            self._port = self._server.sockets[0].getsockname()[1]
+        except OSError as error:
+            loop.close()
+            ready.set_exception(error)
+            return
+        self._loop = loop
+        ready.set_result(None)
+        try:
+            loop.run_forever()
+        finally:
+            self._server.close()
+            for peer in list(self.peers):
+                peer.cut()
+            loop.run_until_complete(asyncio.sleep(0))
+            loop.run_until_complete(asyncio.sleep(0))
+            loop.close()
+
+    # --- other threads ----------------------------------------------------------------------------------------
+
+    def run(self, action: Callable[[], T]) -> T:
+        """Do something in the server's thread, between two requests, and give its result."""
+        loop = self._loop
+        if loop is None:
+            raise RuntimeError("the server is not running")
+        if threading.current_thread() is self._thread:
+            return action()
+        result: Future[T] = Future()
+
+        def act() -> None:
+            try:
+                result.set_result(action())
+            except BaseException as error:
+                result.set_exception(error)
+
+        loop.call_soon_threadsafe(act)
+        return result.result(_STOP_SECONDS)
+
+    def settle(self) -> None:
+        """Wait until every request that had reached this machine's buffers before the call is handled.
+
+        One-way requests are not answered: after this, those that a client has written are done.
+        """
+        # The first turn may be taken before the sockets are looked at; the second comes after.
+        self.run(int)
+        self.run(int)
+
+    # --- for connections --------------------------------------------------------------------------------------
+
+    def later(self, seconds: float, action: Callable[[], object]) -> asyncio.TimerHandle:
+        """Do something in the server's thread after a while; the handle's ``cancel`` prevents it."""
+        assert self._loop is not None
+        return self._loop.call_later(seconds, action)
+
+    def next_opaque(self) -> int:
+        """A number for a request of the server's own."""
+        self._opaque = (self._opaque + 1) & 0x7FFF_FFFF
+        return self._opaque
+
+    def joined(self, peer: Peer) -> None:
+        """A connection is there."""
+        self.peers.add(peer)
+
+    def left(self, peer: Peer) -> None:
+        """A connection is gone."""
+        self.peers.discard(peer)
+        self._handler.closed(peer)
+
+    def dispatch(self, peer: Peer, request: Command) -> bytes | None:
+        """Handle one request as the armed fault wants it; the bytes of the answer, if it is there at once."""
+        self.arrived[request.code] += 1
+        peer.version = request.version
+        fault = self.faults.take(request.code)
+        if fault is None:
+            return self._handled(peer, request, None)
+        match fault.kind:
+            case faults.SILENT:
+                return None
+            case faults.CUT:
+                peer.cut()
+                return None
+            case faults.GARBAGE:
+                return _GARBAGE
+            case faults.CODE:
+                return self.framed(request, Command(fault.value, remark="scripted"))
+            case faults.SLOW:
+                self.later(fault.value / 1000, lambda: peer.write(self._handled(peer, request, None) or b""))
+                return None
+            case _:
+                return self._handled(peer, request, fault)
+
+    def _handled(self, peer: Peer, request: Command, fault: Fault | None) -> bytes | None:
+        try:
+            response = self._handler.handle(peer, request)
+        except TimeoutError:
+            return None
+        except ConnectionError:
+            peer.cut()
+            return None
+        except Exception as error:
+            _log.debug("request %d of %s failed", request.code, peer.address, exc_info=True)
+            response = Command(int(Response.SYSTEM_ERROR), remark=f"{type(error).__name__}: {error}")
+        if response is None:
+            return None
+        if fault is not None:
+            kept = {name: value for name, value in response.ext.items() if fault.name and name != fault.name}
+            response = Command(response.code, kept, response.body, remark=response.remark)
+        return self.framed(request, response)
+
+    def framed(self, request: Command, response: Command) -> bytes | None:
+        """The bytes of an answer; None when the request was sent one way."""
+        if request.flag & ONE_WAY:
+            return None
+        response.opaque = request.opaque
+        response.flag = RESPONSE
+        response.language = "JAVA"
+        response.version = self._version
+        response.binary = self._echo and request.binary
+        return encode(response)
