@@ -140,7 +140,7 @@ class ConsoleReport:
         self._kept()
         self._repeats()
         self._screen.gap()
-        self._screen.show(_last_line(self._ledger, conclusion))
+        self._screen.show(_last_line(self._ledger, conclusion), wrap=False)
 
     def _coverage(self, suites: list[SuiteEnded]) -> None:
         full = self._full_coverage

@@ -1,19 +1,19 @@
 """The proof table: which real things confirmed which rules, as Markdown.
 
 A proof row says how often a rule was checked against one release of one real thing, and how often the two differed.
-Rows are kept as JSON Lines; a rule without a row that agrees is "unproven".
+A rule that no row confirms is "unproven".
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rocketmq_conformance.reports.text import clean, count
 
-#: Up to so many releases are listed in the first table; more are counted there, and listed in the second one.
+#: Up to so many releases are listed one by one; more are written as a range.
 FEW_RELEASES = 4
 
 
@@ -28,68 +28,68 @@ class ProvenRule:
 
 @dataclass(frozen=True, slots=True)
 class ProofRow:
-    """``cases`` checks of ``rule`` against the real thing of ``side`` ("java-client", "broker") at ``release``."""
+    """``cases`` checks of ``rule`` at the real thing of ``side`` ("pure", "client", "broker") and ``release``.
+
+    ``example`` is the first difference, "" when there is none.
+    """
 
     rule: str
     side: str
     release: str
     cases: int
-    differences: int = 0
+    differences: int
+    example: str = ""
 
 
 def read_rows(path: Path) -> list[ProofRow]:
-    """Rows of a JSON Lines file; ValueError with one sentence when a line is none."""
+    """Rows of a file: a JSON array of objects, or one object a line. ValueError with one sentence otherwise."""
+    text = path.read_text("utf-8")
+    try:
+        found = json.loads(text) if text.lstrip().startswith("[") else _lines(text)
+    except ValueError as error:
+        raise ValueError(f"{path} is neither a JSON array nor JSON Lines: {error}.") from None
     rows = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, item in enumerate(found, 1):
         try:
-            rows.append(_row(json.loads(line)))
-        except (ValueError, TypeError, KeyError):
+            rows.append(_row(item))
+        except (TypeError, KeyError):
             raise ValueError(
-                f'Line {number} of {path} is no proof row: it needs "rule", "side", "release", "cases", "differences".'
+                f'Row {number} of {path} is no proof row: it needs "rule", "side", "release", "cases", "differences".'
             ) from None
     return rows
+
+
+def _lines(text: str) -> list[object]:
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
 def _row(found: object) -> ProofRow:
     if not isinstance(found, dict):
         raise TypeError
-    names = [found[name] for name in ("rule", "side", "release")]
-    numbers = [found[name] for name in ("cases", "differences")]
-    if not all(isinstance(name, str) for name in names) or not all(type(number) is int for number in numbers):
+    rule, side, release = found["rule"], found["side"], found["release"]
+    cases, differences, example = found["cases"], found["differences"], found.get("example", "")
+    if not all(isinstance(text, str) for text in (rule, side, release, example)):
         raise TypeError
-    return ProofRow(*names, *numbers)
+    if not all(type(number) is int for number in (cases, differences)):
+        raise TypeError
+    return ProofRow(rule, side, release, cases, differences, example)
 
 
 def write_rows(path: Path, rows: Iterable[ProofRow]) -> None:
-    """Write rows so that ``read_rows`` reads them, in a stable order."""
-    lines = [
-        json.dumps(
-            {
-                "rule": row.rule,
-                "side": row.side,
-                "release": row.release,
-                "cases": row.cases,
-                "differences": row.differences,
-            }
-        )
-        for row in merge(rows)
-    ]
-    path.write_text("".join(line + "\n" for line in lines), "utf-8")
+    """Write rows as JSON Lines in a stable order, so that ``read_rows`` reads them and a diff shows what changed."""
+    path.write_text("".join(json.dumps(asdict(row)) + "\n" for row in merge(rows)), "utf-8")
 
 
 def merge(rows: Iterable[ProofRow]) -> list[ProofRow]:
-    """One row per rule, side and release, in that order: cases and differences add up."""
-    sums: dict[tuple[str, str, str], tuple[int, int]] = {}
+    """One row per rule, side and release, in that order: cases and differences add up, the first example stays."""
+    merged: dict[tuple[str, str, str], ProofRow] = {}
     for row in rows:
         key = (row.rule, row.side, row.release)
-        cases, differences = sums.get(key, (0, 0))
-        sums[key] = (cases + row.cases, differences + row.differences)
-    return [
-        ProofRow(*key, *numbers)
-        for key, numbers in sorted(sums.items(), key=lambda item: (*item[0][:2], _release_key(item[0][2])))
-    ]
+        old = merged.get(key, ProofRow(*key, 0, 0))
+        merged[key] = ProofRow(
+            *key, old.cases + row.cases, old.differences + row.differences, old.example or row.example
+        )
+    return sorted(merged.values(), key=lambda row: (row.rule, row.side, _release_key(row.release)))
 
 
 def render(rules: Sequence[ProvenRule], rows: Iterable[ProofRow]) -> str:
@@ -107,8 +107,15 @@ def render(rules: Sequence[ProvenRule], rows: Iterable[ProofRow]) -> str:
         *(_rule_line(rule, merged) for rule in rules),
     ]
     if merged:
-        lines += ["", "| real thing | release | rules | cases | differences |", "|---|---|---:|---:|---:|"]
+        # Which releases took part at all, and how much of the rule book each of them confirmed.
+        lines += ["", "| side | release | rules checked | cases | differences |", "|---|---|---:|---:|---:|"]
         lines += _release_lines(merged)
+    examples = [row for row in merged if row.differences]
+    if examples:
+        lines += ["", "First differences:", ""]
+        lines += [
+            f"- {_cell(row.rule)}, {_cell(row.side)} {_cell(row.release)}: {clean(row.example)}" for row in examples
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -135,7 +142,7 @@ def _rule_line(rule: ProvenRule, everything: list[ProofRow]) -> str:
 
 
 def _releases(side: str, rows: list[ProofRow], everything: list[ProofRow]) -> str:
-    """``java-client 4.9.8 (120), 5.5.0 (80)``, or with many releases a range, its holes and the fewest cases."""
+    """``client 4.9.8 (120), 5.5.0 (80)``, or with many releases a range, its holes and the fewest cases."""
     ordered = [row for row in rows if row.side == side]
     if len(ordered) <= FEW_RELEASES:
         return f"{_cell(side)} " + ", ".join(f"{_cell(row.release)} ({row.cases:,})" for row in ordered)

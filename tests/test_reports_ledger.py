@@ -1,0 +1,95 @@
+"""What may be concluded from events: a good verdict is believed only when the events bear it out."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rocketmq_conformance.reports.event import CaseEnded, Event, RunEnded, RunStarted, SuiteEnded, SuiteStarted
+from rocketmq_conformance.reports.jsonl import read
+from rocketmq_conformance.reports.ledger import Conclusion, Ledger
+
+GOOD = read(Path(__file__).parent / "golden" / "conforms.events.jsonl").events
+
+
+def concluded(stream: list[Event]) -> Conclusion:
+    ledger = Ledger()
+    for event in stream:
+        ledger.add(event)
+    return ledger.conclusion()
+
+
+def changed(kind: type[Event], **changes: Any) -> list[Event]:
+    """The good run with fields changed in every event of a kind."""
+    return [dataclasses.replace(event, **changes) if isinstance(event, kind) else event for event in GOOD]
+
+
+def test_a_good_run_passes() -> None:
+    assert concluded(GOOD) == Conclusion("conforms", 0)
+    assert concluded(GOOD).passed
+
+
+def test_nothing_is_undecided() -> None:
+    assert concluded([]) == Conclusion("undecided", 3, "nothing ran")
+
+
+def test_a_run_without_its_footer_is_undecided() -> None:
+    assert concluded(GOOD[:-1]) == Conclusion("undecided", 3, "the run was cut off before its end")
+
+
+@pytest.mark.parametrize(
+    ("stream", "doubt"),
+    [
+        (changed(RunEnded, exit_code=1), "its exit code is 1"),
+        (changed(RunEnded, verdict="undecided"), 'its verdict is "undecided"'),
+        (changed(RunEnded, stopped="interrupted"), "it was stopped: interrupted"),
+        (changed(RunEnded, divergences=1), "divergences were found"),
+        (changed(RunEnded, cases={"conforms": 400, "undecided": 1}), "a case did not conform"),
+        (changed(RunEnded, cases={}), "no case conformed"),
+        (changed(RunEnded, steps=0), "no step was done"),
+        (changed(RunEnded, controls_noticed=1), "a control stayed silent"),
+        (changed(SuiteEnded, control=False), "a control stayed silent"),
+        (changed(SuiteEnded, verdict="could not run"), "allocation, remote-store did not conform"),
+        (changed(SuiteEnded, cases={"conforms": 5, "diverges": 1}), "a case did not conform"),
+        (changed(SuiteEnded, cases={"unsupported": 5}), "no case conformed"),
+        (changed(CaseEnded, verdict="undecided"), "a case did not conform"),
+        (changed(RunStarted, suites=["allocation", "remote-store", "start"]), "start did not end"),
+        (changed(SuiteStarted, suite="start"), "start did not end"),
+        (GOOD[1:], "its stream"),
+        ([*GOOD, GOOD[2]], "its stream goes on after its end"),
+        ([GOOD[0], *GOOD], "its stream begins twice"),
+        ([*GOOD[:-1], GOOD[-2], GOOD[-1]], "its stream ends a suite twice"),
+    ],
+)
+def test_a_footer_that_the_events_speak_against_is_not_believed(stream: list[Event], doubt: str) -> None:
+    conclusion = concluded(stream)
+    assert not conclusion.passed
+    if isinstance(stream[0], RunStarted):
+        assert conclusion.verdict == "undecided"
+        assert conclusion.exit_code == 5
+        assert conclusion.reason == f"the run claims to conform, but {doubt}"
+
+
+def test_a_run_that_used_up_its_time_may_pass() -> None:
+    assert concluded(changed(RunEnded, stopped="time limit")) == Conclusion("conforms", 0, "time limit")
+
+
+def test_an_unsupported_suite_beside_a_conforming_one_may_pass() -> None:
+    *before, last, footer = GOOD
+    assert isinstance(last, SuiteEnded)
+    unsupported = dataclasses.replace(last, verdict="unsupported", cases={"unsupported": 200}, control=None)
+    assert concluded([*before, unsupported, footer]).passed
+
+
+def test_a_bad_verdict_is_believed_as_it_stands() -> None:
+    stream = changed(RunEnded, verdict="diverges", exit_code=1, stopped="interrupted")
+    assert concluded(stream) == Conclusion("diverges", 1, "interrupted")
+
+
+def test_reasons_are_counted_with_their_first_case() -> None:
+    ledger = Ledger()
+    for case in (7, 9):
+        ledger.add(CaseEnded("allocation", case, "undecided", 1, 0.1, "", "timed out"))
+    assert ledger.reasons == {("allocation", "undecided", "timed out"): (2, 7)}
