@@ -38,6 +38,8 @@ _UNREAD = 1024 * 1024
 #: What the fault ``garbage`` sends: a length that no frame has.
 _GARBAGE = b"\xff\xff\xff\xffthis is no frame"
 _STOP_SECONDS = 10.0
+#: Turns of the event loop without any news after which nothing is on its way: a new connection takes three.
+_QUIET_TURNS = 8
 
 
 class Handler(Protocol):
@@ -113,6 +115,7 @@ class Peer(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes came."""
+        self._listener.heard()
         buffer = self._buffer
         buffer += data
         at, size = 0, len(buffer)
@@ -169,6 +172,8 @@ class Listener:
         self._server: asyncio.Server | None = None
         self._thread: threading.Thread | None = None
         self._opaque = 0
+        #: Grows with everything that comes in.
+        self._activity = 0
         self.faults = Faults()
         #: Connections that are open.
         self.peers: set[Peer] = set()
@@ -268,13 +273,25 @@ class Listener:
         return result.result(_STOP_SECONDS)
 
     def settle(self) -> None:
-        """Wait until every request that had reached this machine's buffers before the call is handled.
+        """Wait until every request that was in the sockets' buffers before the call is handled.
 
         One-way requests are not answered: after this, those that a client has written are done.
         """
-        # The first turn may be taken before the sockets are looked at; the second comes after.
-        self.run(int)
-        self.run(int)
+        loop = self._loop
+        if loop is None:
+            raise RuntimeError("the server is not running")
+        settled: Future[None] = Future()
+
+        def look(quiet: int, seen: int) -> None:
+            if seen != self._activity:
+                quiet, seen = _QUIET_TURNS, self._activity
+            if quiet:
+                loop.call_soon(look, quiet - 1, seen)
+            else:
+                settled.set_result(None)
+
+        loop.call_soon_threadsafe(look, _QUIET_TURNS, self._activity)
+        settled.result(_STOP_SECONDS)
 
     # --- for connections --------------------------------------------------------------------------------------
 
@@ -290,7 +307,12 @@ class Listener:
 
     def joined(self, peer: Peer) -> None:
         """A connection is there."""
+        self._activity += 1
         self.peers.add(peer)
+
+    def heard(self) -> None:
+        """Something came in."""
+        self._activity += 1
 
     def left(self, peer: Peer) -> None:
         """A connection is gone."""
