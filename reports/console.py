@@ -149,6 +149,10 @@ class ConsoleReport:
         self._screen.gap()
         self._screen.show(Rule(Text("Coverage", style="bold"), style="dim", align="left"))
         self._screen.show(coverage.table(suites, full=full))
+        out = self._ledger.header.out if self._ledger.header else ""
+        if not full and out:
+            where = clean(str(PurePath(out, jsonl.NAME)))
+            self._screen.show(Text(f"Kinds of state one by one: {where}", style="dim"), wrap=False)
 
     def _kept(self) -> None:
         """Where the files are; one line each, to be copied."""
@@ -233,8 +237,11 @@ def _last_line(ledger: Ledger, conclusion: Conclusion) -> Text:
     if ledger.footer:
         parts.append(f" (exit code {conclusion.exit_code})")
     if conclusion.reason:
-        words = {INTERRUPTED: "interrupted, what did run counts", TIME_LIMIT: "stopped by the time limit"}
+        words = {TIME_LIMIT: "stopped by the time limit"}
         parts.append(f": {words.get(conclusion.reason, clean(conclusion.reason))}")
+        kept = ledger.header.out if ledger.header else ""
+        if kept and (ledger.footer is None or conclusion.reason == INTERRUPTED):
+            parts.append(f", what did run is kept in {clean(kept)}")
     seed = ledger.header.seed if ledger.header else 0
     parts.append(f". Seed {seed}.")
     return parts

@@ -73,6 +73,12 @@ def test_a_kill_matrix_prints_the_golden_text() -> None:
     same_as_golden("power.console.txt", out.getvalue())
 
 
+def test_the_documented_block_is_what_is_printed() -> None:
+    documented = (GOLDEN.parents[1] / "docs" / "failure.md").read_text("utf-8").split("```\n")[1]
+    assert documented.startswith("Divergence 2: ")
+    assert documented in printed(events("diverges"))
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_plain_output_has_no_control_codes_and_no_trailing_blanks(name: str) -> None:
     text = printed(events(name))
@@ -83,7 +89,7 @@ def test_plain_output_has_no_control_codes_and_no_trailing_blanks(name: str) -> 
 def test_only_lines_to_be_copied_are_wider_than_the_screen(width: int) -> None:
     text = printed(events("diverges"), width=width)
     wide = [line for line in text.splitlines() if len(line) > width]
-    assert all(re.match(r"(replay|events|junit|Verdict:) |  again: ", line) for line in wide)
+    assert all(re.match(r"(replay|events|junit|Verdict:|Kinds of state one by one:) |  again: ", line) for line in wide)
 
 
 def test_the_replay_line_stays_one_line_on_a_narrow_screen() -> None:
@@ -111,7 +117,7 @@ def test_many_different_divergences_are_not_all_told_in_full() -> None:
 
 def test_long_answers_are_told_apart_by_an_excerpt() -> None:
     text = printed(events("diverges"))
-    assert "difference     ...r-a/4', 'broker-a/5', 'broker-a/6..." in text
+    assert "difference     ...t', 'broker-a', 3))\n               ...t', 'broker-a', 4))\n" in text
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -120,8 +126,9 @@ def test_a_rule_that_never_fired_says_so(full: bool) -> None:
     report = ConsoleReport(out, width=80, full_coverage=full)
     for event in events("conforms"):
         report(event)
-    assert re.search(r"^  OFF-FRZ-1 +0  never fired$", out.getvalue(), re.MULTILINE)
+    assert re.search(r"^  OFF-R-FETCH +0  never fired$", out.getvalue(), re.MULTILINE)
     assert ("memory miss" in out.getvalue()) is full
+    assert ("Kinds of state one by one: conformance-out/" in out.getvalue()) is not full
 
 
 def test_the_coverage_table_gets_short_when_there_is_much_of_it() -> None:
@@ -204,6 +211,11 @@ def test_a_footer_that_claims_too_much_is_not_believed() -> None:
     ]
     last = printed(claim).splitlines()[-1]
     assert last.startswith("Verdict: undecided (exit code 5): the run claims to conform, but ")
+
+
+def test_an_interrupted_run_says_so_and_where_it_is_kept() -> None:
+    last = printed(events("interrupted")).splitlines()[-1]
+    assert last.startswith("Verdict: undecided (exit code 3): interrupted, what did run is kept in conformance-out/")
 
 
 def test_the_time_limit_is_told() -> None:

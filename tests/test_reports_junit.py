@@ -51,33 +51,33 @@ def test_a_conforming_run_has_neither_failures_nor_errors() -> None:
     assert (root.get("failures"), root.get("errors")) == ("0", "0")
     assert outcome(root, "run", "verdict") == "pass"
     assert outcome(root, "remote-store", "control") == "pass"
-    assert outcome(root, "remote-store", "OFF-FRZ-1") == "skipped: the rule never fired"
+    assert outcome(root, "remote-store", "OFF-R-FETCH") == "skipped: the rule never fired"
 
 
 def test_a_divergence_fails_its_rule_and_its_suite() -> None:
     root = tree(events("diverges"))
-    assert outcome(root, "remote-store", "OFF-R-READ-ERROR") == "failure: expected -2, observed -1"
-    assert outcome(root, "remote-store", "OFF-R-READ") == "pass"
+    assert outcome(root, "remote-store", "OFF-R-READ") == "failure: expected -1, observed 5"
+    assert outcome(root, "remote-store", "OFF-R-PALL") == "pass"
     assert outcome(root, "remote-store", "verdict").startswith("failure: diverges: conforms 197, diverges 2")
     assert outcome(root, "run", "verdict") == "failure: diverges"
 
 
 def test_a_failure_has_the_whole_block_once_per_fingerprint() -> None:
-    found = tree(events("diverges")).find("testsuite/testcase[@name='OFF-R-READ-ERROR']/failure")
+    found = tree(events("diverges")).find("testsuite/testcase[@name='OFF-R-READ']/failure")
     assert found is not None
     assert found.text is not None
     assert found.text.count("fingerprint    9b1c2d3ea7f04456") == 1
     assert found.text.count("\nreplay         rocketmq-conformance replay conformance-out/") == 1
-    assert "read(queue=1, kind='store', fault='SYSTEM_BUSY')" in found.text
+    assert "read(queue=0, kind='memory', fault='answer')" in found.text
 
 
 def test_a_divergence_fails_every_rule_behind_the_expected_answer() -> None:
     stream = events("diverges")
-    both = [{"id": name, "sentence": "", "level": "MUST", "source": ""} for name in ("OFF-R-READ", "BQ-QUERY-1")]
+    both = [{"id": name, "sentence": "", "level": "MUST", "source": ""} for name in ("OFF-R-PALL", "START-1")]
     stream = [dataclasses.replace(e, rules=both) if isinstance(e, DivergenceFound) else e for e in stream]
     root = tree(stream)
-    assert outcome(root, "remote-store", "OFF-R-READ").startswith("failure")
-    assert outcome(root, "remote-store", "BQ-QUERY-1").startswith("failure")
+    assert outcome(root, "remote-store", "OFF-R-PALL").startswith("failure")
+    assert outcome(root, "remote-store", "START-1").startswith("failure")
 
 
 def test_unsupported_is_skipped() -> None:
@@ -161,7 +161,7 @@ def test_a_message_is_short_and_the_text_below_has_it_all() -> None:
     stream = [
         dataclasses.replace(e, observed="x" * 900) if isinstance(e, DivergenceFound) else e for e in events("diverges")
     ]
-    failure = tree(stream).find("testsuite/testcase[@name='OFF-R-READ-ERROR']/failure")
+    failure = tree(stream).find("testsuite/testcase[@name='OFF-R-READ']/failure")
     assert failure is not None
     assert len(failure.get("message", "")) == 300
     assert failure.text is not None
