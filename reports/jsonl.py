@@ -19,6 +19,9 @@ from rocketmq_conformance.reports.ledger import Conclusion, Ledger
 #: Name of the file in the folder of a run.
 NAME = "events.jsonl"
 
+#: ASCII only: a cut in the middle of the file never splits a character, and halves of surrogate pairs survive.
+_ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
+
 
 class JsonlReport:
     """Writes events to a text stream. Closes the stream only when it opened it itself (``JsonlReport.to``)."""
@@ -36,8 +39,7 @@ class JsonlReport:
         """Write and flush the event's line."""
         if isinstance(event, Progress):
             return
-        # ASCII only: a cut in the middle of the file never splits a character, and halves of surrogate pairs survive.
-        self._stream.write(json.dumps(event.json(), ensure_ascii=True, allow_nan=False) + "\n")
+        self._stream.write(_ENCODER.encode(event.json()) + "\n")
         self._stream.flush()
 
     def close(self) -> None:
