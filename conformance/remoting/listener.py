@@ -67,8 +67,8 @@ class Peer(asyncio.Protocol):
         self._buffer = bytearray()
         #: ``host:port`` of the other end.
         self.address = ""
-        #: What the handler knows of the connection.
-        self.version = 0
+        #: No two connections of a server have the same number.
+        self.number = 0
 
     # --- for handlers -----------------------------------------------------------------------------------------
 
@@ -174,6 +174,7 @@ class Listener:
         self._opaque = 0
         #: Grows with everything that comes in.
         self._activity = 0
+        self._accepted = 0
         self.faults = Faults()
         #: Connections that are open.
         self.peers: set[Peer] = set()
@@ -308,6 +309,8 @@ class Listener:
     def joined(self, peer: Peer) -> None:
         """A connection is there."""
         self._activity += 1
+        self._accepted += 1
+        peer.number = self._accepted
         self.peers.add(peer)
 
     def heard(self) -> None:
@@ -322,7 +325,6 @@ class Listener:
     def dispatch(self, peer: Peer, request: Command) -> bytes | None:
         """Handle one request as the armed fault wants it; the bytes of the answer, if it is there at once."""
         self.arrived[request.code] += 1
-        peer.version = request.version
         fault = self.faults.take(request.code)
         if fault is None:
             return self._handled(peer, request, None)

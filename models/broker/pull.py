@@ -157,6 +157,10 @@ class Pull(NamedTuple):
     commit: int | None = None
 
 
+#: What a pull answers: status, next offset, min, max, offsets of the messages found.
+Pulled = tuple[str, int, int, int, tuple[int, ...]]
+
+
 class Registered(NamedTuple):
     """The subscription of a group to one topic, as its last heartbeat said."""
 
@@ -215,7 +219,7 @@ def held(code: str, flags: int) -> bool:
 def pull(
     rules: BrokerRules, state: BrokerState, request: Pull, codes: Codes | Err, entries: Sequence[Entry]
 ) -> Answer[BrokerState]:
-    """``(status, next, min, max, offsets of the messages found)``, or the error of the first check that fails.
+    """What it finds (``Pulled``), or the error of the first check that fails.
 
     ``codes`` is what ``carried`` or ``registered`` said; ``entries`` are the retained messages of the queue.
     """

@@ -29,6 +29,8 @@ SCANS_ONE_MORE = Switch("BQ-PULL-7-BOUND", "the scan limit is passed by one entr
 ECHOES_BINARY = Switch("WIRE-FRAME-1", "a binary request is answered in binary", "4.9.4", None)
 UNKNOWN_ANSWERED = Switch("WIRE-ERR-2", "a request with an unknown code is answered", "4.9.1", "5.0.0-ALPHA")
 STANDARD_ROUTES = Switch("WIRE-JSON-1", "routes come in standard JSON to clients that want it", "4.9.4", "5.0.0")
+UNKNOWN_GROUP_SKIPPED = Switch("BQ-HB-1", "a heartbeat of an unknown group is not registered", None, "5.1.1")
+BROADCAST_UNNOTIFIED = Switch("BQ-HB-3", "members of broadcasting groups are not told of changes", None, "5.3.1")
 VERSION_NUMBER_GONE = Switch("BQ-RUNTIME", "the runtime table has no brokerVersion", None, "5.4.0")
 
 
@@ -53,6 +55,8 @@ class BrokerRules:
     overflow_is_max: bool
     scans_entries: bool
     scans_one_more: bool
+    unknown_group_skipped: bool
+    broadcast_unnotified: bool
     #: On Java 14 and later the residency test is constant true (BQ-MEM-2).
     always_resident: bool
 
@@ -78,5 +82,7 @@ class BrokerRules:
             overflow_is_max=OVERFLOW_IS_MAX.on(broker),
             scans_entries=SCANS_ENTRIES.on(broker),
             scans_one_more=SCANS_ONE_MORE.on(broker),
+            unknown_group_skipped=UNKNOWN_GROUP_SKIPPED.on(broker),
+            broadcast_unnotified=BROADCAST_UNNOTIFIED.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
         )

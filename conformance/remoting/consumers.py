@@ -1,0 +1,104 @@
+"""Consumers: heartbeats, the members of a group, and queue locks (BQ-HB-*, BQ-LIST-*, BQ-LOCK-*)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import cast
+
+from rocketmq_conformance.conformance.remoting import heartbeat, java_json
+from rocketmq_conformance.conformance.remoting.answer import Answering, document, done, refused
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.listener import Peer
+from rocketmq_conformance.conformance.remoting.storage import Storage
+from rocketmq_conformance.models.broker import lock, members
+from rocketmq_conformance.models.broker.pull import Registered
+from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.outcome import Err
+
+
+class Consumers:
+    """Who consumes, and who holds which queue. ``clock`` gives ms since the epoch."""
+
+    def __init__(self, storage: Storage, clock: Callable[[], int]) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._peers: dict[int, Peer] = {}
+        self.groups = members.NO_GROUPS
+        self.locks = lock.NO_LOCKS
+
+    def handlers(self) -> Mapping[int, Answering]:
+        """What it answers, by request code."""
+        return {
+            Request.HEART_BEAT: self._heartbeat,
+            Request.UNREGISTER_CLIENT: self._unregister,
+            Request.GET_CONSUMER_LIST_BY_GROUP: self._list,
+            Request.CHECK_CLIENT_CONFIG: done,
+            Request.LOCK_BATCH_MQ: self._lock,
+            Request.UNLOCK_BATCH_MQ: self._unlock,
+        }
+
+    def subscription(self, group: str, topic: str) -> Registered | None:
+        """What a group registered for a topic."""
+        entry = self.groups.get(group)
+        return entry.subscriptions.get(topic) if entry else None
+
+    def closed(self, peer: Peer) -> None:
+        """BQ-HB-5: a connection is gone."""
+        self._peers.pop(peer.number, None)
+        self.groups, told, _ = members.close(self._storage.rules, self.groups, peer.number)
+        for group, number in cast(tuple[tuple[str, int], ...], told):
+            self._tell(group, (number,))
+
+    def _heartbeat(self, peer: Peer, request: Command) -> Command:
+        client, consumers = heartbeat.read(request.body)
+        rules, number = self._storage.rules, peer.number
+        self._peers[number] = peer
+        for consumer in consumers:
+            known = self._storage.know_group(consumer.group)
+            if known:
+                self._storage.know_retry_topic(consumer.group)
+            self.groups, told, _ = members.heartbeat(rules, self.groups, number, client, consumer, known)
+            self._tell(consumer.group, cast(tuple[int, ...], told))
+        return Command(0)
+
+    def _unregister(self, peer: Peer, request: Command) -> Command:
+        group = request.ext.get("consumerGroup")
+        if group is not None:
+            self.groups, told, _ = members.unregister(self._storage.rules, self.groups, peer.number, group)
+            self._tell(group, cast(tuple[int, ...], told))
+        return Command(0)
+
+    def _tell(self, group: str, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self._peers[number].tell(Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": group}))
+
+    def _list(self, peer: Peer, request: Command) -> Command:
+        group = request.ext["consumerGroup"]
+        _, ids, _ = members.consumer_list(self.groups, group)
+        if isinstance(ids, Err):
+            return refused(ids, f"no consumer for this group, {group}")
+        return Command(0, body=document({"consumerIdList": ids}))
+
+    def _lock(self, peer: Peer, request: Command) -> Command:
+        group, client, queues = _asked(request)
+        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock())
+        locked = [
+            {"brokerName": broker, "queueId": number, "topic": topic}
+            for topic, broker, number in cast(tuple[Queue, ...], granted)
+        ]
+        return Command(0, body=document({"lockOKMQSet": locked}))
+
+    def _unlock(self, peer: Peer, request: Command) -> Command:
+        self.locks = lock.unlock_batch(self.locks, *_asked(request))[0]
+        return Command(0)
+
+
+def _asked(request: Command) -> tuple[str, str, list[Queue]]:
+    """Group, client and queues that a lock request names; any names do, but none does not (BQ-LOCK-4)."""
+    data = java_json.loads(request.body.decode())
+    group, client = data["consumerGroup"], data["clientId"]
+    if group is None or client is None:
+        raise ValueError("a lock needs a group and a client")
+    queues = [(str(item["topic"]), str(item["brokerName"]), int(item["queueId"])) for item in data["mqSet"]]
+    return str(group), str(client), queues

@@ -1,0 +1,199 @@
+"""An embedded RocketMQ broker and name server for tests: real topics and messages, answered by the model.
+
+    with EmbeddedBroker(Profile.of(broker="5.5.0")) as broker:
+        producer.setNamesrvAddr(broker.address)
+
+It lives in memory and in this process, starts in milliseconds, and answers as a broker of the profile's release
+does. It has no disk, no replicas, no delayed messages and no transactions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Self
+
+from rocketmq_conformance.conformance.remoting.administration import Administration
+from rocketmq_conformance.conformance.remoting.answer import Answering
+from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.remoting.consumers import Consumers
+from rocketmq_conformance.conformance.remoting.fault import Faults
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.listener import Listener, Peer
+from rocketmq_conformance.conformance.remoting.message import Message, format_properties
+from rocketmq_conformance.conformance.remoting.offsets import Offsets
+from rocketmq_conformance.conformance.remoting.pulling import Pulls
+from rocketmq_conformance.conformance.remoting.sending import Sends
+from rocketmq_conformance.conformance.remoting.storage import Storage
+from rocketmq_conformance.models.broker.lifecycle import restart
+from rocketmq_conformance.models.broker.lock import NO_LOCKS
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.broker.wire import WireRules
+from rocketmq_conformance.models.client.layout import BROKER
+from rocketmq_conformance.models.profile import Profile
+
+CLUSTER = "conformance"
+
+
+def now() -> int:
+    """The time in ms since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class _Desk:
+    """Hands every request to whoever answers its code; one that nobody knows as the release does (WIRE-ERR-2)."""
+
+    def __init__(self, unknown_answered: bool) -> None:
+        self._unknown_answered = unknown_answered
+        self._handlers: dict[int, Answering] = {}
+        self._leaving: list[Callable[[Peer], None]] = []
+
+    def add(self, handlers: Mapping[int, Answering]) -> None:
+        self._handlers.update(handlers)
+
+    def on_leave(self, action: Callable[[Peer], None]) -> None:
+        self._leaving.append(action)
+
+    def handle(self, peer: Peer, request: Command) -> Command | None:
+        handler = self._handlers.get(request.code)
+        if handler is not None:
+            return handler(peer, request)
+        if not self._unknown_answered:
+            return None
+        code = int(Response.REQUEST_CODE_NOT_SUPPORTED)
+        return Command(code, remark=f" request type {request.code} not supported")
+
+    def closed(self, peer: Peer) -> None:
+        for action in self._leaving:
+            action(peer)
+
+
+class EmbeddedBroker:
+    """A broker and its name server on one port of one host; the system chooses a free port unless one is given.
+
+    ``clock`` gives store times and the age of locks, in ms since the epoch. With ``auto_create`` topics and groups
+    come into being when they are first used, as in a broker with default settings. ``faults`` plays request codes
+    by faults. Everything may be called from any thread while the broker runs.
+    """
+
+    def __init__(
+        self,
+        profile: Profile | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        name: str = BROKER,
+        cluster: str = CLUSTER,
+        auto_create: bool = True,
+        clock: Callable[[], int] = now,
+    ) -> None:
+        self.profile = profile or Profile()
+        self._rules = BrokerRules.of(self.profile)
+        wire = WireRules.of(self.profile)
+        desk = _Desk(wire.unknown_answered)
+        self._listener = Listener(desk, host, port, echo=wire.echoes_binary, version=wire.ordinal)
+        self._storage = Storage(self._rules, clock, auto_create)
+        self._consumers = Consumers(self._storage, clock)
+        self._pulls = Pulls(self._storage, self._consumers.subscription, self._listener.later)
+        self._sends = Sends(self._storage, self._where, self._stored)
+        administration = Administration(self.profile, self._storage, name, cluster, self._where, clock())
+        for part in (self._consumers, self._sends, Offsets(self._storage), administration, self._pulls):
+            desk.add(part.handlers())
+        desk.on_leave(self._pulls.closed)
+        desk.on_leave(self._consumers.closed)
+
+    # --- life -------------------------------------------------------------------------------------------------
+
+    def start(self) -> str:
+        """Listen, and say where; raises CannotRunError when the port is taken.
+
+        A broker that was stopped starts again on the same port with its topics, messages and stored offsets, and
+        without its locks.
+        """
+        self._storage.state = restart(self._rules, self._storage.state)
+        self._consumers.locks = NO_LOCKS
+        self._listener.start()
+        return self.address
+
+    def stop(self) -> None:
+        """Close the port and all connections; twice does no harm."""
+        self._listener.stop()
+
+    @property
+    def address(self) -> str:
+        """``host:port``, for clients' name server address."""
+        return self._listener.address
+
+    @property
+    def faults(self) -> Faults:
+        """Faults by request code."""
+        return self._listener.faults
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # --- for tests --------------------------------------------------------------------------------------------
+
+    def create_topic(self, topic: str, queues: int = 4) -> None:
+        """Create a topic, or change the number of its queues."""
+        self._listener.run(lambda: self._storage.create_topic(topic, queues))
+
+    def create_group(self, group: str) -> None:
+        """Create a consumer group."""
+        self._listener.run(lambda: self._storage.create_group(group))
+
+    def send(self, topic: str, body: bytes, queue: int = 0, tag: str = "") -> int:
+        """Store a message, and give its offset; LookupError when topic or queue are unknown."""
+        properties = format_properties({"TAGS": tag}) if tag else ""
+        draft = Message(topic, queue, 0, 0, body, properties, born_time=now())
+        response = self._listener.run(lambda: self._sends.store([draft]))
+        if response.code:
+            raise LookupError(response.remark)
+        return int(response.ext["queueOffset"])
+
+    def messages(self, topic: str, queue: int = 0) -> list[Message]:
+        """The retained messages of a queue."""
+        return self._listener.run(lambda: self._storage.retained(topic, queue))
+
+    def expire(self, topic: str, queue: int, first: int) -> None:
+        """Lose the messages before offset ``first``, as a broker does that deletes its oldest files."""
+        self._listener.run(lambda: self._storage.expire(topic, queue, first))
+
+    @property
+    def state(self) -> BrokerState:
+        """Topics, groups, queues and stored offsets at this moment; it never changes afterwards."""
+        return self._storage.state
+
+    def members(self, group: str) -> list[str]:
+        """Client ids of a group, one per connection."""
+        entry = self._consumers.groups.get(group)
+        return list(entry.members.values()) if entry else []
+
+    @property
+    def held_pulls(self) -> int:
+        """How many pulls wait for a message."""
+        return self._listener.run(lambda: self._pulls.held)
+
+    def arrived(self, request: int) -> int:
+        """How many requests of a code arrived so far."""
+        return self._listener.arrived[request]
+
+    def settle(self) -> None:
+        """Wait until everything that clients have written is handled."""
+        self._listener.settle()
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _where(self) -> str:
+        return self._listener.address
+
+    def _stored(self, message: Message) -> None:
+        self._pulls.arrived(message.topic, message.queue, message.tag)

@@ -1,0 +1,32 @@
+"""The body of a heartbeat, read (HeartbeatData)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocketmq_conformance.conformance.remoting import java_json
+from rocketmq_conformance.models.broker.members import Consumer
+from rocketmq_conformance.models.broker.pull import Codes, Registered
+
+
+def read(body: bytes) -> tuple[str, list[Consumer]]:
+    """Client id and consumers; raises ValueError, KeyError or TypeError for what is no heartbeat."""
+    data = java_json.loads(body.decode())
+    return str(data["clientID"]), [_consumer(consumer) for consumer in data.get("consumerDataSet") or ()]
+
+
+def _consumer(data: dict[str, Any]) -> Consumer:
+    subscriptions = {str(item["topic"]): _registered(item) for item in data.get("subscriptionDataSet") or ()}
+    return Consumer(str(data["groupName"]), subscriptions, data.get("messageModel") == "BROADCASTING")
+
+
+def _registered(data: dict[str, Any]) -> Registered:
+    kind = str(data.get("expressionType") or "")
+    return Registered(_codes(data), int(data.get("subVersion") or 0), kind)
+
+
+def _codes(data: dict[str, Any]) -> Codes:
+    """The broker relies on the hashes that the client computed: without them no tag passes, as in a real one."""
+    if data.get("classFilterMode") or data["subString"] == "*":
+        return None
+    return frozenset(int(code) for code in data.get("codeSet") or ())

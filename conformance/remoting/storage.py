@@ -1,0 +1,140 @@
+"""What the embedded broker keeps: the model's state, and beside it the messages themselves.
+
+Whatever a rule decides is decided by the model on ``state``; this module only stores bytes in step with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from rocketmq_conformance.conformance.remoting import message as messages
+from rocketmq_conformance.conformance.remoting.message import Message
+from rocketmq_conformance.models.broker import admin
+from rocketmq_conformance.models.broker.lifecycle import expire
+from rocketmq_conformance.models.broker.pull import Entry
+from rocketmq_conformance.models.broker.send import send
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Err
+
+#: The topic whose settings automatically created topics take over, and how many queues they have at most.
+DEFAULT_TOPIC, DEFAULT_QUEUES = "TBW102", 8
+_RETRY = "%RETRY%"
+
+
+@dataclass
+class _Log:
+    """Retained messages of one queue: what filters look at, and the bytes that are handed out."""
+
+    entries: list[Entry] = field(default_factory=list)
+    stored: list[bytes] = field(default_factory=list)
+
+
+class Storage:
+    """Topics, groups, messages and stored offsets. ``clock`` gives ms since the epoch.
+
+    With ``auto_create`` unknown groups and topics come into being when they are used, as in a broker with its
+    default settings.
+    """
+
+    def __init__(self, rules: BrokerRules, clock: Callable[[], int], auto_create: bool) -> None:
+        self.rules = rules
+        self.state = BrokerState(topics={DEFAULT_TOPIC: DEFAULT_QUEUES} if auto_create else {})
+        self._clock = clock
+        self._auto_create = auto_create
+        self._logs: dict[tuple[str, int], _Log] = {}
+        self._physical = 0
+
+    # --- topics and groups ------------------------------------------------------------------------------------
+
+    def create_topic(self, topic: str, queues: int) -> None:
+        """BQ-TOPIC-1."""
+        self.state = admin.create_topic(self.rules, self.state, topic, queues)[0]
+
+    def delete_topic(self, topic: str) -> None:
+        """BQ-TOPIC-3."""
+        self.state = admin.delete_topic(self.rules, self.state, topic)[0]
+        for key in [key for key in self._logs if key[0] == topic]:
+            del self._logs[key]
+
+    def create_group(self, group: str) -> None:
+        """BQ-GROUP-1."""
+        self.state = admin.create_group(self.rules, self.state, group)[0]
+
+    def delete_group(self, group: str, flag: str) -> None:
+        """BQ-GROUP-2."""
+        self.state = admin.delete_group(self.rules, self.state, group, flag)[0]
+
+    def know_group(self, group: str) -> bool:
+        """Does the group exist? It is created if the broker does so."""
+        if group not in self.state.groups and self._auto_create:
+            self.create_group(group)
+        return group in self.state.groups
+
+    def know_topic(self, topic: str, default: str, queues: int) -> None:
+        """BQ-TOPIC-2: create an unknown topic that somebody sends to, if its default topic exists."""
+        if topic in self.state.topics:
+            return
+        limit = self.state.topics.get(default)
+        if limit is not None and default == DEFAULT_TOPIC:
+            self.create_topic(topic, max(min(queues, limit), 1))
+        elif topic.startswith(_RETRY):
+            self.create_topic(topic, 1)
+
+    def know_retry_topic(self, group: str) -> None:
+        """BQ-HB-1: the retry topic of a group that registers."""
+        topic = _RETRY + group
+        if topic not in self.state.topics:
+            self.create_topic(topic, 1)
+
+    # --- messages ---------------------------------------------------------------------------------------------
+
+    def append(self, draft: Message) -> Message | Err:
+        """Store a message: its queue offset, physical offset and store time are filled in. BQ-SEND-1.
+
+        A negative queue id means any queue. ValueError when the message cannot be stored as bytes.
+        """
+        queues = self.state.topics.get(draft.topic, 1)
+        queue = draft.queue if draft.queue >= 0 else self._physical % queues
+        log = self.state.logs.get((draft.topic, queue))
+        latest = log.times[-1] if log and log.times else 0
+        now = max(self._clock(), latest)
+        after, result, _ = send(self.rules, self.state, draft.topic, queue, (now,))
+        if isinstance(result, Err):
+            return result
+        offset = after.logs[draft.topic, queue].max - 1
+        message = replace(draft, queue=queue, offset=offset, physical=self._physical, store_time=now)
+        raw = messages.encode(message)
+        self.state = after
+        self._physical += len(raw)
+        kept = self._logs.setdefault((draft.topic, queue), _Log())
+        kept.entries.append(Entry(len(raw), message.tag))
+        kept.stored.append(raw)
+        return message
+
+    def entries(self, topic: str, queue: int) -> list[Entry]:
+        """What filters look at, for every retained message of a queue."""
+        log = self._logs.get((topic, queue))
+        return log.entries if log else []
+
+    def stored(self, topic: str, queue: int, offsets: tuple[int, ...]) -> bytes:
+        """The bytes of retained messages, one after the other."""
+        first = self.state.logs[topic, queue].first
+        kept = self._logs[topic, queue].stored
+        return b"".join(kept[offset - first] for offset in offsets)
+
+    def retained(self, topic: str, queue: int) -> list[Message]:
+        """The retained messages of a queue."""
+        log = self._logs.get((topic, queue))
+        return messages.decode_all(b"".join(log.stored)) if log else []
+
+    def expire(self, topic: str, queue: int, first: int) -> None:
+        """Lose the messages before offset ``first``, as a broker that deletes its oldest files (BQ-MIN-*)."""
+        before = self.state.logs.get((topic, queue))
+        self.state = expire(self.rules, self.state, {(topic, queue): first})[0]
+        log = self._logs.get((topic, queue))
+        if log is not None and before is not None:
+            lost = self.state.logs[topic, queue].first - before.first
+            del log.entries[:lost]
+            del log.stored[:lost]

@@ -1,0 +1,148 @@
+"""HEART_BEAT, UNREGISTER_CLIENT, GET_CONSUMER_LIST_BY_GROUP: who consumes in a group (BQ-HB-*, BQ-LIST-*).
+
+A broker knows consumers by connection. One connection is one member, whatever id it gives, so two connections with
+the same id are two members with equal names, and every member then believes that it is both of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.pull import Registered
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+RULES = (
+    Rule(
+        "BQ-HB-1",
+        "A heartbeat registers its connection in every consumer group that it names. A group that does not exist and "
+        "may not be created is registered all the same up to 5.1.0, and skipped without a word from 5.1.1.",
+        "ClientManageProcessor#heartBeat @ 5.1.0, 5.1.4, 5.5.0",
+    ),
+    Rule(
+        "BQ-HB-3",
+        "When a connection or a topic is new to a group, or leaves it, every connection of the group is told, the new "
+        "one too, before the heartbeat is answered. Groups that broadcast are not told from 5.3.1.",
+        "ConsumerManager#registerConsumer, #unregisterConsumer @ 4.9.7, 5.3.2, 5.5.0",
+    ),
+    Rule(
+        "BQ-HB-4",
+        "Another client id on the same connection replaces the first, and nobody is told. Of two subscriptions to "
+        "one topic the one with the greater version stays; topics that a heartbeat leaves out are forgotten.",
+        "ConsumerGroupInfo#updateChannel, #updateSubscription @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-HB-5",
+        "A connection that closes leaves its groups at once, and the others are told.",
+        "ConsumerManager#doChannelCloseEvent @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-HB-6",
+        "Unregistering removes the connection, whichever client id the request names, tells the others even when it "
+        "was no member, and never fails.",
+        "ConsumerManager#unregisterConsumer @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-LIST-1",
+        "The list of a group has one client id per connection, equal ones repeated; without any the answer is "
+        "SYSTEM_ERROR.",
+        "ConsumerManageProcessor#getConsumerListByGroup @ 4.9.7, 5.5.0",
+    ),
+)
+
+
+class Consumer(NamedTuple):
+    """What a heartbeat says of one consumer: its group, its subscriptions by topic, whether it broadcasts."""
+
+    group: str
+    subscriptions: Mapping[str, Registered] = MappingProxyType({})
+    broadcasting: bool = False
+
+
+class Group(NamedTuple):
+    """One registered group: client ids by connection, and what its last heartbeat said."""
+
+    members: Mapping[int, str] = MappingProxyType({})
+    subscriptions: Mapping[str, Registered] = MappingProxyType({})
+    broadcasting: bool = False
+
+
+#: Registered groups by name. Never changed in place.
+Groups = Mapping[str, Group]
+
+NO_GROUPS: Groups = MappingProxyType({})
+NOBODY = Err("SYSTEM_ERROR")
+
+_BEAT = {kind: Why(("BQ-HB-1", "BQ-HB-3"), kind) for kind in ("first member", "new member", "topics changed")}
+_BEAT["same again"] = Why(("BQ-HB-1", "BQ-HB-4"), "same again")
+_BEAT["other id"] = Why(("BQ-HB-4",), "other id")
+_SKIPPED = Why(("BQ-HB-1",), "unknown group skipped")
+_UNTOLD = Why(("BQ-HB-3",), "broadcasting, not told")
+_LEAVE = {kind: Why(("BQ-HB-6", "BQ-HB-3"), kind) for kind in ("member", "last member", "no member", "unknown group")}
+_CLOSED = {kind: Why(("BQ-HB-5", "BQ-HB-3"), kind) for kind in ("member", "no member")}
+_LIST = {kind: Why(("BQ-LIST-1",), kind) for kind in ("nobody", "members", "equal ids")}
+
+
+def heartbeat(
+    rules: BrokerRules, groups: Groups, connection: int, client: str, consumer: Consumer, known: bool = True
+) -> Answer[Groups]:
+    """The connections that are told of a change. ``known``: the group exists, or the broker may create it."""
+    if not known and rules.unknown_group_skipped:
+        return groups, (), _SKIPPED
+    old = groups.get(consumer.group, Group())
+    subscriptions = {topic: _newer(old.subscriptions.get(topic), new) for topic, new in consumer.subscriptions.items()}
+    group = Group({**old.members, connection: client}, subscriptions, consumer.broadcasting)
+    after = {**groups, consumer.group: group}
+    joined = connection not in old.members
+    if not joined and old.subscriptions.keys() == subscriptions.keys():
+        return after, (), _BEAT["same again" if old.members[connection] == client else "other id"]
+    if consumer.broadcasting and rules.broadcast_unnotified:
+        return after, (), _UNTOLD
+    why = _BEAT["topics changed" if not joined else "new member" if old.members else "first member"]
+    return after, tuple(group.members), why
+
+
+def _newer(old: Registered | None, new: Registered) -> Registered:
+    return new if old is None or new.version > old.version else old
+
+
+def unregister(rules: BrokerRules, groups: Groups, connection: int, name: str) -> Answer[Groups]:
+    """BQ-HB-6: the connections that are told."""
+    group = groups.get(name)
+    if group is None:
+        return groups, (), _LEAVE["unknown group"]
+    kind = "no member" if connection not in group.members else "last member" if len(group.members) == 1 else "member"
+    return *_without(rules, groups, connection, name), _LEAVE[kind]
+
+
+def close(rules: BrokerRules, groups: Groups, connection: int) -> Answer[Groups]:
+    """BQ-HB-5: (group, connection) pairs of those that are told."""
+    told: list[tuple[str, int]] = []
+    why = _CLOSED["no member"]
+    for name in [name for name, group in groups.items() if connection in group.members]:
+        groups, left = _without(rules, groups, connection, name)
+        told += [(name, other) for other in left]
+        why = _CLOSED["member"]
+    return groups, tuple(told), why
+
+
+def _without(rules: BrokerRules, groups: Groups, connection: int, name: str) -> tuple[Groups, tuple[int, ...]]:
+    """The groups without a member, and who is told; a group without members is forgotten."""
+    group = groups[name]
+    members = {other: client for other, client in group.members.items() if other != connection}
+    if not members:
+        return {other: entry for other, entry in groups.items() if other != name}, ()
+    untold = group.broadcasting and rules.broadcast_unnotified
+    return {**groups, name: group._replace(members=members)}, () if untold else tuple(members)
+
+
+def consumer_list(groups: Groups, name: str) -> Answer[Groups]:
+    """BQ-LIST-1: client ids, or the error when nobody is registered."""
+    group = groups.get(name)
+    if group is None:
+        return groups, NOBODY, _LIST["nobody"]
+    ids = tuple(group.members.values())
+    return groups, ids, _LIST["members" if len(set(ids)) == len(ids) else "equal ids"]
