@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import aged, commit, lifecycle, query
-from rocketmq_conformance.models.broker.lifecycle import Forked
+from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, Forked
 from rocketmq_conformance.models.broker.model import AGED
-from rocketmq_conformance.models.broker.restarts import KILL, STOP, RestartModel
+from rocketmq_conformance.models.broker.restarts import RestartModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_values as values
 from rocketmq_conformance.suites.domain import Values

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.broker.process import Broker
 from rocketmq_conformance.conformance.broker.store import write_aged_store
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.models.broker.restarts import KILL
+from rocketmq_conformance.models.broker.lifecycle import KILL
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.operation import Operation
@@ -143,6 +143,9 @@ class BrokerAdapter:
         self._lanes: dict[int, Names] = {}
         #: The memory ratio was changed and not yet set back.
         self._cold = False
+        #: The group that reads store times, and whether it exists.
+        self._reader = f"conf-{self._run}-reader"
+        self._reads = False
 
     # --- the adapter ------------------------------------------------------------------------------------------
 
@@ -169,10 +172,11 @@ class BrokerAdapter:
         return self.apply_many([(0, operation)])[0]
 
     def close(self) -> None:
-        """Clean up and release everything."""
+        """Delete what is left on a broker of somebody else, and release everything."""
         try:
             if self._connection is not None and not self._connection.closed and not self.source.owned:
-                run(self._connection, [clean_up(names) for names in self._lanes.values()])
+                reader = Names("", self._reader, used_groups={self._reader} if self._reads else set())
+                run(self._connection, [clean_up(names) for names in (*self._lanes.values(), reader)])
         except OSError:
             pass  # what cannot be deleted any more stays
         finally:
@@ -191,10 +195,13 @@ class BrokerAdapter:
         self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
         if self._cold:
             self._set_ratio(hot=True)
+        if not self._reads:
+            self._ask(wire.create_group(self._reader))
+            self._reads = True
         begun: list[Job[None]] = []
         for lane, suite in cases:
             self._cases += 1
-            names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", f"conf-{self._run}-reader")
+            names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader)
             begun.append(begin(names, with_topic=suite.name != "broker-expired"))
         self._play(begun)
 
@@ -227,14 +234,17 @@ class BrokerAdapter:
 
     def version(self) -> str:
         """What the broker says of its version, such as V5_5_0."""
-        answer = self._connected().call(wire.runtime_info().code, {})
-        error = wire.refused(answer)
-        if error is not None:
-            raise CannotRunError(f"What answers there is no broker: it refuses GET_BROKER_RUNTIME_INFO ({error.code}).")
+        connection = self._connected()
         try:
+            answer = connection.call(wire.runtime_info().code, {})
+            if answer.code:
+                raise ValueError(f"it refuses GET_BROKER_RUNTIME_INFO with code {answer.code} {answer.remark}")
             return str(json.loads(answer.body)["table"]["brokerVersionDesc"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise CannotRunError("What answers there is no broker: it does not tell its version.") from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._disconnect()
+            raise CannotRunError(
+                f"What listens at {connection.address} is no broker ({error}): name the address of one."
+            ) from error
 
     def restart(self, how: str) -> Outcome:
         """Stop or kill the broker, and start it again."""
@@ -243,7 +253,10 @@ class BrokerAdapter:
             return Unsupported("a broker that the kit did not start cannot be restarted")
         self._disconnect()
         (source.broker.kill if how == KILL else source.broker.stop)()
-        source.broker.start()
+        try:
+            source.broker.start()
+        except CannotRunError as error:
+            raise AdapterError(f"The broker did not come back after a {how}: {error}") from error
         self._cold = False
         return Ok()
 
@@ -272,6 +285,16 @@ class BrokerAdapter:
             return Unsupported("the settings of a broker that the kit did not start are left alone")
         self._set_ratio(hot)
         return Ok()
+
+    def topic_name(self, lane: int, topic: int) -> str:
+        """The broker's name of a topic of the case in a lane."""
+        return self._lanes[lane].topic(topic)
+
+    def forget_messages(self, lane: int, topic: int, queue: int, count: int) -> None:
+        """The broker deleted the oldest messages of a queue: searches begin with what is left."""
+        names = self._lanes[lane]
+        key = names.topic(topic), queue
+        names.logs[key] = names.logs[key]._replace(times=names.logs[key].times[count:])
 
     def ask(self, request: wire.Ask) -> bytes:
         """One request for the broker as a whole; the body of its answer."""

@@ -53,9 +53,14 @@ RULES = (
         level=Level.UNDEFINED,
     ),
     Rule(
-        "RUN-COLD-1",
-        "Up to 5.0.0 accessMessageInMemoryMaxRatio=0 makes every queue with an entry 0 cold at once; from 5.1.0 it "
-        "changes nothing for queries.",
+        "RUN-RESTART-1",
+        "A broker that was stopped or killed starts again on its store.",
+        "BrokerController#shutdown, DefaultMessageStore#load @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "RUN-DYN-1",
+        "accessMessageInMemoryMaxRatio can be changed while the broker runs: up to 5.0.0 a ratio of 0 makes every "
+        "queue with an entry 0 cold at once (BQ-DISK-1), from 5.1.0 it changes nothing for queries (BQ-MEM-2).",
         "DefaultMessageStore#checkInDiskByConsumeOffset @ 4.9.7, 5.0.0",
     ),
 )
@@ -66,13 +71,11 @@ _EXPIRED = {
     False: {kind: Why(("BQ-MIN-1", "BQ-MIN-2"), kind) for kind in ("all kept", "head expired", "all expired")},
     True: {kind: Why(("BQ-MIN-1", "BQ-MIN-3"), kind) for kind in ("all kept", "head expired", "all expired")},
 }
-_RESTARTED = Why(("BQ-COM-11", "BQ-MIN-1"), "stopped")
-_KILLED = {kind: Why(("BQ-COM-12", "BQ-MIN-1"), kind) for kind in ("killed, all on disk", "killed, some not on disk")}
+_RESTARTED = Why(("RUN-RESTART-1",), "stopped")
+_KILLED = {kind: Why(("RUN-RESTART-1",), kind) for kind in ("killed, all on disk", "killed, some not on disk")}
 _SAVED = Why(("BQ-COM-12",), "written to disk")
-_RATIO = {
-    False: Why(("RUN-COLD-1", "BQ-MEM-2"), "ratio not looked at"),
-    True: Why(("RUN-COLD-1", "BQ-DISK-1"), "ratio set"),
-}
+_RATIO = {kind: Why(("RUN-DYN-1",), kind) for kind in ("not looked at", "cold", "hot")}
+STOP, KILL = "stop", "kill"
 
 
 def expire(
@@ -104,7 +107,7 @@ def restart(rules: BrokerRules, state: BrokerState) -> BrokerState:
 
 
 def memory(rules: BrokerRules, state: BrokerState, hot: bool) -> BrokerState:
-    """RUN-COLD-1: every queue hot, or cold, where the ratio is looked at."""
+    """RUN-DYN-1: every queue hot, or cold, where the ratio is looked at."""
     if rules.empty_is_unknown:
         return state
     return state._replace(logs={key: log._replace(hot=hot) for key, log in state.logs.items()})
@@ -115,7 +118,8 @@ class Forked(NamedTuple):
 
     ``possible`` are the states it may be in, the likeliest first; ``saved`` the stored offsets that may be on disk.
     ``deleted`` are topics that lost messages by deletion since the start, ``haunted`` those before it (BQ-TOPIC-5).
-    ``hot`` is what the ratio says of new messages.
+    ``hot`` is what the ratio says of new messages. ``how`` the broker ended last (STOP, KILL), and ``survivors`` are
+    the offsets stored before that and not since, by (group, topic, queue).
     """
 
     possible: tuple[BrokerState, ...]
@@ -123,6 +127,8 @@ class Forked(NamedTuple):
     deleted: frozenset[str] = frozenset()
     haunted: frozenset[str] = frozenset()
     hot: bool = True
+    how: str = ""
+    survivors: frozenset[tuple[str, str, int]] = frozenset()
 
     @classmethod
     def of(cls, state: BrokerState) -> Forked:
@@ -147,7 +153,7 @@ def save(forked: Forked) -> Answer[Forked]:
 
 def stop(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
     """BQ-COM-11: the broker was stopped and started."""
-    return save(_started(rules, forked, forked.possible))[0], None, _RESTARTED
+    return save(_started(rules, forked, forked.possible, STOP))[0], None, _RESTARTED
 
 
 def kill(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
@@ -156,20 +162,22 @@ def kill(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
     # the newest is the likeliest: the interval is short
     states = tuple(known._replace(stored=stored) for stored in reversed(forked.saved))
     why = _KILLED["killed, all on disk" if len(states) == 1 else "killed, some not on disk"]
-    return _started(rules, forked, states), None, why
+    return _started(rules, forked, states, KILL), None, why
 
 
 def set_memory(rules: BrokerRules, forked: Forked, hot: bool) -> Answer[Forked]:
-    """RUN-COLD-1: the ratio was set to 0 (not ``hot``) or back to its default."""
+    """RUN-DYN-1: the ratio was set to 0 (not ``hot``) or back to its default."""
+    if rules.empty_is_unknown:
+        return forked, None, _RATIO["not looked at"]
     states = tuple(memory(rules, state, hot) for state in forked.possible)
-    looked_at = not rules.empty_is_unknown
-    return forked._replace(possible=states, hot=hot or not looked_at), None, _RATIO[looked_at]
+    return forked._replace(possible=states, hot=hot), None, _RATIO["hot" if hot else "cold"]
 
 
-def _started(rules: BrokerRules, forked: Forked, states: tuple[BrokerState, ...]) -> Forked:
+def _started(rules: BrokerRules, forked: Forked, states: tuple[BrokerState, ...], how: str) -> Forked:
     """A started broker has its ordinary ratio, and may have messages of deleted topics."""
     fresh = tuple(memory(rules, restart(rules, state), hot=True) for state in states)
-    return Forked(fresh, forked.saved, frozenset(), forked.haunted | forked.deleted)
+    survivors = frozenset(key for stored in forked.saved for key in stored)
+    return Forked(fresh, forked.saved, frozenset(), forked.haunted | forked.deleted, True, how, survivors)
 
 
 def deleted(forked: Forked, topic: str) -> Forked:

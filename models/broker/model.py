@@ -15,11 +15,12 @@ from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.models.rule import Answer, Why
 
 #: What an index one past the topics means: the topic of the aged store.
 AGED = len(TOPICS)
-_NAMES = (*TOPICS, aged.TOPIC)
+NAMES = (*TOPICS, aged.TOPIC)
+_KEPT = Why(("BQ-COM-11", "BQ-QUERY-1"), "in the store from the start")
 
 
 class BrokerModel:
@@ -50,17 +51,18 @@ class BrokerModel:
         self, state: BrokerState, group: int, topic: int, queue: int | None, offset: int | None
     ) -> Answer[BrokerState]:
         """BQ-UPDATE-*: None, or the error."""
-        return commit_offset(self.rules, state, GROUPS[group], _NAMES[topic], queue, offset)
+        return commit_offset(self.rules, state, GROUPS[group], NAMES[topic], queue, offset)
 
     def query(
         self, state: BrokerState, group: int, topic: int, queue: int | None, set_zero: bool | None
     ) -> Answer[BrokerState]:
         """BQ-QUERY-*: the offset, or the error."""
-        return query_offset(self.rules, state, GROUPS[group], _NAMES[topic], queue, set_zero)
+        return query_offset(self.rules, state, GROUPS[group], NAMES[topic], queue, set_zero)
 
     def query_kept(self, state: BrokerState, queue: int, set_zero: bool | None) -> Answer[BrokerState]:
         """The offset that the aged store holds for a queue of its topic (BQ-COM-11)."""
-        return query_offset(self.rules, state, aged.KEPT, aged.TOPIC, queue, set_zero)
+        after, result, why = query_offset(self.rules, state, aged.KEPT, aged.TOPIC, queue, set_zero)
+        return after, result, _KEPT if why.rules == ("BQ-QUERY-1",) else why
 
     def send(self, state: BrokerState, topic: int, queue: int, count: int) -> Answer[BrokerState]:
         """BQ-SEND-1: the offsets of ``count`` messages, or the error. Their times are of no interest."""
@@ -74,20 +76,20 @@ class BrokerModel:
 
     def max(self, state: BrokerState, topic: int, queue: int) -> Answer[BrokerState]:
         """BQ-STORE-MAX."""
-        return max_offset(state, _NAMES[topic], queue)
+        return max_offset(state, NAMES[topic], queue)
 
     def min(self, state: BrokerState, topic: int, queue: int) -> Answer[BrokerState]:
         """BQ-STORE-MIN."""
-        return min_offset(state, _NAMES[topic], queue)
+        return min_offset(state, NAMES[topic], queue)
 
     def earliest(self, state: BrokerState, topic: int, queue: int) -> Answer[BrokerState]:
         """BQ-EARLIEST-1, ms since the epoch."""
-        return earliest_time(state, _NAMES[topic], queue)
+        return earliest_time(state, NAMES[topic], queue)
 
     def search(
         self, state: BrokerState, topic: int, queue: int, message: int, delta: int, boundary: str
     ) -> Answer[BrokerState]:
         """BQ-TIME-*: the offset found for the time ``delta`` ms from a message; no ``boundary`` is ""."""
-        log = state.logs.get((_NAMES[topic], queue), ABSENT)
+        log = state.logs.get((NAMES[topic], queue), ABSENT)
         timestamp = instant(log, message, delta, aged.EPOCH)
-        return search(self.rules, state, _NAMES[topic], queue, timestamp, boundary)
+        return search(self.rules, state, NAMES[topic], queue, timestamp, boundary)

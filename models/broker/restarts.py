@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from rocketmq_conformance.models.broker import aged, lifecycle
 from rocketmq_conformance.models.broker.layout import GROUPS, TOPICS, begun
-from rocketmq_conformance.models.broker.lifecycle import Forked, step
-from rocketmq_conformance.models.broker.model import AGED, BrokerModel
+from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, Forked, step
+from rocketmq_conformance.models.broker.model import AGED, NAMES, BrokerModel
 from rocketmq_conformance.models.broker.send import send_observed
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.outcome import UNDEFINED, Result
@@ -20,7 +20,10 @@ from rocketmq_conformance.models.rule import Answer, Why
 
 _HAUNTED = Why(("BQ-TOPIC-5",), "deleted before the restart")
 
-STOP, KILL = "stop", "kill"
+_SURVIVED = {
+    STOP: Why(("BQ-COM-11", "BQ-QUERY-1"), "stored before it was stopped"),
+    KILL: Why(("BQ-COM-12", "BQ-QUERY-1"), "stored before it was killed"),
+}
 
 
 class RestartModel:
@@ -47,7 +50,7 @@ class RestartModel:
         return lifecycle.save(state)
 
     def memory(self, state: Forked, observed: Result, hot: bool) -> Answer[Forked]:
-        """RUN-COLD-1."""
+        """RUN-DYN-1."""
         return lifecycle.set_memory(self.broker.rules, state, hot)
 
     def create_topic(self, state: Forked, observed: Result, topic: int, queues: int) -> Answer[Forked]:
@@ -80,17 +83,24 @@ class RestartModel:
         self, state: Forked, observed: Result, group: int, topic: int, queue: int | None, offset: int | None
     ) -> Answer[Forked]:
         """BQ-UPDATE-*."""
+        if queue is not None:
+            state = state._replace(survivors=state.survivors - {(GROUPS[group], NAMES[topic], queue)})
         return step(state, observed, lambda broker: self.broker.commit(broker, group, topic, queue, offset))
 
     def query(
         self, state: Forked, observed: Result, group: int, topic: int, queue: int | None, set_zero: bool | None
     ) -> Answer[Forked]:
-        """BQ-QUERY-*."""
-        if self._haunts(state, topic):
-            stored = [broker.stored.get((GROUPS[group], TOPICS[topic], queue or 0), -1) for broker in state.possible]
-            if queue is not None and min(stored) < 0:
-                return state, UNDEFINED, _HAUNTED
-        return step(state, observed, lambda broker: self.broker.query(broker, group, topic, queue, set_zero))
+        """BQ-QUERY-*; an offset from before the last restart also shows BQ-COM-11 or BQ-COM-12."""
+        key = GROUPS[group], NAMES[topic], queue or 0
+        least = min(broker.stored.get(key, -1) for broker in state.possible)
+        if self._haunts(state, topic) and queue is not None and least < 0:
+            return state, UNDEFINED, _HAUNTED
+        after, expected, why = step(
+            state, observed, lambda broker: self.broker.query(broker, group, topic, queue, set_zero)
+        )
+        if why.rules == ("BQ-QUERY-1",) and key in state.survivors:
+            why = _SURVIVED[state.how]
+        return after, expected, why
 
     def query_kept(self, state: Forked, observed: Result, queue: int, set_zero: bool | None) -> Answer[Forked]:
         """BQ-COM-11."""

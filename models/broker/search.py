@@ -61,7 +61,13 @@ RULES = (
 LOWER, UPPER = "lower", "upper"
 
 _MAX = {kind: Why(("BQ-STORE-MAX",), kind) for kind in ("absent", "retained", "all expired")}
-_MIN = {kind: Why(("BQ-STORE-MIN",), kind) for kind in ("absent", "young", "expired")}
+_MIN = {
+    "absent": Why(("BQ-STORE-MIN",), "absent"),
+    "young": Why(("BQ-STORE-MIN",), "young"),
+    "head expired": Why(("BQ-STORE-MIN", "BQ-MIN-1"), "head expired"),
+    "all expired": Why(("BQ-STORE-MIN", "BQ-MIN-3"), "all expired"),
+    "stale": Why(("BQ-STORE-MIN", "BQ-MIN-2"), "min does not follow"),
+}
 _KINDS = ("empty", "before first", "after last", "exact", "equal times", "between")
 _NEAREST = {kind: Why(("BQ-TIME-1",), kind) for kind in _KINDS}
 _NEAREST["empty"] = Why(("BQ-TIME-1", "BQ-TIME-CLAMP"), "empty")
@@ -81,7 +87,11 @@ def max_offset(state: BrokerState, topic: str, queue: int) -> Answer[BrokerState
 def min_offset(state: BrokerState, topic: str, queue: int) -> Answer[BrokerState]:
     """BQ-STORE-MIN, in messages."""
     log = state.logs.get((topic, queue), ABSENT)
-    return state, log.min, _MIN["expired" if log.min else "young" if log.times else "absent"]
+    if not log.first:
+        return state, log.min, _MIN["young" if log.times else "absent"]
+    if log.min != log.first:
+        return state, log.min, _MIN["stale"]
+    return state, log.min, _MIN["head expired" if log.times else "all expired"]
 
 
 def earliest_time(state: BrokerState, topic: str, queue: int) -> Answer[BrokerState]:

@@ -1,0 +1,208 @@
+"""The proof of brokers: the model against real brokers of several releases.
+
+For each release: the decision tables on a broker that started on the aged store, again with everything cold, again
+after it was stopped and after it was killed; long random runs of every suite; and a second broker, whose messages
+really expire while it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Started
+from rocketmq_conformance.conformance.broker.release import java, java_feature
+from rocketmq_conformance.conformance.proof import broker_tables as tables
+from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
+from rocketmq_conformance.conformance.proof.record import Proven, Tally
+from rocketmq_conformance.models.broker import lifecycle
+from rocketmq_conformance.models.broker.aged import aged
+from rocketmq_conformance.models.broker.layout import begun
+from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
+from rocketmq_conformance.models.broker.model import BrokerModel
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, agrees, result_of
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_restart, broker_search
+from rocketmq_conformance.suites.broker_values import show
+from rocketmq_conformance.suites.operation import Operation
+from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.suite import Suite
+
+#: Releases that a full proof asks.
+RELEASES = ("4.9.7", "5.0.0", "5.1.4", "5.5.0")
+#: Random cases of each fast suite, and of the slow one.
+CASES = 96
+RESTART_CASES = 2
+RESTART_STEPS = 120
+_SEED = 1
+
+
+class Table:
+    """Cases that go on over restarts of the broker, each in its lane, with the model's state of each."""
+
+    def __init__(self, adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+        self.adapter = adapter
+        self.rules = BrokerRules.of(profile)
+        self.model = BrokerModel(profile)
+        self.tally = tally
+        self.states: list[BrokerState] = []
+
+    def begin(self, lanes: int) -> None:
+        """So many new cases."""
+        self.adapter.reset_many([(lane, broker_offsets.SUITE) for lane in range(lanes)])
+        old, new = aged(self.rules), begun()
+        self.states = [old._replace(topics={**old.topics, **new.topics})] * lanes
+
+    def play(self, cases: Sequence[Sequence[Operation]]) -> None:
+        """Operations for each lane, all lanes side by side."""
+        played = self.adapter.play_many([(lane, case) for lane, case in enumerate(cases) if case])
+        for lane, (case, outcomes) in enumerate(zip([case for case in cases if case], played, strict=True)):
+            self.states[lane] = self._check(self.states[lane], case, outcomes)
+
+    def _check(self, state: BrokerState, case: Sequence[Operation], outcomes: Sequence[Outcome]) -> BrokerState:
+        for operation, outcome in zip(case, outcomes, strict=True):
+            observed = _observed(outcome)
+            handler: Callable[..., Answer[BrokerState]] = getattr(self.model, operation.form.name)
+            given = (observed, *operation.args) if operation.form.observes else operation.args
+            after, expected, why = handler(state, *given)
+            self.tally.add(expected, why, observed, partial(_describe, operation, show(state)))
+            state = after
+        return state
+
+    def play_all(self, cases: Sequence[Sequence[Operation]], lanes: int) -> None:
+        """New cases, so many side by side."""
+        for at in range(0, len(cases), lanes):
+            some = cases[at : at + lanes]
+            self.begin(len(some))
+            self.play(some)
+
+    def change(self, change: Callable[[BrokerState], BrokerState]) -> None:
+        """Something happened to the broker as a whole."""
+        self.states = [change(state) for state in self.states]
+
+
+def prove_tables(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The decision tables; stored offsets must survive a stop and a kill."""
+    lanes = adapter.lanes(broker_offsets.SUITE)
+    table = Table(adapter, profile, tally)
+    for cases in (tables.commits(), tables.deletions(), tables.searches()):
+        table.play_all(cases, lanes)
+    table.begin(len(tables.STORED))
+    table.play(tables.stored())
+    asked: list[Operation] = [*tables.queries(), *tables.bounds()]
+    everywhere = [asked] * len(tables.STORED)
+    table.play(everywhere)
+    for hot in (False, True):
+        adapter.memory(hot)
+        table.change(partial(lifecycle.memory, table.rules, hot=hot))
+        table.play(everywhere)
+    for how in (STOP, KILL):
+        adapter.save()
+        adapter.restart(how)
+        table.change(partial(lifecycle.restart, table.rules))
+        table.play(everywhere)
+
+
+def prove_suite(
+    adapter: BrokerAdapter, profile: Profile, tally: Tally, suite: Suite, cases: int, steps: int | None = None
+) -> None:
+    """Random cases of one suite; a case ends at its first difference."""
+    drawn, bound = sampler(suite, profile), suite.bind(profile)
+    lanes = adapter.lanes(suite)
+    for at in range(0, cases, lanes):
+        numbers = range(at, min(at + lanes, cases))
+        adapter.reset_many([(lane, suite) for lane in range(len(numbers))])
+        plans = [drawn.case(_SEED, number, steps or suite.steps) for number in numbers]
+        outcomes = _played(adapter, lanes, [[suite.operation(row) for row in plan] for plan in plans])
+        for number, plan, answered in zip(numbers, plans, outcomes, strict=True):
+            state: Any = bound.initial
+            for step, ((position, args), outcome) in enumerate(zip(plan, answered, strict=True)):
+                observed = _observed(outcome)
+                given = (observed, *args) if suite.operations[position].form.observes else args
+                after, expected, why = bound.handlers[position](state, *given)
+                place = f"{suite.show(state)}, {suite.name} case {number} step {step}"
+                tally.add(expected, why, observed, partial(_describe, suite.operation((position, args)), place))
+                if not agrees(expected, observed):
+                    break
+                state = after
+
+
+def _observed(outcome: Outcome) -> Result:
+    assert not isinstance(outcome, Unsupported), outcome
+    return result_of(outcome)
+
+
+def _describe(operation: Operation, place: str) -> str:
+    return f"{operation} on {place}"
+
+
+def _played(adapter: BrokerAdapter, lanes: int, cases: Sequence[Sequence[Operation]]) -> list[Any]:
+    if lanes > 1:
+        return list(adapter.play_many(list(enumerate(cases))))
+    return [[adapter.apply(operation) for operation in case] for case in cases]
+
+
+def prove_release(release: str) -> Tally:
+    """Everything about one release."""
+    tally = Tally(broker_offsets.SUITE.side.value, release)
+    parsed = Release.parse(release)
+    profile = Profile.of(broker=release, java=java_feature(java()))
+    with Expiry(parsed, profile) as expiry:
+        adapter = BrokerAdapter(Started(parsed))
+        try:
+            said = adapter.hello()
+            assert said.broker == release, said
+            prove_tables(adapter, profile, tally)
+            for suite in (broker_offsets.SUITE, broker_expired.SUITE, broker_search.SUITE):
+                prove_suite(adapter, profile, tally, suite, CASES)
+            prove_suite(adapter, profile, tally, broker_restart.SUITE, RESTART_CASES, RESTART_STEPS)
+        finally:
+            adapter.close()
+        expiry.prove(tally)
+    return tally
+
+
+def prove(releases: Iterable[str] = RELEASES, workers: int = 2, tallies: list[Tally] | None = None) -> list[Proven]:
+    """Prove the model against each release; ``workers`` of them side by side (a proof mostly waits).
+
+    ``tallies`` receives the counts and examples behind the rows.
+    """
+    with ThreadPoolExecutor(workers) as pool:
+        done = list(pool.map(prove_release, releases))
+    if tallies is not None:
+        tallies += done
+    return [row for tally in done for row in tally.rows()]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prove, write the rows as JSON Lines, and print what differs; 1 when something does."""
+    parser = argparse.ArgumentParser(description="Prove the model against real brokers.")
+    parser.add_argument("releases", nargs="*", default=list(RELEASES), help="such as 4.9.7 5.5.0")
+    parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
+    parser.add_argument("--workers", type=int, default=2, help="releases side by side")
+    chosen = parser.parse_args(arguments)
+    began = time.monotonic()
+    tallies: list[Tally] = []
+    rows = prove(chosen.releases, chosen.workers, tallies)
+    if chosen.out:
+        chosen.out.write_text("".join(json.dumps(row.as_json()) + "\n" for row in rows), "utf-8")
+    for tally in tallies:
+        print(f"broker {tally.release}: {tally.cases} cases, {tally.differences} differences")
+        for example in tally.examples:
+            print(f"  {example}")
+    print(f"{time.monotonic() - began:.0f} s")
+    return 1 if any(tally.differences for tally in tallies) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

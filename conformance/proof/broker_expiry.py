@@ -1,0 +1,142 @@
+"""The proof of expiry: a broker whose oldest messages really expire while it runs, and that is then restarted.
+
+A broker begins to look for expired files when it is a minute old, so this one is started first and asked last.
+"""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Started
+from rocketmq_conformance.conformance.broker.release import COMMIT_LOG_FILE
+from rocketmq_conformance.conformance.proof import broker_tables as tables
+from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.models.broker import aged, lifecycle
+from rocketmq_conformance.models.broker.layout import TOPICS, begun
+from rocketmq_conformance.models.broker.lifecycle import STOP
+from rocketmq_conformance.models.broker.model import AGED, BrokerModel
+from rocketmq_conformance.models.broker.search import LOWER, UPPER
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Result, Unsupported, result_of
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.suites import broker_search
+from rocketmq_conformance.suites.broker_expired import Earliest, Search
+from rocketmq_conformance.suites.broker_offsets import CreateTopic, Max, Min, Query
+from rocketmq_conformance.suites.broker_search import SendTimed
+from rocketmq_conformance.suites.broker_values import show
+from rocketmq_conformance.suites.operation import Operation
+
+#: How old a broker is when it looks for expired files for the first time (s), with some margin.
+_AGE = 64.0
+#: How long expiry may take from then on, and how long the broker needs to look at every queue (s).
+_LIMIT = 60.0
+_SETTLE = 3.0
+#: Size of a message that only fills files (bytes), and how many push everything before them out of the last file.
+_FILLER = 100_000
+_FILLERS = 2 * COMMIT_LOG_FILE // _FILLER
+_HOURS = ";".join(f"{hour:02}" for hour in range(24))
+#: Messages that will expire, and that will not, by queue of topic 0.
+_QUEUES = 4
+_BEFORE = {0: 10, 1: 3}
+_AFTER = {0: 5, 3: 4}
+_FILLER_TOPIC = 1
+
+
+class Expiry:
+    """One broker from its start to its restart after messages expired."""
+
+    def __init__(self, release: Release, profile: Profile) -> None:
+        self.adapter = BrokerAdapter(Started(release))
+        self.rules = BrokerRules.of(profile)
+        self.model = BrokerModel(profile)
+        self.state = BrokerState()
+        self._started = 0.0
+
+    def __enter__(self) -> Self:
+        try:
+            self.adapter.hello()
+            self._started = time.monotonic()
+            self._fill()
+        except BaseException:
+            self.adapter.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.adapter.close()
+
+    def prove(self, tally: Tally) -> None:
+        """Let them expire, ask everything, restart, ask again."""
+        time.sleep(max(0.0, self._started + _AGE - time.monotonic()))
+        self.adapter.ask(wire.set_property("deleteWhen", _HOURS))
+        self.adapter.ask(wire.set_property("fileReservedTime", "0"))
+        self._await_expiry()
+        firsts = {(TOPICS[0], queue): count for queue, count in _BEFORE.items()}
+        firsts |= {(aged.TOPIC, queue): log.max for queue, log in enumerate(aged.QUEUES)}
+        self.state, whys = lifecycle.expire(self.rules, self.state, firsts)
+        for (topic, queue), why in whys.items():
+            index = AGED if topic == aged.TOPIC else 0
+            self._check(tally, Min(index, queue), why_instead=why)
+        for queue, count in _BEFORE.items():
+            self.adapter.forget_messages(0, 0, queue, count)
+        self._check_everything(tally)
+        self.adapter.restart(STOP)
+        self.state = lifecycle.restart(self.rules, self.state)
+        self._check_everything(tally)
+
+    def _fill(self) -> None:
+        """Write messages that will expire, files full of others, and messages that will not."""
+        old, new = aged.aged(self.rules), begun()
+        self.state = old._replace(topics={**old.topics, **new.topics})
+        self.adapter.reset_many([(0, broker_search.SUITE)])
+        self._do(CreateTopic(0, _QUEUES))
+        for queue, count in _BEFORE.items():
+            self._do(SendTimed(0, queue, count, True))
+        self._do(CreateTopic(_FILLER_TOPIC, 1))
+        name = self.adapter.topic_name(0, _FILLER_TOPIC)
+        for _ in range(_FILLERS):
+            self.adapter.ask(wire.send(name, 0, int(time.time() * 1000), b"f" * _FILLER))
+        for queue, count in _AFTER.items():
+            self._do(SendTimed(0, queue, count, True))
+
+    def _await_expiry(self) -> None:
+        until = time.monotonic() + _LIMIT
+        while self._observe(Min(0, 0)) != _BEFORE[0] and time.monotonic() < until:
+            time.sleep(0.2)
+        time.sleep(_SETTLE)
+
+    def _check_everything(self, tally: Tally) -> None:
+        asked = tables.aged_looks()
+        for queue in range(_QUEUES):
+            asked += [Max(0, queue), Min(0, queue), Earliest(0, queue)]
+            asked += [Query(1, 0, queue, zero) for zero in tables.SET_ZERO]
+            for number in (0, 1, -1):
+                for delta in (-1, 0, 1):
+                    asked += [Search(0, queue, number, delta, edge) for edge in ("", LOWER, UPPER)]
+        for operation in asked:
+            self._check(tally, operation)
+
+    def _check(self, tally: Tally, operation: Operation, why_instead: Why | None = None) -> None:
+        handler = getattr(self.model, operation.form.name)
+        _, expected, why = handler(self.state, *operation.args)
+        tally.add(expected, why_instead or why, self._observe(operation), lambda: f"{operation} on {show(self.state)}")
+
+    def _do(self, operation: Operation) -> None:
+        """Change the broker and the state alike."""
+        observed = self._observe(operation)
+        handler = getattr(self.model, operation.form.name)
+        given = (observed, *operation.args) if operation.form.observes else operation.args
+        self.state, _, _ = handler(self.state, *given)
+
+    def _observe(self, operation: Operation) -> Result:
+        outcome = self.adapter.apply(operation)
+        assert not isinstance(outcome, Unsupported), outcome
+        return result_of(outcome)
