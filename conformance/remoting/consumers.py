@@ -83,6 +83,8 @@ class Consumers:
     def _lock(self, peer: Peer, request: Command) -> Command:
         group, client, queues = _asked(request)
         self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock())
+        if isinstance(granted, Err):
+            return refused(granted)
         locked = [
             {"brokerName": broker, "queueId": number, "topic": topic}
             for topic, broker, number in cast(tuple[Queue, ...], granted)
@@ -90,15 +92,14 @@ class Consumers:
         return Command(0, body=document({"lockOKMQSet": locked}))
 
     def _unlock(self, peer: Peer, request: Command) -> Command:
-        self.locks = lock.unlock_batch(self.locks, *_asked(request))[0]
-        return Command(0)
+        self.locks, failed, _ = lock.unlock_batch(self.locks, *_asked(request))
+        return refused(failed) if isinstance(failed, Err) else Command(0)
 
 
-def _asked(request: Command) -> tuple[str, str, list[Queue]]:
-    """Group, client and queues that a lock request names; any names do, but none does not (BQ-LOCK-4)."""
+def _asked(request: Command) -> tuple[str, str | None, list[Queue]]:
+    """Group, client and queues that a lock request names; a missing group is a failure (KeyError)."""
     data = java_json.loads(request.body.decode())
-    group, client = data["consumerGroup"], data["clientId"]
-    if group is None or client is None:
-        raise ValueError("a lock needs a group and a client")
+    named = {name: value for name, value in data.items() if value is not None}
     queues = [(str(item["topic"]), str(item["brokerName"]), int(item["queueId"])) for item in data["mqSet"]]
-    return str(group), str(client), queues
+    client = named.get("clientId")
+    return str(named["consumerGroup"]), None if client is None else str(client), queues

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Rule, Why
 
 RULES = (
@@ -32,6 +33,12 @@ RULES = (
         "else removes a lock, neither unregistering nor closing the connection.",
         "RebalanceLockManager#unlockBatch @ 4.9.7, 5.5.0",
     ),
+    Rule(
+        "BQ-LOCK-4",
+        "A lock without client id fails with SYSTEM_ERROR when nobody holds the queue, and leaves a lock that belongs "
+        "to nobody: from then on every lock and unlock of that queue in that group fails, until the broker restarts.",
+        "RebalanceLockManager.LockEntry#isLocked @ 4.9.7, 5.5.0",
+    ),
 )
 
 #: Default of rocketmq.broker.rebalance.lockMaxLiveTime, in ms.
@@ -39,9 +46,9 @@ MAX_LIVE_TIME = 60_000
 
 
 class Lock(NamedTuple):
-    """Who holds a queue, and when that was last confirmed (ms since the epoch)."""
+    """Who holds a queue (None: a lock that belongs to nobody), and when it was last confirmed (ms since the epoch)."""
 
-    client: str
+    client: str | None
     confirmed: int
 
 
@@ -51,19 +58,32 @@ Locks = Mapping[tuple[str, Queue], Lock]
 #: A broker that has just started.
 NO_LOCKS: Locks = MappingProxyType({})
 
+FAILED = Err("SYSTEM_ERROR")
+
 _LOCK = {kind: Why(("BQ-LOCK-1",), kind) for kind in ("free", "own", "of another")}
 _LOCK |= {kind: Why(("BQ-LOCK-1", "BQ-LOCK-2"), kind) for kind in ("own, expired", "of another, expired")}
+_LOCK |= {kind: Why(("BQ-LOCK-4",), kind) for kind in ("free, no client", "belongs to nobody")}
 _BATCH = {kind: Why(("BQ-LOCK-1",), kind) for kind in ("nothing asked", "all granted", "some granted", "none granted")}
 _UNLOCK = {kind: Why(("BQ-LOCK-3",), kind) for kind in ("own", "of another", "free")}
-_UNLOCK_BATCH = {kind: Why(("BQ-LOCK-3",), kind) for kind in ("some removed", "nothing removed")}
+_UNLOCK["belongs to nobody"] = Why(("BQ-LOCK-4",), "belongs to nobody")
+_UNLOCK_ALL = {kind: Why(("BQ-LOCK-3",), kind) for kind in ("some removed", "nothing removed")}
 
 
-def lock(locks: Locks, group: str, client: str, queue: Queue, now: int, live: int = MAX_LIVE_TIME) -> Answer[Locks]:
-    """BQ-LOCK-1 for one queue: True when ``client`` holds it from now on. ``now`` in ms, ``live`` in ms."""
+def lock(
+    locks: Locks, group: str, client: str | None, queue: Queue, now: int, live: int = MAX_LIVE_TIME
+) -> Answer[Locks]:
+    """BQ-LOCK-1 for one queue: True when ``client`` holds it from now on. ``now`` in ms, ``live`` in ms.
+
+    ``Err("SYSTEM_ERROR")`` when BQ-LOCK-4 strikes.
+    """
     key = (group, queue)
     held = locks.get(key)
     if held is None:
+        if client is None:
+            return {**locks, key: Lock(None, now)}, FAILED, _LOCK["free, no client"]
         why = _LOCK["free"]
+    elif held.client is None:
+        return locks, FAILED, _LOCK["belongs to nobody"]
     else:
         expired = now - held.confirmed > live
         if held.client == client:
@@ -76,12 +96,14 @@ def lock(locks: Locks, group: str, client: str, queue: Queue, now: int, live: in
 
 
 def lock_batch(
-    locks: Locks, group: str, client: str, queues: Sequence[Queue], now: int, live: int = MAX_LIVE_TIME
+    locks: Locks, group: str, client: str | None, queues: Sequence[Queue], now: int, live: int = MAX_LIVE_TIME
 ) -> Answer[Locks]:
-    """BQ-LOCK-1: the queues that ``client`` holds from now on, in the order asked."""
+    """BQ-LOCK-1: the queues that ``client`` holds from now on, in the order asked, or the first error."""
     granted: list[Queue] = []
     for queue in queues:
-        locks, given, _ = lock(locks, group, client, queue, now, live)
+        locks, given, why = lock(locks, group, client, queue, now, live)
+        if given is FAILED:
+            return locks, FAILED, why
         if given:
             granted.append(queue)
     if not queues:
@@ -93,20 +115,24 @@ def lock_batch(
     return locks, tuple(granted), why
 
 
-def unlock(locks: Locks, group: str, client: str, queue: Queue) -> Answer[Locks]:
-    """BQ-LOCK-3 for one queue: None."""
+def unlock(locks: Locks, group: str, client: str | None, queue: Queue) -> Answer[Locks]:
+    """BQ-LOCK-3 for one queue: None; ``Err("SYSTEM_ERROR")`` when BQ-LOCK-4 strikes."""
     key = (group, queue)
     held = locks.get(key)
     if held is None:
         return locks, None, _UNLOCK["free"]
+    if held.client is None:
+        return locks, FAILED, _UNLOCK["belongs to nobody"]
     if held.client != client:
         return locks, None, _UNLOCK["of another"]
     return {other: entry for other, entry in locks.items() if other != key}, None, _UNLOCK["own"]
 
 
-def unlock_batch(locks: Locks, group: str, client: str, queues: Sequence[Queue]) -> Answer[Locks]:
-    """BQ-LOCK-3: None."""
+def unlock_batch(locks: Locks, group: str, client: str | None, queues: Sequence[Queue]) -> Answer[Locks]:
+    """BQ-LOCK-3: None; the error of the first queue that fails."""
     before = len(locks)
     for queue in queues:
-        locks = unlock(locks, group, client, queue)[0]
-    return locks, None, _UNLOCK_BATCH["some removed" if len(locks) < before else "nothing removed"]
+        locks, failed, why = unlock(locks, group, client, queue)
+        if failed is FAILED:
+            return locks, FAILED, why
+    return locks, None, _UNLOCK_ALL["some removed" if len(locks) < before else "nothing removed"]
