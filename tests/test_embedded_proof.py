@@ -346,11 +346,3 @@ def test_the_embedded_broker_answers_as_the_real_one(real: Broker) -> None:
     assert observed.keys() == expected.keys()
     different = {label: (observed[label], expected[label]) for label in expected if observed[label] != expected[label]}
     assert not different, "\n".join(f"{label}: {one} instead of {other}" for label, (one, other) in different.items())
-
-
-def test_releases_tell_different_stories() -> None:
-    old, new = told("4.9.7"), told("5.5.0")
-    assert old["queue 2"][0] == "SYSTEM_ERROR"
-    assert new["queue 2"][0] == "INVALID_PARAMETER"
-    assert old["binary True"]
-    assert not new["binary True"]

@@ -11,6 +11,7 @@ from typing import Self
 from rocketmq_conformance.conformance.remoting.frame import (
     ONE_WAY,
     RESPONSE,
+    VERSION,
     Command,
     MalformedFrame,
     decode,
@@ -40,6 +41,8 @@ class Connection:
         self.timeout = timeout
         #: Write headers in RocketMQ's binary form; answers are read in whichever form they come.
         self.binary = binary
+        #: The client's release as servers see it (WIRE-VER-1).
+        self.version = VERSION
         self._opaque = 0
         self._buffer = bytearray()
         self._waiting: set[int] = set()
@@ -136,7 +139,7 @@ class Connection:
         if self._closed:
             raise ConnectionError(f"the connection to {self.address} is closed")
         opaque = self._opaque = (self._opaque + 1) & 0x7FFF_FFFF
-        frame = encode(Command(code, ext or {}, body, opaque, flag, binary=self.binary))
+        frame = encode(Command(code, ext or {}, body, opaque, flag, version=self.version, binary=self.binary))
         self._wait_at_most(self.timeout)
         try:
             self._socket.sendall(frame)

@@ -96,7 +96,7 @@ class EmbeddedBroker:
         self._listener = Listener(desk, host, port, echo=wire.echoes_binary, version=wire.ordinal)
         self._storage = Storage(self._rules, clock, auto_create)
         self._consumers = Consumers(self._storage, clock)
-        self._pulls = Pulls(self._storage, self._consumers.subscription, self._listener.later)
+        self._pulls = Pulls(self._storage, self._consumers.subscription, self._listener.later, wire.lite_pulls)
         self._sends = Sends(self._storage, self._where, self._stored)
         administration = Administration(self.profile, self._storage, name, cluster, self._where, clock())
         for part in (self._consumers, self._sends, Offsets(self._storage), administration, self._pulls):

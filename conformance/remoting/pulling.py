@@ -52,17 +52,21 @@ class _Held:
 
 class Pulls:
     """Answers pulls from a storage. ``later`` calls back after some seconds; ``subscription`` knows what a group
-    registered for a topic."""
+    registered for a topic; ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
 
-    def __init__(self, storage: Storage, subscription: Callable[[str, str], Registered | None], later: Later) -> None:
+    def __init__(
+        self, storage: Storage, subscription: Callable[[str, str], Registered | None], later: Later, lite: bool
+    ) -> None:
         self._storage = storage
         self._subscription = subscription
         self._later = later
+        self._lite = lite
         self._held: dict[tuple[str, int], list[_Held]] = {}
 
     def handlers(self) -> Mapping[int, Answering]:
         """What it answers, by request code."""
-        return {Request.PULL_MESSAGE: self.pull, Request.LITE_PULL_MESSAGE: self.pull}
+        lite = {Request.LITE_PULL_MESSAGE: self.pull} if self._lite else {}
+        return {Request.PULL_MESSAGE: self.pull, **lite}
 
     @property
     def held(self) -> int:

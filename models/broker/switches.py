@@ -29,6 +29,7 @@ SCANS_ONE_MORE = Switch("BQ-PULL-7-BOUND", "the scan limit is passed by one entr
 ECHOES_BINARY = Switch("WIRE-FRAME-1", "a binary request is answered in binary", "4.9.4", None)
 UNKNOWN_ANSWERED = Switch("WIRE-ERR-2", "a request with an unknown code is answered", "4.9.1", "5.0.0-ALPHA")
 STANDARD_ROUTES = Switch("WIRE-JSON-1", "routes come in standard JSON to clients that want it", "4.9.4", "5.0.0")
+LITE_PULLS = Switch("BQ-PULL-LITE", "LITE_PULL_MESSAGE is a request of its own", None, "5.0.0")
 UNKNOWN_GROUP_SKIPPED = Switch("BQ-HB-1", "a heartbeat of an unknown group is not registered", None, "5.1.1")
 BROADCAST_UNNOTIFIED = Switch("BQ-HB-3", "members of broadcasting groups are not told of changes", None, "5.3.1")
 VERSION_NUMBER_GONE = Switch("BQ-RUNTIME", "the runtime table has no brokerVersion", None, "5.4.0")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rocketmq_conformance.models.broker.switches import (
     ECHOES_BINARY,
+    LITE_PULLS,
     STANDARD_ROUTES,
     UNKNOWN_ANSWERED,
     VERSION_NUMBER_GONE,
@@ -26,6 +27,11 @@ RULES = (
         "A request with an unknown code is answered REQUEST_CODE_NOT_SUPPORTED from 4.9.1 and 5.0.0-ALPHA, and not "
         "at all before.",
         "AdminBrokerProcessor#processRequest @ 4.9.0, 4.9.1, 5.5.0",
+    ),
+    Rule(
+        "BQ-PULL-LITE",
+        "LITE_PULL_MESSAGE is answered as PULL_MESSAGE is, from 5.0.0; before it is an unknown code.",
+        "BrokerController#registerProcessor @ 4.9.7, 5.0.0, 5.5.0",
     ),
     Rule(
         "WIRE-JSON-1",
@@ -58,6 +64,7 @@ class WireRules:
     unknown_answered: bool
     standard_routes: bool
     version_number_gone: bool
+    lite_pulls: bool
     ordinal: int
 
     @classmethod
@@ -69,6 +76,7 @@ class WireRules:
             unknown_answered=UNKNOWN_ANSWERED.on(broker),
             standard_routes=STANDARD_ROUTES.on(broker),
             version_number_gone=VERSION_NUMBER_GONE.on(broker),
+            lite_pulls=LITE_PULLS.on(broker),
             ordinal=ordinal(broker),
         )
 
