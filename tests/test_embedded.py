@@ -349,6 +349,16 @@ def test_locks_are_exclusive_until_they_expire(broker: EmbeddedBroker, clock: Cl
         assert lock(line, "three", 0, 1, 2) == [1]
 
 
+def test_a_lock_without_client_fails_for_good(broker: EmbeddedBroker) -> None:
+    asked = {"consumerGroup": "G", "mqSet": [{"topic": "T", "brokerName": "b", "queueId": 0}]}
+    with connected(broker) as line:
+        for body in (asked, asked | {"clientId": "one"}):
+            for request in (Request.LOCK_BATCH_MQ, Request.UNLOCK_BATCH_MQ):
+                assert line.call(request, None, json.dumps(body).encode()).code == Response.SYSTEM_ERROR
+        groupless = json.dumps(asked | {"clientId": "one", "consumerGroup": None}).encode()
+        assert line.call(Request.LOCK_BATCH_MQ, None, groupless).code == Response.SYSTEM_ERROR
+
+
 # --- administration -------------------------------------------------------------------------------------------
 
 
@@ -504,6 +514,17 @@ def test_a_restart_keeps_what_is_stored_and_loses_locks_and_members(broker: Embe
         assert lock(line, "two", 0) == [0]
         assert line.call(Request.GET_MAX_OFFSET, place()).ext == {"offset": "1"}
     assert broker.state.stored == {("G", "T", 0): 1}
+
+
+def test_the_brokers_own_thread_may_ask_too(broker: EmbeddedBroker) -> None:
+    assert broker._listener.run(lambda: broker.send("T", b"x")) == 0
+    with pytest.raises(ZeroDivisionError):
+        broker._listener.run(lambda: 1 // 0)
+
+
+def test_a_stopped_broker_refuses_questions() -> None:
+    with pytest.raises(RuntimeError, match="not running"):
+        EmbeddedBroker().create_topic("T")
 
 
 def test_a_taken_port_is_one_clear_sentence(broker: EmbeddedBroker) -> None:

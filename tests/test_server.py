@@ -144,14 +144,23 @@ def test_a_request_may_arrive_byte_by_byte(server: ScriptedServer) -> None:
         assert _read(line).opaque == 3
 
 
-def test_a_client_that_does_not_read_stops_nobody_else(server: ScriptedServer) -> None:
-    frame = encode(Command(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "T"}, opaque=1)) * 1000
+def test_a_client_that_does_not_read_stops_nobody_else_and_gets_all_answers_later(server: ScriptedServer) -> None:
+    frame = encode(Command(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "T"}, opaque=1))
     with raw(server) as greedy:
-        greedy.settimeout(0.5)
+        greedy.settimeout(0.3)
+        sent = 0
         with contextlib.suppress(TimeoutError):
-            for _ in range(50):
-                greedy.sendall(frame)
+            while True:
+                sent += greedy.send((frame * 1000)[sent % len(frame) :])
         assert_answers(server)
+        greedy.settimeout(PATIENCE)
+        buffer, answered = bytearray(), 0
+        while answered < sent // len(frame):
+            buffer += greedy.recv(1 << 20)
+            while len(buffer) >= 4 and len(buffer) >= 4 + struct.unpack_from(">i", buffer)[0]:
+                del buffer[: 4 + struct.unpack_from(">i", buffer)[0]]
+                answered += 1
+        assert answered > 1000
 
 
 def test_answers_of_clients_to_the_server_are_ignored(server: ScriptedServer) -> None:
@@ -413,6 +422,7 @@ def playing(*frames: bytes, close: bool = False) -> Iterator[int]:
             line, _ = listening.accept()
             with line:
                 line.recv(65536)
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 for frame in frames:
                     line.sendall(frame)
                 if not close:
@@ -448,6 +458,17 @@ def test_an_answer_in_pieces_is_put_together() -> None:
         assert len(connection.call(34).body) == 300_000
 
 
+def test_a_server_that_says_nothing_leaves_no_requests() -> None:
+    with playing() as port, Connection("127.0.0.1", port) as connection:
+        assert connection.requests(0.05) == []
+
+
+def test_an_answer_may_drip_in() -> None:
+    frame = encode(Command(0, body=b"x" * 10, opaque=1, flag=RESPONSE))
+    with playing(*(frame[at : at + 1] for at in range(len(frame)))) as port, Connection("127.0.0.1", port) as line:
+        assert line.call(34).body == b"x" * 10
+
+
 def test_drops_of_an_answer_do_not_extend_the_time() -> None:
     frame = encode(Command(0, body=b"x" * 1000, opaque=1, flag=RESPONSE))
     with playing(frame[:-1]) as port, Connection("127.0.0.1", port, 0.2) as connection:
@@ -470,3 +491,47 @@ def test_nobody_listening_is_a_connection_error() -> None:
         port = listening.getsockname()[1]
     with pytest.raises(ConnectionError, match=f"cannot connect to 127.0.0.1:{port}"):
         Connection("127.0.0.1", port)
+
+
+def test_a_server_that_does_not_read_is_a_timeout_and_the_end() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        connection = Connection("127.0.0.1", listening.getsockname()[1], 0.2)
+        with pytest.raises(TimeoutError):
+            connection.send(10, body=bytes(MAX_FRAME - 1000))
+        assert connection.closed
+
+
+def test_sending_to_a_server_that_left_is_a_connection_error() -> None:
+    with playing(close=True) as port, Connection("127.0.0.1", port) as connection:
+        connection.send(34)
+
+        def send_on() -> None:
+            until = time.monotonic() + PATIENCE
+            while time.monotonic() < until:
+                connection.send(34, body=bytes(10_000))
+                time.sleep(0.01)
+
+        with pytest.raises(ConnectionError, match="closed the connection"):
+            send_on()
+        assert connection.closed
+        with pytest.raises(ConnectionError, match="is closed"):
+            connection.requests()
+
+
+def test_a_reset_is_a_connection_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening, Connection(*listening.getsockname()) as connection:
+        line, _ = listening.accept()
+        connection.post(34)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        line.close()
+        with pytest.raises(ConnectionError, match=r"broke|closed"):
+            connection.collect()
+
+
+def test_connecting_in_vain_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(socket, "create_connection", never)
+    with pytest.raises(TimeoutError):
+        Connection("127.0.0.1", 1, 0.1)

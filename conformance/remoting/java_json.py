@@ -37,7 +37,8 @@ def loads(text: str) -> Any:
 
 def _space(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
-    return found.end() if found else at
+    assert found  # it matches nothing at all, too
+    return found.end()
 
 
 def _value(text: str, at: int, depth: int) -> tuple[Any, int]:

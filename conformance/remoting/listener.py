@@ -12,8 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
-from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, TypeVar
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting import fault as faults
@@ -63,7 +62,7 @@ class Peer(asyncio.Protocol):
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
-        self._transport: asyncio.Transport | None = None
+        self._transport: asyncio.Transport
         self._buffer = bytearray()
         #: ``host:port`` of the other end.
         self.address = ""
@@ -76,30 +75,26 @@ class Peer(asyncio.Protocol):
         """Send the answer to a request; nothing happens when nobody waits for it."""
         frame = self._listener.framed(request, response)
         if frame:
-            self._write(frame)
+            self.write(frame)
 
     def tell(self, command: Command) -> None:
         """Send a request of the server's own, one way (WIRE-FRAME-2)."""
         command.flag |= ONE_WAY
         command.opaque = self._listener.next_opaque()
-        self._write(encode(command))
+        self.write(encode(command))
 
     def cut(self) -> None:
         """Cut the connection; what was not sent yet is lost."""
-        if self._transport is not None:
-            self._transport.abort()
+        self._transport.abort()
 
     @property
     def open(self) -> bool:
         """Is the connection still there?"""
-        return self._transport is not None and not self._transport.is_closing()
+        return not self._transport.is_closing()
 
     def write(self, raw: bytes) -> None:
-        """Send bytes as they are."""
-        self._write(raw)
-
-    def _write(self, raw: bytes) -> None:
-        if self.open and self._transport is not None:
+        """Send bytes as they are; nothing happens when the connection is gone."""
+        if self.open:
             self._transport.write(raw)
 
     # --- called by the event loop -----------------------------------------------------------------------------
@@ -133,23 +128,22 @@ class Peer(asyncio.Protocol):
                         out.append(frame)
         except MalformedFrame as error:
             _log.info("closing the connection of %s: %s", self.address, error)
-            self._write(b"".join(out))
-            if self._transport is not None:
-                self._transport.close()
+            self.write(b"".join(out))
+            self._transport.close()
             buffer.clear()
             return
         del buffer[:at]
         if out:
-            self._write(b"".join(out))
+            self.write(b"".join(out))
 
     def pause_writing(self) -> None:
         """The client does not read: take no more requests from it."""
-        if self.open and self._transport is not None:
+        if self.open:
             self._transport.pause_reading()
 
     def resume_writing(self) -> None:
         """The client reads again."""
-        if self.open and self._transport is not None:
+        if self.open:
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -209,28 +203,9 @@ class Listener:
         self._thread = self._loop = None
 
     @property
-    def host(self) -> str:
-        """Where it listens."""
-        return self._host
-
-    @property
-    def port(self) -> int:
-        """Where it listens; the port that the system chose, once started."""
-        return self._port
-
-    @property
     def address(self) -> str:
         """``host:port``."""
         return f"{self._host}:{self._port}"
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     def _run(self, ready: Future[None]) -> None:
         loop = asyncio.new_event_loop()

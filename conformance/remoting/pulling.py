@@ -65,8 +65,8 @@ class Pulls:
 
     def handlers(self) -> Mapping[int, Answering]:
         """What it answers, by request code."""
-        lite = {Request.LITE_PULL_MESSAGE: self.pull} if self._lite else {}
-        return {Request.PULL_MESSAGE: self.pull, **lite}
+        codes = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE) if self._lite else (Request.PULL_MESSAGE,)
+        return {int(code): self.pull for code in codes}
 
     @property
     def held(self) -> int:
