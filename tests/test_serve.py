@@ -6,7 +6,6 @@ import json
 import threading
 
 import pytest
-
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import fields
