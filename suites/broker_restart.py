@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import aged, commit, lifecycle, query
+from rocketmq_conformance.models.broker import aged, lifecycle
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, Forked
 from rocketmq_conformance.models.broker.model import AGED
 from rocketmq_conformance.models.broker.restarts import RestartModel
@@ -23,7 +23,7 @@ _QUEUE = Values(*range(len(aged.QUEUES)))
 _BOOL = Values(False, True)
 
 
-@operation("Stop or kill the broker and start it again.", side=Side.BROKER, weight=4, observes=True)
+@operation("Stop or kill the broker and start it again.", side=Side.BROKER, weight=6, observes=True)
 class Restart(Operation):
     how: Annotated[str, Values(STOP, KILL)]
 
@@ -181,6 +181,6 @@ SUITE = Suite(
     steps=150,
     cases=2,
     show=_show,
-    rules=values.ever(lifecycle.RULES, commit.RULES, query.RULES),
+    rules=(*values.ever(lifecycle.RULES), "BQ-QUERY-1", "BQ-COM-3", "BQ-UPDATE-1", "BQ-UPDATE-2"),
     ordinary=False,
 )

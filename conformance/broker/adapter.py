@@ -37,6 +37,8 @@ ALONE = frozenset({"broker-restart"})
 AGED_SUITES = frozenset({"broker-restart", "broker-expired"})
 #: How long the broker may take to write stored offsets: first after 10 s, then every second.
 _SAVE_LIMIT = 60.0
+#: Seconds without use after which a connection is made anew.
+_IDLE = 60.0
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
@@ -141,6 +143,8 @@ class BrokerAdapter:
         self._run = secrets.token_hex(4)
         self._cases = 0
         self._lanes: dict[int, Names] = {}
+        #: When the connection was used last; brokers close one that nobody uses for two minutes.
+        self._used = 0.0
         #: The memory ratio was changed and not yet set back.
         self._cold = False
         #: The group that reads store times, and whether it exists.
@@ -329,8 +333,12 @@ class BrokerAdapter:
         return AdapterError(f"{said[:1].upper()}{said[1:]} ({error}): start it again and replay.")
 
     def _connected(self) -> Connection:
+        now = time.monotonic()
+        if self._connection is not None and (self._connection.closed or now - self._used > _IDLE):
+            self._disconnect()
         if self._connection is None:
             self._connection = self.source.open()
+        self._used = now
         return self._connection
 
     def _disconnect(self) -> None:

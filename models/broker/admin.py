@@ -46,6 +46,7 @@ RULES = (
         "BQ-COM-9",
         "Offsets are removed by group or by topic for every topic, group and queue, whether or not they exist.",
         "ConsumerOffsetManager#removeOffset, #cleanOffsetByTopic @ 4.9.7, 5.0.0, 5.5.0",
+        releases="4.9.0+",
     ),
 )
 

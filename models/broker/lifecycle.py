@@ -8,7 +8,7 @@ narrow them down. ``Forked`` carries them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored
 from rocketmq_conformance.models.broker.switches import BrokerRules
@@ -64,8 +64,6 @@ RULES = (
         "DefaultMessageStore#checkInDiskByConsumeOffset @ 4.9.7, 5.0.0",
     ),
 )
-
-T = TypeVar("T")
 
 _EXPIRED = {
     False: {kind: Why(("BQ-MIN-1", "BQ-MIN-2"), kind) for kind in ("all kept", "head expired", "all expired")},
@@ -139,16 +137,18 @@ class Forked(NamedTuple):
 def step(forked: Forked, observed: Result, handler: Callable[[BrokerState], Answer[BrokerState]]) -> Answer[Forked]:
     """One operation: the states that would have answered ``observed`` remain; when none would, all of them do."""
     answers = [handler(state) for state in forked.possible]
-    right = [answer for answer in answers if agrees(answer[1], observed)]
-    states = _distinct([state for state, _, _ in right or answers])
-    saved = _distinct([*forked.saved, *(state.stored for state in states)])
-    _, expected, why = (right or answers)[0]
-    return forked._replace(possible=states, saved=saved), expected, why
+    right = [answer for answer in answers if agrees(answer[1], observed)] or answers
+    states = tuple(state for state, _, _ in right)
+    _, expected, why = right[0]
+    if states == forked.possible:
+        return forked, expected, why
+    saved = _distinct((*forked.saved, *(state.stored for state in states)))
+    return forked._replace(possible=_distinct_states(states), saved=saved), expected, why
 
 
 def save(forked: Forked) -> Answer[Forked]:
     """BQ-COM-12: time passed until stored offsets were on disk."""
-    return forked._replace(saved=_distinct([state.stored for state in forked.possible])), None, _SAVED
+    return forked._replace(saved=_distinct(state.stored for state in forked.possible)), None, _SAVED
 
 
 def stop(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
@@ -192,9 +192,10 @@ def _logs(forked: Forked) -> list[tuple[tuple[str, int], QueueLog]]:
     return list(forked.possible[0].logs.items())
 
 
-def _distinct(items: Iterable[T]) -> tuple[T, ...]:
-    found: list[T] = []
-    for item in items:
-        if item not in found:
-            found.append(item)
-    return tuple(found)
+def _distinct(tables: Iterable[Stored]) -> tuple[Stored, ...]:
+    return tuple({frozenset(stored.items()): stored for stored in tables}.values())
+
+
+def _distinct_states(states: Iterable[BrokerState]) -> tuple[BrokerState, ...]:
+    """The states of one broker differ in nothing but stored offsets."""
+    return tuple({frozenset(state.stored.items()): state for state in states}.values())

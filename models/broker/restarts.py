@@ -20,7 +20,8 @@ from rocketmq_conformance.models.rule import Answer, Why
 
 _HAUNTED = Why(("BQ-TOPIC-5",), "deleted before the restart")
 
-_SURVIVED = {
+#: Why an offset that was stored before the last restart is answered after it.
+SURVIVED = {
     STOP: Why(("BQ-COM-11", "BQ-QUERY-1"), "stored before it was stopped"),
     KILL: Why(("BQ-COM-12", "BQ-QUERY-1"), "stored before it was killed"),
 }
@@ -99,7 +100,7 @@ class RestartModel:
             state, observed, lambda broker: self.broker.query(broker, group, topic, queue, set_zero)
         )
         if why.rules == ("BQ-QUERY-1",) and key in state.survivors:
-            why = _SURVIVED[state.how]
+            why = SURVIVED[state.how]
         return after, expected, why
 
     def query_kept(self, state: Forked, observed: Result, queue: int, set_zero: bool | None) -> Answer[Forked]:

@@ -1,0 +1,94 @@
+"""The broker suites reach what bugs need, and their models answer every step."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from rocketmq_conformance.models.broker import admin, commit, lifecycle, query, search, send
+from rocketmq_conformance.models.outcome import outcome_class
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Rule
+from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_restart, broker_search
+from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.suite import Suite
+
+SUITES = [module.SUITE for module in (broker_offsets, broker_search, broker_expired, broker_restart)]
+RULES: tuple[Rule, ...] = tuple(
+    rule for module in (admin, commit, lifecycle, query, search, send) for rule in module.RULES
+)
+RELEASES = ("4.8.0", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
+
+
+def play(suite: Suite, release: str, cases: int) -> tuple[Counter[tuple[str, str, str]], set[str]]:
+    """The model against itself: (rule, kind, class of outcome) and the kinds of why, counted."""
+    profile = Profile.of(broker=release)
+    drawn, bound = sampler(suite, profile), suite.bind(profile)
+    seen: Counter[tuple[str, str, str]] = Counter()
+    kinds: set[str] = set()
+    clock = 10
+    for case in range(cases):
+        state = bound.initial
+        for at, args in drawn.case(7, case, suite.steps):
+            name = suite.operations[at].form.name
+            if suite.operations[at].form.observes:
+                observed = None
+                if name == "send_timed":
+                    clock += case % 3
+                    observed = tuple((offset, clock + args[3] * offset) for offset in range(args[2]))
+                state, expected, why = bound.handlers[at](state, observed, *args)
+            else:
+                state, expected, why = bound.handlers[at](state, *args)
+            kinds.add(why.kind)
+            for rule in why.rules:
+                seen[rule, why.kind, outcome_class(expected)] += 1
+        assert suite.show(state)
+    return seen, kinds
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_rule_that_a_suite_names_fires(suite: Suite, release: str) -> None:
+    seen, _ = play(suite, release, 60)
+    assert set(suite.rules) - {rule for rule, _, _ in seen} == set()
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_every_rule_that_fires_is_in_the_rule_book(suite: Suite) -> None:
+    known = {rule.id for rule in RULES}
+    for release in RELEASES:
+        seen, _ = play(suite, release, 20)
+        assert {rule for rule, _, _ in seen} <= known
+
+
+def test_offsets_reach_every_kind_of_commit_and_query() -> None:
+    _, kinds = play(broker_offsets.SUITE, "4.9.7", 200)
+    assert kinds >= {
+        *("first commit", "forward", "same again", "backwards", "negative", "missing field", "unknown name stored"),
+        *("stored", "stored 0", "hot", "empty", "negative stored, hot", "negative stored, empty"),
+        *("offsets kept", "offsets removed", "not asked", "flag not known", "new topic, offsets kept"),
+        *("unknown topic", "no such queue", "first message", "next message"),
+    }
+
+
+def test_expired_queues_reach_every_kind() -> None:
+    old, new = (play(broker_expired.SUITE, release, 100)[1] for release in ("4.9.7", "5.5.0"))
+    assert old >= {"expired", "stale", "hot", "empty", "min does not follow", "head expired"}
+    assert new >= {"expired", "hot", "empty", "all expired", "head expired", "no zero wanted"}
+    for edge in ("lower, ", "upper, "):
+        for kind in ("empty", "before first", "after last", "exact", "equal times", "between"):
+            assert edge + kind in new
+
+
+def test_restarts_reach_cold_queues_and_lost_offsets() -> None:
+    _, kinds = play(broker_restart.SUITE, "4.9.7", 60)
+    assert kinds >= {"cold", "stale, cold", "killed, some not on disk", "stored before it was stopped", "stopped"}
+    assert kinds >= {"stored before it was killed", "deleted before the restart", "written to disk"}
+
+
+def test_restarts_are_not_ordinary() -> None:
+    assert [suite.name for suite in SUITES if not suite.ordinary] == ["broker-restart"]
+
+
+def test_rule_ids_are_distinct() -> None:
+    assert len({rule.id for rule in RULES}) == len(RULES)
