@@ -129,18 +129,20 @@ def test_separators_alone_cannot_be_read(expression: str) -> None:
 
 def test_a_carried_expression_is_tags_or_nothing_the_broker_filters_by() -> None:
     for kind in (None, "", "TAG"):
-        assert carried("A", kind) == {string_hash("A")}
-    assert carried("a > 1", "SQL92") == Err("SYSTEM_ERROR")
-    assert carried("", "SQL92") == Err("SUBSCRIPTION_PARSE_FAILED")
+        assert carried(NEW, "A", kind) == {string_hash("A")}
+    assert carried(NEW, "a > 1", "SQL92") == Err("SYSTEM_ERROR")
+    assert carried(NEW, "", "SQL92") == Err("SUBSCRIPTION_PARSE_FAILED")
+    assert carried(rules("4.0.0"), "A", "SQL92") == {string_hash("A")}
 
 
 def test_a_registered_subscription_must_be_there_and_new_enough() -> None:
     codes = frozenset({1})
-    assert registered(None, 0) == Err("SUBSCRIPTION_NOT_EXIST")
-    assert registered(Registered(codes, 5), 6) == Err("SUBSCRIPTION_NOT_LATEST")
-    assert registered(Registered(codes, 5), 5) == codes
-    assert registered(Registered(None, 5, ""), 4) is None
-    assert registered(Registered(codes, 5, "SQL92"), 5) == Err("SYSTEM_ERROR")
+    assert registered(NEW, None, 0) == Err("SUBSCRIPTION_NOT_EXIST")
+    assert registered(NEW, Registered(codes, 5), 6) == Err("SUBSCRIPTION_NOT_LATEST")
+    assert registered(NEW, Registered(codes, 5), 5) == codes
+    assert registered(NEW, Registered(None, 5, ""), 4) is None
+    assert registered(NEW, Registered(codes, 5, "SQL92"), 5) == Err("SYSTEM_ERROR")
+    assert registered(rules("4.0.0"), Registered(codes, 5, "SQL92"), 5) == codes
 
 
 def test_the_broker_compares_hashes() -> None:
@@ -250,6 +252,8 @@ def test_no_more_than_256_kib_but_always_one_message() -> None:
 @pytest.mark.parametrize(
     ("broker", "most", "looked_at"),
     [
+        ("4.0.0", 850, 800),
+        ("4.1.0", 850, 850),
         ("4.9.7", 32, 800),
         ("5.0.0-PREVIEW", 32, 800),
         ("5.0.0-ALPHA", 32, 16_001),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rocketmq_conformance.models.broker.wire import WireRules, ordinal
+from rocketmq_conformance.models.broker.wire import WireRules, description, ordinal
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
@@ -15,7 +15,7 @@ def wire(broker: str) -> WireRules:
 @pytest.mark.parametrize(
     ("release", "number"),
     [
-        ("4.1.0", 233),
+        ("4.1.0", 232),
         ("4.3.0", 273),
         ("4.9.0", 393),
         ("4.9.4", 401),
@@ -32,6 +32,14 @@ def wire(broker: str) -> WireRules:
 def test_releases_number_themselves(release: str, number: int) -> None:
     assert ordinal(Release.parse(release)) == number
     assert wire(release).ordinal == number
+
+
+@pytest.mark.parametrize(
+    ("release", "name"),
+    [("4.2.0", "V4_2_0_SNAPSHOT"), ("4.9.7", "V4_9_7"), ("5.0.0-ALPHA", "V5_0_0_ALPHA"), ("5.5.0", "V5_5_0")],
+)
+def test_releases_name_themselves(release: str, name: str) -> None:
+    assert description(Release.parse(release)) == name
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.listener import Peer
 from rocketmq_conformance.conformance.remoting.storage import DEFAULT_TOPIC, Storage
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
-from rocketmq_conformance.models.broker.wire import WireRules
+from rocketmq_conformance.models.broker.wire import WireRules, description
 from rocketmq_conformance.models.profile import Profile
 
 
@@ -79,12 +79,7 @@ class Administration:
         return Command(0, body=routes.clusters(self._name, self._cluster, self._address()))
 
     def _runtime(self, peer: Peer, request: Command) -> Command:
-        release = self._release
-        stage = f"_{release.stage}" if release.stage else ""
-        table = {
-            "bootTimestamp": str(self._started),
-            "brokerVersionDesc": f"V{release.major}_{release.minor}_{release.patch}{stage}",
-        }
+        table = {"bootTimestamp": str(self._started), "brokerVersionDesc": description(self._release)}
         if not self._wire.version_number_gone:
             table["brokerVersion"] = str(self._wire.ordinal)
         return Command(0, body=document({"table": table}))

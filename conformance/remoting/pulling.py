@@ -115,9 +115,9 @@ class Pulls:
     def _codes(self, request: Command, flags: int) -> Codes | Err:
         ext = request.ext
         if flags & SUBSCRIPTION:
-            return model.carried(ext.get("subscription"), ext.get("expressionType"))
+            return model.carried(self._storage.rules, ext.get("subscription"), ext.get("expressionType"))
         registered = self._subscription(ext["consumerGroup"], ext["topic"])
-        return model.registered(registered, int(ext["subVersion"]))
+        return model.registered(self._storage.rules, registered, int(ext["subVersion"]))
 
     def _judge(self, request: Command, codes: Codes | Err, commits: bool) -> Command:
         ext, storage = request.ext, self._storage

@@ -40,8 +40,8 @@ RULES = (
         "The subscription is the one in the request if it carries one (SUBSCRIPTION_PARSE_FAILED when it cannot be "
         "read), else the one that the group registered: SUBSCRIPTION_NOT_EXIST without it, SUBSCRIPTION_NOT_LATEST "
         "when the request knows a newer one. Expressions other than tags are refused with SYSTEM_ERROR unless the "
-        "broker has enablePropertyFilter.",
-        "PullMessageProcessor#processRequest @ 4.9.7, 5.5.0",
+        "broker has enablePropertyFilter; 4.0.0 takes every expression for tags.",
+        "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.5.0",
     ),
     Rule(
         "BQ-PULL-TAGS",
@@ -64,9 +64,9 @@ RULES = (
     Rule(
         "BQ-PULL-7",
         "A pull of messages in memory ends before maxMsgNums, 32 messages or 256 KiB are passed, but never before "
-        "the first message; up to 4.1.0 it ends one message earlier. It looks at 800 entries, or at maxMsgNums if "
-        "that is more: 801 from 5.1.0 to 5.3.2, 16,001 in 5.0.0 and its ALPHA.",
-        "DefaultMessageStore#getMessage, #isTheBatchFull @ 4.1.0, 4.2.0, 5.0.0, 5.1.0, 5.3.2, 5.3.3, 5.5.0",
+        "the first message; up to 4.1.0 it ends one message earlier. It looks at 800 entries, from 4.1.0 "
+        "at maxMsgNums if that is more; at one more from 5.1.0 to 5.3.2; at 16,001 in 5.0.0 and its ALPHA.",
+        "DefaultMessageStore#getMessage, #isTheBatchFull @ 4.0.0, 4.1.0, 4.2.0, 5.0.0, 5.1.0, 5.3.2, 5.3.3, 5.5.0",
     ),
     Rule(
         "BQ-PULL-8",
@@ -183,20 +183,21 @@ def tag_codes(expression: str | None) -> Codes | Err:
 _TRIMMED = "".join(map(chr, range(33)))
 
 
-def carried(expression: str | None, kind: str | None) -> Codes | Err:
-    """BQ-PULL-SUB for a request that carries its subscription."""
-    if kind in {None, "", "TAG"}:
+def carried(rules: BrokerRules, expression: str | None, kind: str | None) -> Codes | Err:
+    """BQ-PULL-SUB for a request that carries its subscription; ``kind`` is the language of the expression."""
+    if kind in {None, "", "TAG"} or not rules.typed_expressions:
         return tag_codes(expression)
     return NO_FILTER if expression else UNREADABLE
 
 
-def registered(subscription: Registered | None, version: int) -> Codes | Err:
+def registered(rules: BrokerRules, subscription: Registered | None, version: int) -> Codes | Err:
     """BQ-PULL-SUB for a request without subscription, which knows the subscription of ``version``."""
     if subscription is None:
         return UNSUBSCRIBED
     if subscription.version < version:
         return OUTDATED
-    return subscription.codes if subscription.kind in {"", "TAG"} else NO_FILTER
+    filtered = subscription.kind in {"", "TAG"} or not rules.typed_expressions
+    return subscription.codes if filtered else NO_FILTER
 
 
 def passes(codes: Codes, tag: str | None) -> bool:
@@ -262,7 +263,8 @@ def _scan(
     rules: BrokerRules, log: QueueLog, request: Pull, codes: Codes, entries: Sequence[Entry]
 ) -> tuple[str, int, tuple[int, ...], Why]:
     most = min(request.most if rules.full_batch else request.most - 1, MOST_MESSAGES)
-    looks_at = max(16_000, 20 * request.most) if rules.scans_entries else max(800, request.most)
+    least, each = (16_000, 20) if rules.scans_entries else (800, 1)
+    looks_at = max(least, each * request.most) if rules.scans_as_asked else least
     limit = request.offset + looks_at + rules.scans_one_more
     found: list[int] = []
     size = 0

@@ -24,6 +24,8 @@ FULL_BATCH = Switch(
     "BQ-PULL-7", "a pull answers as many messages as it asks for, not one less", "4.2.0", "5.0.0-PREVIEW"
 )
 OVERFLOW_IS_MAX = Switch("BQ-PULL-3", "a pull far beyond max is sent back to max, never to 0", "4.9.4", "5.0.0")
+TYPED_EXPRESSIONS = Switch("BQ-PULL-SUB", "a subscription says which language it is in", "4.1.0", "5.0.0-PREVIEW")
+SCANS_AS_ASKED = Switch("BQ-PULL-7-ASKED", "a pull for more messages looks at more entries", "4.1.0", "5.0.0-PREVIEW")
 SCANS_ENTRIES = Switch("BQ-PULL-7-ENTRIES", "the scan limit counts entries, not bytes", None, "5.0.0-ALPHA", "5.1.0")
 SCANS_ONE_MORE = Switch("BQ-PULL-7-BOUND", "the scan limit is passed by one entry", None, "5.0.0-ALPHA", "5.3.3")
 ECHOES_BINARY = Switch("WIRE-FRAME-1", "a binary request is answered in binary", "4.9.4", None)
@@ -54,6 +56,8 @@ class BrokerRules:
     delete_group_creates: bool
     full_batch: bool
     overflow_is_max: bool
+    typed_expressions: bool
+    scans_as_asked: bool
     scans_entries: bool
     scans_one_more: bool
     unknown_group_skipped: bool
@@ -81,6 +85,8 @@ class BrokerRules:
             delete_group_creates=DELETE_GROUP_CREATES.on(broker),
             full_batch=FULL_BATCH.on(broker),
             overflow_is_max=OVERFLOW_IS_MAX.on(broker),
+            typed_expressions=TYPED_EXPRESSIONS.on(broker),
+            scans_as_asked=SCANS_AS_ASKED.on(broker),
             scans_entries=SCANS_ENTRIES.on(broker),
             scans_one_more=SCANS_ONE_MORE.on(broker),
             unknown_group_skipped=UNKNOWN_GROUP_SKIPPED.on(broker),

@@ -42,7 +42,8 @@ RULES = (
     Rule(
         "WIRE-VER-1",
         "Releases number themselves on the wire: 213 for 4.0.0, 413 for 5.0.0, 20 more per minor release and 2 more "
-        "per patch. A client of 401 (4.9.4) or more is given routes in standard JSON.",
+        "per patch; 4.0.0, 4.1.0 and 4.2.0 say that they are their own snapshots, 1 less. A client of 401 (4.9.4) or "
+        "more is given routes in standard JSON.",
         "MQVersion @ 5.5.0",
     ),
 )
@@ -51,9 +52,20 @@ RULES = (
 STANDARD_SINCE = 401
 
 
+#: Releases that were published with their snapshots' name.
+_SNAPSHOTS = frozenset({Release(4, 0, 0), Release(4, 1, 0), Release(4, 2, 0)})
+
+
 def ordinal(release: Release) -> int:
     """WIRE-VER-1: the number by which a release calls itself."""
-    return (413 if release.major >= 5 else 213) + 20 * release.minor + 2 * release.patch
+    number = (413 if release.major >= 5 else 213) + 20 * release.minor + 2 * release.patch
+    return number - (release in _SNAPSHOTS)
+
+
+def description(release: Release) -> str:
+    """WIRE-VER-1: the name by which a release calls itself, such as V5_5_0."""
+    stage = "SNAPSHOT" if release in _SNAPSHOTS else release.stage
+    return f"V{release.major}_{release.minor}_{release.patch}" + (f"_{stage}" if stage else "")
 
 
 @dataclass(frozen=True, slots=True)
