@@ -37,6 +37,8 @@ ALONE = frozenset({"broker-restart"})
 AGED_SUITES = frozenset({"broker-restart", "broker-expired"})
 #: How long the broker may take to write stored offsets: first after 10 s, then every second.
 _SAVE_LIMIT = 60.0
+#: First release that acknowledges a topic when it is there (BQ-TOPIC-1).
+_WAITS_FOR_TOPICS = Release(4, 7, 1)
 #: Seconds without use after which a connection is made anew.
 _IDLE = 60.0
 _RATIO = "accessMessageInMemoryMaxRatio"
@@ -147,6 +149,7 @@ class BrokerAdapter:
         self._used = 0.0
         #: The memory ratio was changed and not yet set back.
         self._cold = False
+        self._version = ""
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
@@ -155,7 +158,7 @@ class BrokerAdapter:
 
     def hello(self) -> Hello:
         """Ask the broker which release it is."""
-        text = self.version()
+        text = self._said()
         release = broker_release(text)
         source = self.source
         unsupported = {}
@@ -199,15 +202,20 @@ class BrokerAdapter:
         self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
         if self._cold:
             self._set_ratio(hot=True)
-        if not self._reads:
-            self._ask(wire.create_group(self._reader))
-            self._reads = True
+        self._begin_reading()
+        release = broker_release(self._said())
+        late_topics = release is not None and release < _WAITS_FOR_TOPICS
         begun: list[Job[None]] = []
         for lane, suite in cases:
             self._cases += 1
-            names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader)
+            names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
             begun.append(begin(names, with_topic=suite.name != "broker-expired"))
         self._play(begun)
+
+    def _begin_reading(self) -> None:
+        if not self._reads:
+            self._ask(wire.create_group(self._reader))
+            self._reads = True
 
     def apply_many(self, work: Sequence[tuple[int, Operation]]) -> list[Outcome]:
         """Do one operation in each of these lanes, all at once; the outcomes are in the same order."""
@@ -236,8 +244,13 @@ class BrokerAdapter:
 
     # --- the broker as a whole --------------------------------------------------------------------------------
 
-    def version(self) -> str:
-        """What the broker says of its version, such as V5_5_0."""
+    def _said(self) -> str:
+        """What the broker says of its version, such as V5_5_0; asked once."""
+        if not self._version:
+            self._version = self._ask_version()
+        return self._version
+
+    def _ask_version(self) -> str:
         connection = self._connected()
         try:
             answer = connection.call(wire.runtime_info().code, {})

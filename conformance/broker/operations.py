@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.broker.lanes import Job, Wish
+from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker import aged
 from rocketmq_conformance.models.broker.layout import GROUPS, QUEUES, TOPICS
@@ -33,6 +34,8 @@ class Names:
     prefix: str
     #: Group that reads store times.
     reader: str
+    #: Does the broker acknowledge a topic before it is there?
+    late_topics: bool = False
     #: Store times by (topic, queue), as the broker gave them.
     logs: dict[tuple[str, int], QueueLog] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
@@ -73,16 +76,13 @@ def _create_topic(names: Names, topic: int, queues: int) -> Requests:
     names.created.add(name)
     (answer,) = yield [wire.create_topic(name, queues)]
     error = wire.refused(answer)
-    if error is not None:
-        return error
-    # up to 4.7.0 the answer comes before the topic is there (BQ-TOPIC-1)
     until = time.monotonic() + _APPLY_LIMIT
-    while True:
+    while names.late_topics and error is None:
         (answer,) = yield [wire.topic_stats(name)]
-        error = wire.refused(answer)
-        if error is None or time.monotonic() > until:
-            return error
+        if answer.code == Response.SUCCESS or time.monotonic() > until:
+            return wire.refused(answer)
         yield _LOOK
+    return error
 
 
 def _delete_topic(names: Names, topic: int) -> Requests:

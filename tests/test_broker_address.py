@@ -1,0 +1,46 @@
+"""Addresses of brokers."""
+
+from __future__ import annotations
+
+import pytest
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.broker.adapter import Running, Started
+from rocketmq_conformance.conformance.broker.address import open_broker
+
+
+@pytest.mark.parametrize(
+    ("name", "host", "port"),
+    [("127.0.0.1:10911", "127.0.0.1", 10911), ("broker-a.test:1", "broker-a.test", 1), ("[::1]:10911", "::1", 10911)],
+)
+def test_a_host_and_a_port_is_a_broker_that_runs(name: str, host: str, port: int) -> None:
+    source = open_broker(name).source
+    assert isinstance(source, Running)
+    assert (source.host, source.port) == (host, port)
+
+
+@pytest.mark.parametrize("options", [{}, {"via": "jars"}])
+def test_a_release_is_a_broker_to_start(options: dict[str, str]) -> None:
+    source = open_broker("5.1.4", options).source
+    assert isinstance(source, Started)
+    assert str(source.release) == "5.1.4"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("newest", {}, "'newest' is neither a release nor HOST:PORT"),
+        ("", {}, "neither a release"),
+        ("127.0.0.1:99999", {}, "99999 is no port"),
+        ("127.0.0.1:0", {}, "0 is no port"),
+        ("127.0.0.1:10911", {"via": "jars"}, "takes no options"),
+        ("5.5.0", {"like": "4.9.8"}, "no option 'like'"),
+    ],
+)
+def test_anything_else_says_what_to_write(name: str, options: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        open_broker(name, options)
+
+
+def test_a_way_that_is_not_offered() -> None:
+    with pytest.raises(CannotRunError, match="via=jars"):
+        open_broker("5.5.0", {"via": "container"})
