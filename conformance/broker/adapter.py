@@ -17,6 +17,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.broker.lanes import Job, run
 from rocketmq_conformance.conformance.broker.operations import OPERATIONS, Names, Requests, begin, clean_up
+from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.broker.process import Broker
 from rocketmq_conformance.conformance.broker.store import write_aged_store
 from rocketmq_conformance.conformance.remoting import java_json
@@ -76,7 +77,7 @@ class Running:
     def open(self) -> Connection:
         """Connect."""
         try:
-            return Connection(self.host, self.port)
+            return Pipeline(self.host, self.port)
         except OSError as error:
             raise CannotRunError(
                 f"No broker answers at {self.host}:{self.port} ({error}): start it, or name another address."
@@ -115,7 +116,7 @@ class Started:
     def open(self) -> Connection:
         """Connect."""
         try:
-            return Connection("127.0.0.1", self.broker.port)
+            return Pipeline("127.0.0.1", self.broker.port)
         except OSError as error:
             raise AdapterError(f"{self.describe_end()}: {error}.") from error
 

@@ -47,9 +47,12 @@ class Names:
 
     def group(self, index: int) -> str:
         """The name of a group."""
-        name = f"{self.prefix}-{GROUPS[index]}"
-        self.used_groups.add(name)
-        return name
+        return f"{self.prefix}-{GROUPS[index]}"
+
+    def used_group(self, index: int) -> str:
+        """The same, for a request that may leave something behind under the name."""
+        self.used_groups.add(self.group(index))
+        return self.group(index)
 
 
 def begin(names: Names, with_topic: bool) -> Job[None]:
@@ -94,17 +97,17 @@ def _delete_topic(names: Names, topic: int) -> Requests:
 
 
 def _create_group(names: Names, group: int) -> Requests:
-    (answer,) = yield [wire.create_group(names.group(group))]
+    (answer,) = yield [wire.create_group(names.used_group(group))]
     return wire.refused(answer)
 
 
 def _delete_group(names: Names, group: int, flag: str) -> Requests:
-    (answer,) = yield [wire.delete_group(names.group(group), *([flag] if flag else []))]
+    (answer,) = yield [wire.delete_group(names.used_group(group), *([flag] if flag else []))]
     return wire.refused(answer)
 
 
 def _commit(names: Names, group: int, topic: int, queue: int | None, offset: int | None) -> Requests:
-    (answer,) = yield [wire.commit(names.group(group), names.topic(topic), queue, offset)]
+    (answer,) = yield [wire.commit(names.used_group(group), names.topic(topic), queue, offset)]
     return wire.refused(answer)
 
 

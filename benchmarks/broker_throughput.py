@@ -1,0 +1,121 @@
+"""How many operations per second are checked against one local broker: one at a time, in lanes step by step, and in
+lanes case by case.
+
+    python benchmarks/broker_throughput.py [5.5.0 | 127.0.0.1:10911] [--seconds 10]
+
+Every operation is drawn, done by the broker, answered by the model and compared; beginning and cleaning up cases
+is part of the time. The broker warms up first, because a Java process is slow in its first seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rocketmq_conformance.conformance.broker.adapter import LANES, BrokerAdapter
+from rocketmq_conformance.conformance.broker.address import open_broker
+from rocketmq_conformance.models.outcome import Outcome, Unsupported, agrees, result_of
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
+from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.suite import Row, Suite
+
+#: What a run of a broker suite must reach against one local broker of the newest release.
+REQUIRED = 2_000
+
+Play = Callable[[BrokerAdapter, Suite, list[list[Row]]], list[list[Outcome]]]
+
+
+def one_at_a_time(adapter: BrokerAdapter, suite: Suite, plans: list[list[Row]]) -> list[list[Outcome]]:
+    """One lane, one request under way."""
+    outcomes = []
+    for plan in plans:
+        adapter.reset_many([(0, suite)])
+        outcomes.append([adapter.apply(suite.operation(row)) for row in plan])
+    return outcomes
+
+
+def step_by_step(adapter: BrokerAdapter, suite: Suite, plans: list[list[Row]]) -> list[list[Outcome]]:
+    """All lanes do one operation, wait for one another, and go on."""
+    adapter.reset_many([(lane, suite) for lane in range(len(plans))])
+    outcomes: list[list[Outcome]] = [[] for _ in plans]
+    for rows in zip(*plans, strict=True):
+        done = adapter.apply_many([(lane, suite.operation(row)) for lane, row in enumerate(rows)])
+        for lane, outcome in enumerate(done):
+            outcomes[lane].append(outcome)
+    return outcomes
+
+
+def case_by_case(adapter: BrokerAdapter, suite: Suite, plans: list[list[Row]]) -> list[list[Outcome]]:
+    """All lanes play a whole case without waiting for one another."""
+    adapter.reset_many([(lane, suite) for lane in range(len(plans))])
+    return adapter.play_many([(lane, [suite.operation(row) for row in plan]) for lane, plan in enumerate(plans)])
+
+
+def checked(profile: Profile, suite: Suite, plan: list[Row], outcomes: list[Outcome]) -> int:
+    """How many steps agree with the model before one does not."""
+    bound = suite.bind(profile)
+    state: Any = bound.initial
+    for step, ((at, args), outcome) in enumerate(zip(plan, outcomes, strict=True)):
+        if isinstance(outcome, Unsupported):
+            raise SystemExit(f"{suite.name}: {outcome.reason}")
+        observed = result_of(outcome)
+        given = (observed, *args) if suite.operations[at].form.observes else args
+        state, expected, _ = bound.handlers[at](state, *given)
+        if not agrees(expected, observed):
+            print(f"  differs: {suite.operation((at, args))}: {expected!r}, but {observed!r}")
+            return step
+    return len(plan)
+
+
+def measure(adapter: BrokerAdapter, profile: Profile, suite: Suite, play: Play, seconds: float) -> float:
+    """Checked operations per second."""
+    batches = _batches(profile, suite)
+    began = time.perf_counter()
+    steps = 0
+    while time.perf_counter() - began < seconds:
+        plans = next(batches)
+        for plan, outcomes in zip(plans, play(adapter, suite, plans), strict=True):
+            steps += checked(profile, suite, plan, outcomes)
+    return steps / (time.perf_counter() - began)
+
+
+def _batches(profile: Profile, suite: Suite) -> Iterator[list[list[Row]]]:
+    drawn = sampler(suite, profile)
+    number = 0
+    while True:
+        yield [drawn.case(1, number + lane, suite.steps) for lane in range(LANES)]
+        number += LANES
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("broker", nargs="?", default="5.5.0", help="a release, or host:port")
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each row")
+    chosen = parser.parse_args()
+    adapter = open_broker(chosen.broker)
+    try:
+        said = adapter.hello()
+        profile = Profile.of(broker=said.broker or "5.5.0", java=said.java or 17).judged()
+        suites = [broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE]
+        for suite in suites:
+            if suite.name not in said.unsupported:
+                measure(adapter, profile, suite, case_by_case, chosen.seconds / 2)
+        print(f"broker {said.broker}, checked operations per second (required: {REQUIRED:,} in lanes)")
+        for suite in suites:
+            if suite.name in said.unsupported:
+                continue
+            rates = {
+                play.__name__: measure(adapter, profile, suite, play, chosen.seconds)
+                for play in (one_at_a_time, step_by_step, case_by_case)
+            }
+            row = ", ".join(f"{name.replace('_', ' ')} {rate:,.0f}" for name, rate in rates.items())
+            print(f"{suite.name}: {row}; {max(rates.values()) / REQUIRED:.1f} times what is required")
+    finally:
+        adapter.close()
+
+
+if __name__ == "__main__":
+    main()
