@@ -326,6 +326,17 @@ def test_a_request_that_nobody_answers_is_indefinite(
     assert outcome == Err("TIMEOUT", definite=False)
 
 
+def test_a_case_that_cannot_begin_because_nobody_answers(
+    stub: Callable[[Reply], BrokerAdapter], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocketmq_conformance.conformance.broker.lanes.run.__defaults__", (0.2,))
+    answer = _broker_that(lambda request: Command(0))
+    quiet = Request.UPDATE_AND_CREATE_TOPIC
+    adapter = stub(lambda request: Command(0, remark="silent") if request.code == quiet else answer(request))
+    with pytest.raises(AdapterError, match="did not answer in time"):
+        adapter.reset_many([(0, OFFSETS)])
+
+
 def test_a_busy_broker_is_indefinite(stub: Callable[[Reply], BrokerAdapter]) -> None:
     adapter = stub(_broker_that(lambda request: Command(2, remark="[OVERLOAD]")))
     adapter.reset_many([(0, OFFSETS)])

@@ -97,7 +97,8 @@ def test_a_process_dies_with_its_parent(tmp_path: Path) -> None:
 import os, signal
 from pathlib import Path
 from rocketmq_conformance.conformance.broker.process import JavaProcess
-home = Path({str(tmp_path)!r})
+home = Path({str(tmp_path)!r}) / "home"
+home.mkdir()
 process = JavaProcess("x", home, home / "log")
 process.start(["/bin/sh", "-c", "exec sleep 60"], lambda: True)
 print(process.pid, flush=True)
@@ -106,6 +107,10 @@ os.kill(os.getpid(), signal.SIGKILL)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL
     assert gone(int(done.stdout))
+    until = time.monotonic() + 10
+    while (tmp_path / "home").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not (tmp_path / "home").exists()
 
 
 def test_the_neighbours_of_a_broker_port_are_free() -> None:

@@ -6,6 +6,9 @@ from collections import Counter
 
 import pytest
 from rocketmq_conformance.models.broker import admin, commit, lifecycle, query, search, send
+from rocketmq_conformance.models.broker.layout import GROUPS
+from rocketmq_conformance.models.broker.model import NAMES
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Rule
@@ -78,6 +81,45 @@ def test_expired_queues_reach_every_kind() -> None:
     for edge in ("lower, ", "upper, "):
         for kind in ("empty", "before first", "after last", "exact", "equal times", "between"):
             assert edge + kind in new
+
+
+def places(suite: Suite, release: str, cases: int) -> set[str]:
+    """Where queried offsets lie in their queue."""
+    profile = Profile.of(broker=release)
+    drawn, bound = sampler(suite, profile), suite.bind(profile)
+    found: set[str] = set()
+    for case in range(cases):
+        state: BrokerState = bound.initial
+        for at, args in drawn.case(7, case, suite.steps):
+            if suite.operations[at].form.name == "query":
+                group, topic, queue, _ = args
+                offset = state.stored.get((GROUPS[group], NAMES[topic], queue))
+                log = state.logs.get((NAMES[topic], queue), ABSENT)
+                found.add(_place(offset, log))
+            state = bound.handlers[at](state, *args)[0]
+    return found
+
+
+def _place(offset: int | None, log: QueueLog) -> str:
+    if offset is None:
+        return "nothing stored"
+    if offset < 0:
+        return "negative"
+    if not log.max:
+        return "nothing written"
+    if offset < log.min:
+        return "below min"
+    return (
+        "max" if offset == log.max else "beyond max" if offset > log.max else "at min" if offset == log.min else "mid"
+    )
+
+
+@pytest.mark.parametrize(
+    ("suite", "more"), [(broker_offsets.SUITE, set()), (broker_expired.SUITE, {"below min"})], ids=lambda v: str(v)[:20]
+)
+def test_stored_offsets_lie_everywhere(suite: Suite, more: set[str]) -> None:
+    wanted = {"nothing stored", "negative", "nothing written", "at min", "mid", "max", "beyond max"}
+    assert places(suite, "5.5.0", 300) >= wanted | more
 
 
 def test_restarts_reach_cold_queues_and_lost_offsets() -> None:

@@ -343,6 +343,8 @@ class BrokerAdapter:
 
     def _broken(self, error: OSError) -> AdapterError:
         self._disconnect()
+        if isinstance(error, TimeoutError):
+            return AdapterError("The broker did not answer in time: see whether it is overloaded, and replay.")
         said = self.source.describe_end()
         return AdapterError(f"{said[:1].upper()}{said[1:]} ({error}): start it again and replay.")
 

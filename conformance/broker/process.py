@@ -34,7 +34,7 @@ ClassPath = Callable[[Sequence[str], str], Sequence[Path]]
 class JavaProcess:
     """One Java program in a folder of its own, stopped by its process id.
 
-    A small watcher process kills it when this one dies without stopping it.
+    A small watcher process kills it, and removes its folder, when this one dies without stopping it.
     """
 
     def __init__(self, name: str, home: Path, log: Path) -> None:
@@ -116,7 +116,7 @@ class JavaProcess:
     def _watch(self, pid: int) -> None:
         """Its input ends when we die, however we die."""
         self._watcher = subprocess.Popen(
-            ["/bin/sh", "-c", f"read line; kill -9 {pid}"],
+            ["/bin/sh", "-c", 'read line; kill -9 "$1"; sleep 1; rm -rf -- "$2"', "watcher", str(pid), str(self.home)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
