@@ -1,0 +1,264 @@
+"""The local offset store: a broadcasting consumer's memory of offsets, backed by a file of its own (OFF-L-*).
+
+Memory maps queues to offsets, as in the remote store; a file takes the broker's place, and a backup stands beside it
+with what the file held before it was last written::
+
+    <folder>/<client id>/<group>/offsets.json       {"offsetTable": {<queue>: <offset>, ...}}
+    <folder>/<client id>/<group>/offsets.json.bak
+
+Reading falls back to the backup when the file is missing, empty or cannot be parsed. A backup that cannot be parsed
+is an error only when it is needed: it keeps a consumer from starting, and reads as -1 from then on.
+
+Up to 4.9.7 and 5.1.4 a file holds what was persisted last and nothing else; ``persist`` and ``remove`` do nothing.
+Later ones merge into what the file holds, so that an entry never leaves it. The price: while the file and its backup
+are both unreadable they write nothing at all, where older ones simply wrote a new file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.client.layout import NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.remote_store import MEMORY, STORE
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+RULES = (
+    Rule(
+        "OFF-L-PATH",
+        "The store lives in <folder>/<client id>/<group>/offsets.json, its backup in the same name with .bak.",
+        "LocalFileOffsetStore#<init> @ 4.0.0, 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "OFF-L-SAVE",
+        "Writing copies the file, whatever it holds, to the backup, and then replaces it; a missing file leaves the "
+        "backup alone. Before 5.1.0 a crash can leave no file, from then on an empty or truncated one.",
+        "MixAll#string2File @ 4.9.7, 5.0.0, 5.1.0, 5.5.0",
+    ),
+    Rule(
+        "OFF-L-LOAD",
+        "A file that is missing, empty or unparsable is read from the backup; a missing or empty backup means no "
+        "offsets, an unparsable one is an error. Loading puts every entry into memory.",
+        "LocalFileOffsetStore#load, #readLocalOffset, #readLocalOffsetBak @ 4.1.0, 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "OFF-L-READ",
+        "From memory as in the remote store. From the store: the file is read anew and its offset overwrites memory "
+        "even backwards; -1 when the file lacks the queue or cannot be read.",
+        "LocalFileOffsetStore#readOffset @ 4.0.0, 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "OFF-L-PALL",
+        "persist_all of an empty set does nothing. Otherwise it merges the entries inside the set into the file, and "
+        "writes nothing when the file cannot be read; before 4.9.8 and 5.2.0 the file holds nothing else afterwards. "
+        "Memory keeps all entries.",
+        "LocalFileOffsetStore#persistAll @ 4.0.0, 4.9.7, 4.9.8, 5.1.4, 5.2.0, 5.5.0",
+    ),
+    Rule(
+        "OFF-L-P",
+        "persist merges the queue's entry, if there is one, into the file; before 4.9.8 and 5.2.0 it does nothing.",
+        "LocalFileOffsetStore#persist @ 4.9.7, 4.9.8, 5.1.4, 5.2.0, 5.5.0",
+    ),
+    Rule(
+        "OFF-L-REM",
+        "remove forgets the entry in memory, frozen or not, and leaves the file; before 4.9.8 and 5.2.0 it does "
+        "nothing.",
+        "LocalFileOffsetStore#removeOffset @ 4.9.7, 4.9.8, 5.1.4, 5.2.0, 5.5.0",
+    ),
+)
+
+#: What a file can be besides a table of offsets.
+MISSING, EMPTY, GARBAGE = "missing", "empty", "garbage"
+Table = Mapping[int, int]
+#: What a file is: a table by queue index, or one of the three above.
+File = Table | str
+
+MAIN, BACKUP = "main", "backup"
+#: What Damage does to a file, and what the file is afterwards.
+DAMAGES = {"delete": MISSING, "empty": EMPTY, "garbage": GARBAGE}
+#: The text of a garbage file: no client's parser takes it for anything.
+GARBAGE_TEXT = '{"offsetTable":{{"brokerName":"brok'
+#: Where the store's file stands inside the folder of a case; the backup's name ends in ".bak".
+CLIENT_ID = "10.0.0.1@conformance"
+FILE_NAME = "offsets.json"
+
+UNPARSABLE = Err("CLIENT")
+_NOTHING: Table = MappingProxyType({})
+
+
+class LocalStore(NamedTuple):
+    """The store of one consumer and its two files. Keys are queue indexes of the layout."""
+
+    memory: Table = _NOTHING
+    frozen: frozenset[int] = frozenset()
+    main: File = MISSING
+    backup: File = MISSING
+
+
+def _why(rules: tuple[str, ...], *kinds: str) -> dict[str, Why]:
+    return {kind: Why(rules, kind) for kind in kinds}
+
+
+_UPDATE = _why(("OFF-UPD-1",), "no queue", "first", "plain", "raised", "kept")
+_FREEZE = _why(("OFF-FRZ-1",), "no queue", "freeze", "freeze again", "update ignored")
+_NO_QUEUE = Why(("OFF-VAL-1",), "no queue")
+_READ = _why(("OFF-L-READ",), "memory hit", "memory miss")
+_FOUND = _why(("OFF-L-READ",), "absent", "memory empty", "file raises memory", "file lowers memory", "file is memory")
+_FOUND_BACKUP = {kind: Why(("OFF-L-READ", "OFF-L-LOAD"), f"backup: {kind}") for kind in _FOUND}
+_FOUND_FROZEN = Why(("OFF-L-READ", "OFF-FRZ-1"), "memory frozen")
+_UNREADABLE = _why(("OFF-L-READ", "OFF-L-LOAD"), "no file", "unparsable")
+_ALL = _why(("OFF-L-PALL",), "nothing asked", "fresh", "fresh, others lost")
+_ALL_MERGED = _why(("OFF-L-PALL", "OFF-L-SAVE"), "main", "backup", "no file")
+_ONE = _why(("OFF-L-P",), "no queue", "no entry", "does nothing")
+_ONE_MERGED = _why(("OFF-L-P", "OFF-L-SAVE"), "main", "backup", "no file")
+_NOT_WRITTEN = {
+    "all": Why(("OFF-L-PALL", "OFF-L-LOAD"), "unparsable"),
+    "one": Why(("OFF-L-P", "OFF-L-LOAD"), "unparsable"),
+}
+_REMOVE = _why(("OFF-L-REM",), "entry", "frozen entry", "no entry", "does nothing")
+_CLONE = _why(("OFF-R-CLONE",), "all topics", "one topic")
+_LOADED = _why(("OFF-L-LOAD",), "main", "backup", "no file", "unparsable")
+_DAMAGED = {
+    (which, how): Why(("OFF-L-PATH", "OFF-L-SAVE"), f"{which}: {how}") for which in (MAIN, BACKUP) for how in DAMAGES
+}
+
+
+class LocalStoreModel:
+    """The store's rules for one profile; every method is pure."""
+
+    __slots__ = ("client",)
+
+    def __init__(self, profile: Profile) -> None:
+        self.client = ClientRules.of(profile)
+
+    def update(self, state: LocalStore, queue: int, offset: int, increase_only: bool) -> Answer[LocalStore]:
+        """OFF-UPD-1."""
+        if queue == NO_QUEUE:
+            return state, None, _UPDATE["no queue"]
+        old = state.memory.get(queue)
+        if old is None:
+            why = _UPDATE["first"]
+        elif queue in state.frozen:
+            return state, None, _FREEZE["update ignored"]
+        elif increase_only:
+            if offset <= old:
+                return state, None, _UPDATE["kept"]
+            why = _UPDATE["raised"]
+        else:
+            why = _UPDATE["plain"]
+        return state._replace(memory={**state.memory, queue: offset}), None, why
+
+    def freeze(self, state: LocalStore, queue: int, offset: int) -> Answer[LocalStore]:
+        """OFF-FRZ-1."""
+        if queue == NO_QUEUE:
+            return state, None, _FREEZE["no queue"]
+        why = _FREEZE["freeze again" if queue in state.frozen else "freeze"]
+        memory = {**state.memory, queue: offset}
+        return state._replace(memory=memory, frozen=state.frozen | {queue}), None, why
+
+    def read(self, state: LocalStore, queue: int, kind: str) -> Answer[LocalStore]:
+        """OFF-L-READ: the offset in messages, or -1."""
+        if queue == NO_QUEUE:
+            return state, -1, _NO_QUEUE
+        if kind != STORE:
+            held = state.memory.get(queue)
+            if held is not None:
+                return state, held, _READ["memory hit"]
+            if kind == MEMORY:
+                return state, -1, _READ["memory miss"]
+        table, source = self.stored(state)
+        if not isinstance(table, Mapping):
+            return state, -1, _UNREADABLE["unparsable"]
+        if source == "no file":
+            return state, -1, _UNREADABLE["no file"]
+        return self._refreshed(state, queue, table.get(queue), _FOUND if source == MAIN else _FOUND_BACKUP)
+
+    def _refreshed(
+        self, state: LocalStore, queue: int, offset: int | None, why: Mapping[str, Why]
+    ) -> Answer[LocalStore]:
+        if offset is None:
+            return state, -1, why["absent"]
+        if queue in state.frozen:
+            return state, offset, _FOUND_FROZEN
+        old = state.memory.get(queue)
+        if old is None:
+            kind = "memory empty"
+        elif old == offset:
+            return state, offset, why["file is memory"]
+        else:
+            kind = "file raises memory" if offset > old else "file lowers memory"
+        return state._replace(memory={**state.memory, queue: offset}), offset, why[kind]
+
+    def stored(self, state: LocalStore) -> tuple[Table | Err, str]:
+        """OFF-L-LOAD: what the files say, and which of them said it."""
+        if isinstance(state.main, Mapping):
+            return state.main, MAIN
+        if isinstance(state.backup, Mapping):
+            return state.backup, BACKUP
+        if state.backup == GARBAGE:
+            return UNPARSABLE, "unparsable"
+        return _NOTHING, "no file"
+
+    def persist(self, state: LocalStore, queue: int) -> Answer[LocalStore]:
+        """OFF-L-P."""
+        if not self.client.file_merges:
+            return state, None, _ONE["does nothing"]
+        if queue == NO_QUEUE:
+            return state, None, _ONE["no queue"]
+        held = state.memory.get(queue)
+        if held is None:
+            return state, None, _ONE["no entry"]
+        table, source = self.stored(state)
+        if not isinstance(table, Mapping):
+            return state, None, _NOT_WRITTEN["one"]
+        return self._written(state, {**table, queue: held}), None, _ONE_MERGED[source]
+
+    def persist_all(self, state: LocalStore, queues: tuple[int, ...]) -> Answer[LocalStore]:
+        """OFF-L-PALL."""
+        if not queues:
+            return state, None, _ALL["nothing asked"]
+        chosen = {queue: offset for queue, offset in state.memory.items() if queue in queues}
+        if not self.client.file_merges:
+            lost = isinstance(state.main, Mapping) and not state.main.keys() <= chosen.keys()
+            return self._written(state, chosen), None, _ALL["fresh, others lost" if lost else "fresh"]
+        table, source = self.stored(state)
+        if not isinstance(table, Mapping):
+            return state, None, _NOT_WRITTEN["all"]
+        return self._written(state, {**table, **chosen}), None, _ALL_MERGED[source]
+
+    def _written(self, state: LocalStore, table: Table) -> LocalStore:
+        """OFF-L-SAVE: an empty or garbage file is copied to the backup like any other."""
+        backup = state.backup if state.main == MISSING else state.main
+        return LocalStore(state.memory, state.frozen, table, backup)
+
+    def remove(self, state: LocalStore, queue: int) -> Answer[LocalStore]:
+        """OFF-L-REM."""
+        if not self.client.file_merges:
+            return state, None, _REMOVE["does nothing"]
+        if queue not in state.memory:
+            return state, None, _REMOVE["no entry"]
+        why = _REMOVE["frozen entry" if queue in state.frozen else "entry"]
+        memory = {q: offset for q, offset in state.memory.items() if q != queue}
+        return state._replace(memory=memory, frozen=state.frozen - {queue}), None, why
+
+    def clone(self, state: LocalStore, topic: str) -> Answer[LocalStore]:
+        """OFF-R-CLONE: sorted (queue, offset) pairs."""
+        pairs = (pair for pair in state.memory.items() if not topic or QUEUES[pair[0]].topic == topic)
+        return state, tuple(sorted(pairs)), _CLONE["one topic" if topic else "all topics"]
+
+    def restart(self, state: LocalStore) -> Answer[LocalStore]:
+        """OFF-L-LOAD: a new store on the same files; nothing is frozen any more."""
+        table, source = self.stored(state)
+        if not isinstance(table, Mapping):
+            return LocalStore(main=state.main, backup=state.backup), UNPARSABLE, _LOADED[source]
+        return LocalStore(table, frozenset(), state.main, state.backup), None, _LOADED[source]
+
+    def damage(self, state: LocalStore, which: str, how: str) -> Answer[LocalStore]:
+        """What a crash or a full disk leaves of a file; a missing file is made."""
+        left = DAMAGES[how]
+        damaged = state._replace(main=left) if which == MAIN else state._replace(backup=left)
+        return damaged, None, _DAMAGED[which, how]

@@ -1,0 +1,107 @@
+"""The suite ``local-store``: an offset store on a file of its own, with restarts and damaged files."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import local_store
+from rocketmq_conformance.models.client.layout import NO_QUEUE, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.local_store import BACKUP, DAMAGES, MAIN, LocalStore, LocalStoreModel
+from rocketmq_conformance.models.client.switches import FREEZES
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.client_values import OFFSET, READ_KIND
+from rocketmq_conformance.suites.domain import Subset, Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+#: The local store asks no broker: every queue is like any other. Null now and then.
+_QUEUE = Values(0, 1, 2, 3, NO_QUEUE, weights=(6, 4, 3, 2, 1))
+
+
+@operation("Update the offset of a queue in memory.", weight=7)
+class Update(Operation):
+    queue: Annotated[int, _QUEUE]
+    offset: Annotated[int, OFFSET]
+    increase_only: Annotated[bool, Values(False, True)]
+
+
+@operation("Set and freeze the offset of a queue.", weight=2, offered=lambda profile: FREEZES.on(profile.client))
+class Freeze(Operation):
+    queue: Annotated[int, _QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
+@operation("Read the offset of a queue.", weight=8)
+class Read(Operation):
+    queue: Annotated[int, _QUEUE]
+    kind: Annotated[str, READ_KIND]
+
+
+@operation("Persist one queue to the file.", weight=3)
+class Persist(Operation):
+    queue: Annotated[int, _QUEUE]
+
+
+@operation("Persist a set of queues to the file.", weight=4)
+class PersistAll(Operation):
+    queues: Annotated[tuple[int, ...], Subset((0, 1, 2, 3))]
+
+
+@operation("Forget the offset of a queue.", weight=3)
+class Remove(Operation):
+    queue: Annotated[int, _QUEUE]
+
+
+@operation("Copy the entries of a topic; blank means all.", weight=3)
+class Clone(Operation):
+    topic: Annotated[str, Values(TOPIC, "", OTHER_TOPIC)]
+
+
+@operation("Make a new store on the same file and load it.", weight=3)
+class Restart(Operation):
+    pass
+
+
+@operation(
+    "Do to the file offsets.json (main) or offsets.json.bak (backup) what a crash or a full disk does: delete it, "
+    "empty it, or leave half a table in it. The adapter does this itself, in <directory>/<client id>/<group>.",
+    weight=3,
+)
+class Damage(Operation):
+    which: Annotated[str, Values(MAIN, BACKUP, weights=(2, 1))]
+    how: Annotated[str, Values(*DAMAGES)]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = LocalStoreModel(profile)
+    return Bound(
+        LocalStore(),
+        (
+            model.update,
+            model.freeze,
+            model.read,
+            model.persist,
+            model.persist_all,
+            model.remove,
+            model.clone,
+            model.restart,
+            model.damage,
+        ),
+    )
+
+
+def _show(state: LocalStore) -> str:
+    main, backup = (file if isinstance(file, str) else str(dict(file)) for file in (state.main, state.backup))
+    return f"memory {dict(state.memory)}, frozen {sorted(state.frozen)}, file {main}, backup {backup}"
+
+
+SUITE = Suite(
+    name="local-store",
+    sentence="A broadcasting consumer's offset store on its file, with restarts and damaged files.",
+    side=Side.CLIENT,
+    operations=(Update, Freeze, Read, Persist, PersistAll, Remove, Clone, Restart, Damage),
+    bind=_bind,
+    steps=40,
+    show=_show,
+    rules=(*(rule.id for rule in local_store.RULES), "OFF-UPD-1", "OFF-FRZ-1", "OFF-VAL-1", "OFF-R-CLONE"),
+)
