@@ -40,6 +40,8 @@ AGED_SUITES = frozenset({"broker-restart", "broker-expired"})
 _SAVE_LIMIT = 60.0
 #: First release that acknowledges a topic when it is there (BQ-TOPIC-1).
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
+#: Seconds after which an older one has surely written it to disk.
+_LATE = 0.5
 #: Seconds without use after which a connection is made anew.
 _IDLE = 60.0
 _RATIO = "accessMessageInMemoryMaxRatio"
@@ -204,14 +206,18 @@ class BrokerAdapter:
         if self._cold:
             self._set_ratio(hot=True)
         self._begin_reading()
-        release = broker_release(self._said())
-        late_topics = release is not None and release < _WAITS_FOR_TOPICS
+        late_topics = self._late_topics()
         begun: list[Job[None]] = []
         for lane, suite in cases:
             self._cases += 1
             names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
             begun.append(begin(names, with_topic=suite.name != "broker-expired"))
         self._play(begun)
+
+    def _late_topics(self) -> bool:
+        """Does the broker acknowledge a topic before it is there?"""
+        release = broker_release(self._said())
+        return release is not None and release < _WAITS_FOR_TOPICS
 
     def _begin_reading(self) -> None:
         if not self._reads:
@@ -269,6 +275,8 @@ class BrokerAdapter:
         source = self.source
         if not isinstance(source, Started):
             return Unsupported("a broker that the kit did not start cannot be restarted")
+        if self._late_topics():
+            time.sleep(_LATE)  # a topic that is there may not be on disk yet
         self._disconnect()
         (source.broker.kill if how == KILL else source.broker.stop)()
         try:
