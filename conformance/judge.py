@@ -1,0 +1,198 @@
+"""Judging: a case is played, and every outcome compared with what the model expects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from rocketmq_conformance.models.outcome import (
+    UNDEFINED,
+    Err,
+    Expected,
+    Outcome,
+    Result,
+    Unsupported,
+    agrees,
+    outcome_class,
+    result_of,
+)
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
+from rocketmq_conformance.suites.suite import Bound, Row, Suite
+
+
+class Step(NamedTuple):
+    """One judged step: the model's state around it, what was expected and what was observed."""
+
+    row: Row
+    before: Any
+    after: Any
+    expected: Expected
+    observed: Result
+    why: Why
+
+
+@dataclass
+class Judged:
+    """A case as far as it was judged. Only the last step can diverge."""
+
+    verdict: str
+    steps: list[Step] = field(default_factory=list)
+    reason: str = ""
+    #: Operations answered Unsupported, with the reason.
+    unsupported: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The plan of the steps."""
+        return [step.row for step in self.steps]
+
+
+class Coverage:
+    """How often which rule met which kind of state and answered in which class."""
+
+    #: Distinct (why, result) pairs that are kept before they are folded into classes.
+    _MOST = 1 << 15
+
+    def __init__(self) -> None:
+        self._raw: Counter[tuple[Why, Expected]] = Counter()
+        self._folded: Counter[tuple[Why, str]] = Counter()
+
+    def add(self, whys: Sequence[Why], results: Sequence[Expected]) -> None:
+        """Count the answers of a case."""
+        self._raw.update(zip(whys, results, strict=True))
+        if len(self._raw) > self._MOST:
+            self._fold()
+
+    def rows(self) -> list[list[Any]]:
+        """[rule, kind of state, outcome class, times], sorted."""
+        self._fold()
+        counted: Counter[tuple[str, str, str]] = Counter()
+        for (why, kind), times in self._folded.items():
+            for rule in why.rules:
+                counted[rule, why.kind, kind] += times
+        return [[*key, times] for key, times in sorted(counted.items())]
+
+    def _fold(self) -> None:
+        for (why, result), times in self._raw.items():
+            self._folded[why, outcome_class(result)] += times
+        self._raw.clear()
+
+
+class Judge:
+    """Judges cases of one suite by one profile."""
+
+    def __init__(self, suite: Suite, profile: Profile) -> None:
+        self.suite = suite
+        self.bound: Bound = suite.bind(profile)
+        self.coverage = Coverage()
+        self._observes = [op.form.observes for op in suite.operations]
+        self._guards = [op.form.guard for op in suite.operations]
+
+    def judge(self, rows: Sequence[Row], do: Callable[[Row], Outcome], *, count: bool = True) -> Judged:
+        """Play ``rows`` one by one with ``do``, until the first divergence or an outcome that decides nothing."""
+        judged = Judged(CONFORMS)
+        state = self.bound.initial
+        for row in rows:
+            guard = self._guards[row[0]]
+            if guard and not guard(state):
+                continue
+            outcome = do(row)
+            if isinstance(outcome, Unsupported):
+                judged.unsupported[self.suite.operations[row[0]].form.name] = outcome.reason
+                continue
+            if isinstance(outcome, Err) and not outcome.definite:
+                judged.verdict = UNDECIDED
+                judged.reason = f"{self.suite.operation(row)} ended in {outcome.code}, which decides nothing"
+                break
+            observed = result_of(outcome)
+            handler = self.bound.handlers[row[0]]
+            before = state
+            if self._observes[row[0]]:
+                state, expected, why = handler(state, observed, *row[1])
+            else:
+                state, expected, why = handler(state, *row[1])
+            judged.steps.append(Step(row, before, state, expected, observed, why))
+            if not agrees(expected, observed):
+                judged.verdict = DIVERGES
+                break
+        if not judged.steps and judged.verdict == CONFORMS:
+            judged.verdict = UNSUPPORTED
+            judged.reason = next(iter(judged.unsupported.values()), "no step could be played")
+        if count:
+            self.coverage.add([s.why for s in judged.steps], [s.expected for s in judged.steps])
+        return judged
+
+    def agrees_at_once(self, rows: Sequence[Row], calls: Sequence[Callable[..., Result]]) -> str | None:
+        """Play a whole case without looking at single steps: the digest when all agree, else None."""
+        handlers = self.bound.handlers
+        state = self.bound.initial
+        expected: list[Expected] = []
+        whys: list[Why] = []
+        for at, args in rows:
+            state, result, why = handlers[at](state, *args)
+            expected.append(result)
+            whys.append(why)
+        observed: list[Expected] = [calls[at](*args) for at, args in rows]
+        if UNDEFINED in expected:
+            observed = [UNDEFINED if e is UNDEFINED else o for e, o in zip(expected, observed, strict=True)]
+        said = repr(observed)
+        if said != repr(expected):
+            return None
+        self.coverage.add(whys, expected)
+        return blake2b(said.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+
+    def expected(self, rows: Sequence[Row]) -> list[Step]:
+        """What the model says of a plan, taking every expected answer as observed; for suites without observations."""
+        state = self.bound.initial
+        steps: list[Step] = []
+        for at, args in rows:
+            before = state
+            state, result, why = self.bound.handlers[at](state, *args)
+            steps.append(Step((at, args), before, state, result, None, why))
+        return steps
+
+    @property
+    def observes(self) -> bool:
+        """Does any operation of the suite need to see what was observed?"""
+        return any(self._observes)
+
+
+def digest(judged: Judged) -> str:
+    """64 bits (hex) of a case's results."""
+    said = repr([UNDEFINED if step.expected is UNDEFINED else step.observed for step in judged.steps])
+    return blake2b(said.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+
+
+def fingerprint(suite: Suite, step: Step) -> str:
+    """Equal for two divergences that differ in nothing but values: rule, operation, kind of state, classes."""
+    parts = (
+        suite.name,
+        suite.operations[step.row[0]].form.name,
+        step.why.rules,
+        step.why.kind,
+        outcome_class(step.expected),
+        outcome_class(step.observed),
+    )
+    return blake2b(repr(parts).encode(), digest_size=4).hexdigest()
+
+
+def wrong(result: Result) -> Result:
+    """A planted wrong answer."""
+    match result:
+        case bool():
+            return not result
+        case int():
+            return result + 1
+        case str():
+            return result + "?"
+        case tuple():
+            return (*result, "planted")
+        case Err():
+            return None
+        case _:
+            return Err("PLANTED")

@@ -1,0 +1,129 @@
+"""Plans: header and cases, as JSON Lines; the currency of the kit.
+
+The first line says what the plan is for; every other line is one case::
+
+    {"plan": 1, "suite": "remote-store", "seed": 7, "profile": {…}, "rulebook": "…", "kit": "…"}
+    {"case": 0, "steps": [{"read": {"queue": 0, "kind": "memory", "fault": "answer"}}, …]}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rocketmq_conformance import __version__
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.suite import Row, Suite
+
+#: Version of the plan format; newer ones are refused.
+FORMAT = 1
+
+
+class PlanError(ValueError):
+    """A plan that cannot be read; the text is one sentence with what to do."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cases of one suite, by number."""
+
+    suite: Suite
+    profile: Profile
+    seed: int
+    cases: dict[int, list[Row]]
+    #: Digest of the rule book that the plan was written under.
+    rulebook: str
+
+
+def profile_json(profile: Profile) -> dict[str, str]:
+    """A profile as plans and events write it."""
+    return {"client": str(profile.client), "broker": str(profile.broker), "java": str(profile.java)}
+
+
+def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable[tuple[int, list[Row]]]) -> None:
+    """Write a plan; OSError when the place cannot be written."""
+    header = {
+        "plan": FORMAT,
+        "suite": suite.name,
+        "seed": seed,
+        "profile": profile_json(profile),
+        "rulebook": rulebook.digest(),
+        "kit": __version__,
+    }
+    forms = [op.form for op in suite.operations]
+    names = [[name for name, _ in form.domains] for form in forms]
+    with path.open("w", encoding="utf-8") as out:
+        out.write(json.dumps(header) + "\n")
+        for number, rows in cases:
+            steps = [{forms[at].name: dict(zip(names[at], args, strict=True))} for at, args in rows]
+            out.write(json.dumps({"case": number, "steps": steps}) + "\n")
+
+
+def read(path: Path) -> Plan:
+    """Read a plan; PlanError with a sentence for anything that is none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise PlanError(f"{path} is no plan: it is not UTF-8 text.") from error
+    except OSError as error:
+        raise PlanError(f"{path} cannot be read ({error.strerror}): name a plan file.") from error
+    header = _object(path, 1, lines[0] if lines else "")
+    version = header.get("plan")
+    if not isinstance(version, int):
+        raise PlanError(f"{path} is no plan: its first line has no plan version.")
+    if version > FORMAT:
+        raise PlanError(f"{path} is a plan of format {version}; this kit reads up to {FORMAT}: use a newer kit.")
+    suite = SUITES.get(str(header.get("suite")))
+    if suite is None:
+        raise PlanError(f"{path} is for the suite {header.get('suite')!r}, which this kit does not have.")
+    try:
+        profile = header["profile"]
+        judged = Profile.of(profile["client"], profile["broker"], int(profile["java"]))
+        seed = int(header["seed"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise PlanError(f"{path}, line 1: the header's seed or profile is missing or malformed ({error}).") from error
+    cases = dict(_cases(path, suite, lines[1:]))
+    if not cases:
+        raise PlanError(f"{path} has no cases: nothing could be judged.")
+    return Plan(suite, judged, seed, cases, str(header.get("rulebook", "")))
+
+
+def _cases(path: Path, suite: Suite, lines: list[str]) -> Iterator[tuple[int, list[Row]]]:
+    for number, line in enumerate(lines, start=2):
+        case = _object(path, number, line)
+        steps = case.get("steps")
+        if type(case.get("case")) is not int or not isinstance(steps, list):
+            raise PlanError(f"{path}, line {number}: a case needs a number and a list of steps.")
+        yield case["case"], [_row(path, number, suite, step) for step in steps]
+
+
+def _row(path: Path, number: int, suite: Suite, step: Any) -> Row:
+    if not isinstance(step, dict) or len(step) != 1:
+        raise PlanError(f"{path}, line {number}: a step is one operation with its arguments, not {step!r}.")
+    ((name, args),) = step.items()
+    at = suite.index.get(name)
+    if at is None:
+        raise PlanError(f"{path}, line {number}: {suite.name} has no operation {name!r}.")
+    wanted = [field for field, _ in suite.operations[at].form.domains]
+    if not isinstance(args, dict) or set(args) != set(wanted):
+        raise PlanError(f"{path}, line {number}: {name} takes exactly {', '.join(wanted) or 'no arguments'}.")
+    return at, tuple(_frozen(args[field]) for field in wanted)
+
+
+def _object(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise PlanError(f"{path}, line {number} is not JSON: the plan is damaged or cut off.") from error
+    if not isinstance(found, dict):
+        raise PlanError(f"{path}, line {number} is not a JSON object.")
+    return found
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

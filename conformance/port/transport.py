@@ -1,0 +1,112 @@
+"""How the port reaches its broker: over sockets as every client does, or by a call when speed is asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import Protocol
+
+from rocketmq_conformance.conformance.adapter import Exchange
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+
+Answered = tuple[int, str, dict[str, str], bytes]
+
+#: Seconds to wait for an answer of the scripted broker, which is on this machine.
+TIMEOUT = 0.5
+_ROUTE = int(Request.GET_ROUTEINFO_BY_TOPIC)
+
+
+class NoRouteError(Exception):
+    """The name server knows no broker for a topic."""
+
+
+class Transport(Protocol):
+    """Asks the broker that serves a queue."""
+
+    def ask(self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False) -> Answered:
+        """One request; TimeoutError, ConnectionError, or NoRouteError when there is no such broker."""
+        ...
+
+    def close(self) -> None:
+        """Close every connection."""
+        ...
+
+
+def master(route: bytes, broker: str) -> str | None:
+    """The address of a broker's master in a route, else that of any of its slaves."""
+    for data in json.loads(route)["brokerDatas"]:
+        if data["brokerName"] == broker:
+            addresses: dict[str, str] = data["brokerAddrs"]
+            return addresses.get("0") or next(iter(addresses.values()), None)
+    return None
+
+
+class Calls:
+    """Requests as plain calls."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self._addresses: dict[tuple[str, str], str | None] = {}
+
+    def ask(self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False) -> Answered:
+        """One request."""
+        place = topic, broker
+        address = self._addresses.get(place)
+        if address is None:
+            answer = self._exchange("", _ROUTE, {"topic": topic}, b"", False)
+            address = master(answer[3], broker) if answer[0] == 0 else None
+            if address is None:
+                raise NoRouteError(topic)
+            self._addresses[place] = address
+        return self._exchange(address, code, ext, b"", one_way)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+class Sockets:
+    """Requests over the remoting protocol."""
+
+    def __init__(self, name_server: str) -> None:
+        self._name_server = name_server
+        self._connections: dict[str, Connection] = {}
+        self._addresses: dict[tuple[str, str], str] = {}
+
+    def ask(self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False) -> Answered:
+        """One request."""
+        connection = self._connected(self._address(topic, broker))
+        try:
+            if one_way:
+                connection.send(code, ext)
+                return 0, "", {}, b""
+            answer = connection.call(code, ext, timeout=TIMEOUT)
+        except ConnectionError:
+            self._drop(connection)
+            raise
+        return answer.code, answer.remark or "", answer.ext, answer.body
+
+    def close(self) -> None:
+        """Close every connection."""
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()
+
+    def _address(self, topic: str, broker: str) -> str:
+        place = topic, broker
+        if place not in self._addresses:
+            answer = self._connected(self._name_server).call(_ROUTE, {"topic": topic}, timeout=TIMEOUT)
+            address = master(answer.body, broker) if answer.code == 0 else None
+            if address is None:
+                raise NoRouteError(topic)
+            self._addresses[place] = address
+        return self._addresses[place]
+
+    def _connected(self, address: str) -> Connection:
+        if address not in self._connections:
+            host, _, port = address.rpartition(":")
+            self._connections[address] = Connection(host, int(port))
+        return self._connections[address]
+
+    def _drop(self, connection: Connection) -> None:
+        connection.close()
+        self._connections = {a: c for a, c in self._connections.items() if c is not connection}

@@ -1,0 +1,114 @@
+"""Shrinking: the shortest and simplest plan that still shows a divergence, in few executions.
+
+Executions are dear (a real broker is slow), the model is free. So the model goes first: steps whose removal leaves
+the model's expectation of the last step as it was, and why it was expected, are probably not part of the story.
+Only then are plans executed: chunks of steps are left out, then arguments are replaced by simpler ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rocketmq_conformance.conformance.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.suite import Row
+
+#: Executions after which shrinking ends with what it has.
+BUDGET = 150
+
+Execute = Callable[[Sequence[Row]], Judged]
+
+
+@dataclass
+class Shrunk:
+    """The shortest failing case found, and what it cost."""
+
+    judged: Judged
+    executions: int
+
+
+class _Shrinker:
+    def __init__(self, judge: Judge, execute: Execute, failing: Judged, budget: int) -> None:
+        self.judge = judge
+        self.execute = execute
+        self.best = failing
+        self.budget = budget
+        self.executions = 0
+        self.mark = fingerprint(judge.suite, failing.steps[-1])
+        self.tried: set[str] = {repr(failing.rows)}
+
+    def fails(self, rows: Sequence[Row]) -> bool:
+        """Does the plan still show the same divergence? Adopts it if so."""
+        key = repr(rows)
+        if not rows or key in self.tried or self.executions >= self.budget:
+            return False
+        self.tried.add(key)
+        self.executions += 1
+        judged = self.execute(rows)
+        if judged.verdict != DIVERGES or fingerprint(self.judge.suite, judged.steps[-1]) != self.mark:
+            return False
+        self.best = judged
+        return True
+
+    def by_model(self) -> None:
+        """Leave out every step without which the model expects the last answer for the same reason."""
+        if self.judge.observes:
+            return
+        rows = self.best.rows
+        wanted = self._expectation(rows)
+        size = max(1, len(rows) // 2)
+        while size:
+            at = 0
+            while at < len(rows) - 1:
+                fewer = rows[:at] + rows[min(at + size, len(rows) - 1) :]
+                if self._expectation(fewer) == wanted:
+                    rows = fewer
+                else:
+                    at += size
+            size //= 2
+        self.fails(rows)
+
+    def _expectation(self, rows: Sequence[Row]) -> tuple[str, int]:
+        last = self.judge.expected(rows)[-1]
+        return repr(last.expected), id(last.why)
+
+    def by_steps(self) -> None:
+        """Leave out chunks of steps, large ones first."""
+        size = max(1, len(self.best.steps) // 2)
+        while size:
+            at = len(self.best.steps) - 1 - size
+            while at > -size:
+                rows = self.best.rows
+                start = max(at, 0)
+                if not self.fails(rows[:start] + rows[start + size :]):
+                    pass
+                at -= size
+            size //= 2
+
+    def by_arguments(self) -> None:
+        """Replace arguments by simpler ones, the simplest first, the last step first."""
+        changed = True
+        while changed and self.executions < self.budget:
+            changed = False
+            for at in range(len(self.best.steps) - 1, -1, -1):
+                rows = self.best.rows
+                if at >= len(rows):
+                    continue
+                position, args = rows[at]
+                for simpler in self.judge.suite.operations[position].form.simpler(args):
+                    if self.fails([*rows[:at], (position, simpler), *rows[at + 1 :]]):
+                        changed = True
+                        break
+
+
+def shrink(judge: Judge, execute: Execute, failing: Judged, budget: int = BUDGET) -> Shrunk:
+    """Shrink a diverging case; ``execute`` plays a plan on the implementation and judges it."""
+    shrinker = _Shrinker(judge, execute, failing, budget)
+    if len(failing.steps) > 1:
+        shrinker.fails(failing.rows[-1:])
+    if len(shrinker.best.steps) > 1:
+        shrinker.by_model()
+        shrinker.by_steps()
+    shrinker.by_arguments()
+    return Shrunk(shrinker.best, shrinker.executions)

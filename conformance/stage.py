@@ -1,0 +1,168 @@
+"""The stage: one adapter and the world around it, on which cases are played."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case
+from rocketmq_conformance.conformance.remoting.server import ScriptedServer
+from rocketmq_conformance.conformance.world import World
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.operation import Form, Side
+from rocketmq_conformance.suites.suite import Row, Suite
+
+#: Seconds that one operation may take before the adapter counts as hanging.
+PATIENCE = 60.0
+
+
+class Stage:
+    """Plays operations on an adapter; the world's own operations on the world."""
+
+    def __init__(self, adapter: Adapter, profile: Profile, patience: float = PATIENCE) -> None:
+        self.adapter = adapter
+        self.profile = profile
+        self.patience = patience
+        self.world = World(profile)
+        self._server: ScriptedServer | None = None
+        self._folder: Path | None = None
+
+    def begin(self, suite: Suite, number: int) -> None:
+        """Begin a case."""
+        self.world.begin()
+        case = Case(suite, number, self.profile, self._name_server, self.world.exchange, self._empty_folder(suite))
+        with self.guarded(f"beginning a case of {suite.name}"):
+            self.adapter.reset(case)
+
+    def do(self, suite: Suite, row: Row) -> Outcome:
+        """Do one operation, with its faults armed; AdapterError when the adapter does not answer an outcome."""
+        form = suite.operations[row[0]].form
+        if form.side is Side.WORLD:
+            getattr(self.world, form.name)(*row[1])
+            return Ok()
+        operation = suite.operation(row)
+        self.world.fault = getattr(operation, "fault", "answer")
+        self.world.bound_fault = getattr(operation, "bound_fault", "answer")
+        with self.guarded(str(operation)):
+            outcome = self.adapter.apply(operation)
+        if not isinstance(outcome, (Ok, Err, Unsupported)):
+            raise AdapterError(
+                f"The adapter answered {_short(outcome)} to {operation}: apply must return Ok, Err or Unsupported."
+            )
+        return self._with_effect(form, outcome)
+
+    def calls(self, suite: Suite) -> list[Callable[..., Result]] | None:
+        """Plain callables for every operation of a suite, if the adapter offers them; faults and effects included."""
+        offer = getattr(self.adapter, "calls", None)
+        offered = offer(suite) if offer else None
+        if offered is None:
+            return None
+        return [
+            self._armed(op.form, call) if op.form.side is not Side.WORLD else getattr(self.world, op.form.name)
+            for op, call in zip(suite.operations, offered, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Release everything; never fails."""
+        try:
+            self.adapter.close()
+        except Exception:
+            pass  # the verdict is known; what cannot be released any more ends with the process
+        finally:
+            if self._server:
+                self._server.stop()
+            if self._folder:
+                shutil.rmtree(self._folder, ignore_errors=True)
+
+    @contextmanager
+    def guarded(self, what: str) -> Iterator[None]:
+        """Turn whatever an adapter raises, and its silence, into an AdapterError with a sentence."""
+        try:
+            with _time_limit(self.patience):
+                yield
+        except (AdapterError, CannotRunError, KeyboardInterrupt):
+            raise
+        except _Hangs:
+            raise AdapterError(f"The adapter did not return from {what} within {self.patience:g} s.") from None
+        except Exception as error:
+            raise AdapterError(f"The adapter raised {type(error).__name__} ({_short(error)}) in {what}.") from error
+
+    def _with_effect(self, form: Form, outcome: Outcome) -> Outcome:
+        if not form.effect:
+            return outcome
+        if self._server:
+            self._server.settle()
+        commits = self.world.take_commits()
+        return Ok(commits) if isinstance(outcome, Ok) else outcome
+
+    def _armed(self, form: Form, call: Callable[..., Result]) -> Callable[..., Result]:
+        world, names = self.world, [name for name, _ in form.domains]
+        fault = names.index("fault") if "fault" in names else None
+        bound = names.index("bound_fault") if "bound_fault" in names else None
+        effect = form.effect
+        if fault is None and bound is None and not effect:
+            return call
+
+        def armed(*args: Any) -> Result:
+            if fault is not None:
+                world.fault = args[fault]
+            if bound is not None:
+                world.bound_fault = args[bound]
+            result = call(*args)
+            world.fault = world.bound_fault = "answer"
+            if effect:
+                commits = world.take_commits()
+                return result if type(result) is Err else commits
+            return result
+
+        return armed
+
+    def _name_server(self) -> str:
+        if self._server is None:
+            self._server = ScriptedServer(self.world, self.profile)
+            self._server.start()
+        return self._server.address
+
+    def _empty_folder(self, suite: Suite) -> Path:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
+        if suite.name == "local-store":
+            shutil.rmtree(self._folder)
+            self._folder.mkdir()
+        return self._folder
+
+
+class _Hangs(BaseException):  # noqa: N818 - a BaseException, so that no adapter's `except Exception` eats it
+    """Raised where an adapter hangs."""
+
+
+def _raise_hangs(signum: int, frame: FrameType | None) -> None:
+    raise _Hangs
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raise _Hangs after so many seconds; only the main thread can be interrupted."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _raise_hangs)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _short(value: object) -> str:
+    text = repr(value) if not isinstance(value, Exception) else str(value)
+    return text if len(text) <= 200 else text[:199] + "…"

@@ -1,0 +1,21 @@
+"""The suites, in the order in which a run goes through them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from rocketmq_conformance.suites.suite import Suite
+
+_MODULES = (
+    "allocation",
+    "remote_store",
+    "broker_offsets",
+    "broker_search",
+    "broker_expired",
+    "broker_restart",
+)
+
+#: Suites by name.
+SUITES: dict[str, Suite] = {
+    suite.name: suite for suite in (import_module(f"rocketmq_conformance.suites.{module}").SUITE for module in _MODULES)
+}
