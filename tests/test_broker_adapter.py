@@ -167,6 +167,14 @@ def test_a_broker_of_somebody_else_is_neither_restarted_nor_changed(
     assert isinstance(adapter.apply(operation), Unsupported)
 
 
+def test_an_operation_that_is_none_of_a_broker(adapter: BrokerAdapter) -> None:
+    adapter.reset_many([(0, OFFSETS), (1, OFFSETS)])
+    played = adapter.play_many([(0, [Max(0, 0), Save()]), (1, [Max(0, 0)])])
+    assert played[1] == [Ok(0)]
+    assert played[0][0] == Ok(0)
+    assert isinstance(played[0][1], Unsupported)
+
+
 def test_restarts_are_played_alone(adapter: BrokerAdapter) -> None:
     assert adapter.lanes(broker_restart.SUITE) == 1
     assert adapter.lanes(OFFSETS) > 1

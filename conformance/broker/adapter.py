@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
 from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.broker.lanes import Job, run
-from rocketmq_conformance.conformance.broker.operations import OPERATIONS, Names, Requests, begin, clean_up
+from rocketmq_conformance.conformance.broker.operations import OPERATIONS, Names, begin, clean_up
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.broker.process import Broker
 from rocketmq_conformance.conformance.broker.store import write_aged_store
@@ -229,7 +229,7 @@ class BrokerAdapter:
         whole: dict[str, Callable[..., Outcome]] = {"restart": self.restart, "save": self.save, "memory": self.memory}
         if len(work) == 1 and (do := whole.get(work[0][1].form.name)):
             return [do(*work[0][1].args)]
-        return [outcome_of(result) for result in self._play([self._job(lane, op) for lane, op in work])]
+        return self._play([self._job(lane, operation) for lane, operation in work])
 
     def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
         """Do whole sequences of operations, one in each of these lanes, without waiting for one another."""
@@ -238,16 +238,18 @@ class BrokerAdapter:
     def _sequence(self, lane: int, operations: Sequence[Operation]) -> Job[list[Outcome]]:
         outcomes: list[Outcome] = []
         for operation in operations:
-            outcomes.append(outcome_of((yield from self._job(lane, operation))))
+            outcomes.append((yield from self._job(lane, operation)))
         return outcomes
 
-    def _job(self, lane: int, operation: Operation) -> Requests:
-        name = operation.form.name
+    def _job(self, lane: int, operation: Operation) -> Job[Outcome]:
+        requests = OPERATIONS.get(operation.form.name)
+        if requests is None:
+            return Unsupported(f"{operation.form.name} is nothing that a broker is asked here")
         try:
-            result = yield from OPERATIONS[name](self._lanes[lane], *operation.args)
+            result = yield from requests(self._lanes[lane], *operation.args)
         except TimeoutError as error:
             return Err("TIMEOUT", definite=False, detail=str(error))
-        return result
+        return outcome_of(result)
 
     # --- the broker as a whole --------------------------------------------------------------------------------
 
