@@ -40,6 +40,14 @@ class Hello:
     java: int | None = None
     #: Suites that it does not offer, with the reason: reported as unsupported, never as passed.
     unsupported: dict[str, str] = field(default_factory=dict)
+    #: Sides that it has: "pure", "client", "broker".
+    sides: tuple[str, ...] = ("pure", "client", "broker")
+
+    def refuses(self, suite: Suite) -> str:
+        """Why the suite cannot be played, or ""."""
+        if suite.side.value not in self.sides:
+            return f"{self.name} has no {suite.side.value} side"
+        return self.unsupported.get(suite.name, "")
 
 
 #: Plays the broker in this process: (address, request code, header fields, body, one way) -> (response code,

@@ -181,12 +181,11 @@ class _SuiteRun:
         """Play the cases, then the control; always ends with SuiteEnded."""
         stop: BaseException | None = None
         control: bool | None = None
-        refused = self.runner.hello.unsupported.get(self.suite.name)
+        refused = self.runner.hello.refuses(self.suite)
         if refused:
             self.reason = refused
-            for number, rows in cases:
-                self._count(number, UNSUPPORTED, 0, 0.0, "", refused if number == 0 else refused)
-                del rows
+            for number, _ in cases:
+                self._count(number, UNSUPPORTED, 0, 0.0, "", refused)
         else:
             try:
                 self._play(cases)
@@ -351,39 +350,32 @@ class _SuiteRun:
         )
 
     def _control(self) -> bool | None:
-        """Play a case that conformed once more with one wrong answer planted: it must be noticed."""
+        """Play a case that conformed once more with one wrong answer planted: it must be noticed, at that step."""
         rows = self.good
-        if not rows:
+        at = None if rows is None else self._plantable(rows)
+        if rows is None or at is None:
             return None
-        planted = False
+        left = at
 
         def do(row: Row) -> Outcome:
-            nonlocal planted
+            nonlocal left
             outcome = self.stage.do(self.suite, row)
-            if row is target and not planted and not isinstance(outcome, Unsupported):
-                planted = True
-                return outcome_of(wrong(result_of(outcome)))
-            return outcome
+            left -= 1
+            if left >= 0 or isinstance(outcome, Unsupported):
+                return outcome
+            return outcome_of(wrong(result_of(outcome)))
 
-        target = self._plantable(rows)
-        if target is None:
-            return None
         self.stage.begin(self.suite, 0)
-        judged = self.judge.judge(rows, do, count=False)
-        if not planted:
-            return None
-        return judged.verdict == DIVERGES and judged.steps[-1].row is target
+        judged = self.judge.judge(rows[: at + 1], do, count=False)
+        return judged.verdict == DIVERGES and len(judged.steps) == at + 1
 
-    def _plantable(self, rows: list[Row]) -> Row | None:
-        """The last step whose answer the rules decide."""
-        sides = [op.form.side.value for op in self.suite.operations]
-        if self.judge.observes:
-            return next((row for row in reversed(rows) if sides[row[0]] != "world"), None)
-        steps = self.judge.expected(rows)
-        for step in reversed(steps):
-            if sides[step.row[0]] != "world" and not isinstance(step.expected, Undefined):
-                return step.row
-        return None
+    def _plantable(self, rows: list[Row]) -> int | None:
+        """The last step that the implementation plays and whose answer the rules decide."""
+        played = [self.suite.operations[position].form.side.value != "world" for position, _ in rows]
+        decided = [True] * len(rows)
+        if not self.judge.observes:
+            decided = [not isinstance(step.expected, Undefined) for step in self.judge.expected(rows)]
+        return next((at for at in reversed(range(len(rows))) if played[at] and decided[at]), None)
 
     def _end(self, control: bool | None, stop: BaseException | None) -> None:
         verdict = self._verdict(control, stop)
@@ -417,7 +409,7 @@ class _SuiteRun:
 
     @property
     def _refused(self) -> bool:
-        return self.suite.name in self.runner.hello.unsupported
+        return bool(self.runner.hello.refuses(self.suite))
 
     def _verdict(self, control: bool | None, stop: BaseException | None) -> str:
         counts = self.counts

@@ -35,6 +35,11 @@ class Stage:
         self._server: ScriptedServer | None = None
         self._folder: Path | None = None
 
+    def use(self, profile: Profile) -> None:
+        """Play the world's broker by another profile; before the first case only."""
+        self.profile = profile
+        self.world = World(profile.judged())
+
     def begin(self, suite: Suite, number: int) -> None:
         """Begin a case."""
         self.world.begin()
@@ -140,7 +145,7 @@ class Stage:
         return self._folder
 
 
-class _Hangs(BaseException):  # noqa: N818 - a BaseException, so that no adapter's `except Exception` eats it
+class _Hangs(BaseException):
     """Raised where an adapter hangs."""
 
 

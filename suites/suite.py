@@ -44,7 +44,7 @@ class Suite:
     #: Steps of a case when nobody says otherwise.
     steps: int = 30
     #: Cases of an ordinary run when nobody says otherwise.
-    cases: int = 200
+    cases: int = 1000
     #: How the model's state is shown to a reader.
     show: Callable[[Any], str] = repr
     #: Rules that the suite can reach, for the coverage table.

@@ -170,7 +170,12 @@ class BrokerAdapter:
             unsupported = dict.fromkeys(sorted(AGED_SUITES), reason)
         java = source.broker.java if isinstance(source, Started) else None
         return Hello(
-            "broker", text, broker=None if release is None else str(release), java=java, unsupported=unsupported
+            "broker",
+            text,
+            broker=None if release is None else str(release),
+            java=java,
+            unsupported=unsupported,
+            sides=("broker",),
         )
 
     def reset(self, case: Case) -> None:

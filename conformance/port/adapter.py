@@ -24,7 +24,6 @@ CLASSES: dict[str, type] = {
     "allocator": Allocator,
     "remote_store": RemoteOffsetStore,
 }
-BROKER_SUITES = ("broker-offsets", "broker-search", "broker-expired", "broker-restart")
 
 
 class Port:
@@ -40,8 +39,7 @@ class Port:
 
     def hello(self) -> Hello:
         """A consumer client: it has no broker half."""
-        reason = "the port is a client; judge broker:VERSION for broker suites"
-        return Hello(self.name, __version__, unsupported=dict.fromkeys(BROKER_SUITES, reason))
+        return Hello(self.name, __version__, sides=("pure", "client"))
 
     def reset(self, case: Case) -> None:
         """A new part for a new case; connections stay."""

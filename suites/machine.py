@@ -1,0 +1,97 @@
+"""Hypothesis machines, generated from the declarations of a suite: one rule per operation.
+
+Hypothesis searches, shrinks and prints; what an operation may be comes from its domains, what it must answer from
+the model. ``play`` is how the implementation does one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, agrees, result_of
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.operation import Form
+from rocketmq_conformance.suites.suite import Row, Suite
+
+
+class Playground(Protocol):
+    """Where a machine plays: begins cases and does rows."""
+
+    profile: Profile
+
+    def begin(self, suite: Suite, number: int) -> None:
+        """Begin a case."""
+        ...
+
+    def do(self, suite: Suite, row: Row) -> Outcome:
+        """Do one operation."""
+        ...
+
+
+class HypothesisChoices:
+    """Decisions that Hypothesis draws, records and shrinks."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[int]], int]) -> None:
+        self._draw = draw
+
+    def below(self, n: int) -> int:
+        """A whole number in ``[0, n)``."""
+        return self._draw(st.integers(0, n - 1))
+
+
+def arguments(form: Form) -> st.SearchStrategy[tuple[Any, ...]]:
+    """The strategy of an operation's arguments."""
+    rows = form.rows()
+    if rows is not None:
+        return st.sampled_from(rows)
+
+    @st.composite
+    def drawn(draw: Callable[[st.SearchStrategy[int]], int]) -> tuple[Any, ...]:
+        return form.draw(HypothesisChoices(draw))
+
+    return drawn()
+
+
+def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]:
+    """The machine of a suite against what ``playground`` drives."""
+    bound = suite.bind(playground.profile.judged())
+
+    class Machine(RuleBasedStateMachine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.state = bound.initial
+            playground.begin(suite, 0)
+
+        def step(self, position: int, args: tuple[Any, ...]) -> None:
+            form = suite.operations[position].form
+            outcome = playground.do(suite, (position, args))
+            if isinstance(outcome, Unsupported) or (isinstance(outcome, Err) and not outcome.definite):
+                return
+            observed = result_of(outcome)
+            handler = bound.handlers[position]
+            seen = (self.state, observed) if form.observes else (self.state,)
+            self.state, expected, why = handler(*seen, *args)
+            assert agrees(expected, observed), (
+                f"{suite.operation((position, args))}: expected {expected!r}, observed {observed!r} "
+                f"({', '.join(why.rules)}: {why.kind})"
+            )
+
+    for position in suite.offered(playground.profile):
+        setattr(Machine, suite.operations[position].form.name, _rule(suite.operations[position].form, position))
+    Machine.__name__ = Machine.__qualname__ = "".join(part.title() for part in suite.name.split("-")) + "Machine"
+    return Machine
+
+
+def _rule(form: Form, position: int) -> Any:
+    def do(self: Any, args: tuple[Any, ...]) -> None:
+        self.step(position, args)
+
+    do.__name__ = form.name
+    made = rule(args=arguments(form))(do)
+    if form.guard is not None:
+        guard = form.guard
+        made = precondition(lambda self: guard(self.state))(made)
+    return made

@@ -1,0 +1,29 @@
+"""The generated machines, collected by ``pytest --pyargs rocketmq_conformance.suites --implementation ADDRESS``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+from rocketmq_conformance.suites.machine import machine
+from rocketmq_conformance.suites.registry import SUITES
+
+
+@pytest.mark.parametrize("name", [name for name, suite in SUITES.items() if suite.ordinary])
+def test_conforms(name: str, implementation: Any) -> None:
+    """The implementation does what the model says, step by step."""
+    suite = SUITES[name]
+    refused = implementation.refuses(suite)
+    if refused:
+        pytest.skip(refused)
+    run_state_machine_as_test(
+        machine(suite, implementation.stage),
+        settings=settings(
+            max_examples=implementation.examples,
+            stateful_step_count=suite.steps,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
