@@ -35,6 +35,7 @@ _DEPENDENCY = """    <dependency>
       <artifactId>{artifact}</artifactId>
       <version>{version}</version>
     </dependency>"""
+_MISSING = re.compile(r"Could not find artifact \S+|\S+ was not found in \S+|Could not transfer artifact [^>]+")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -105,7 +106,17 @@ def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[s
         pom, answer = Path(folder) / "pom.xml", Path(folder) / "class-path.txt"
         pom.write_text(_POM.format(dependencies="\n".join(made)), "utf-8")
         command = [
-            *(launcher, "-q", "-B", *more, "-f", str(pom), "dependency:build-classpath", "-DincludeScope=runtime"),
+            *(
+                launcher,
+                "-q",
+                "-B",
+                "-Dstyle.color=never",
+                *more,
+                "-f",
+                str(pom),
+                "dependency:build-classpath",
+                "-DincludeScope=runtime",
+            ),
             f"-Dmdep.outputFile={answer}",
             # brokers of 4.2.0 ask for a jar by this property, which only a plug-in of theirs sets
             f"-Dos.detected.classifier={_classifier()}",
@@ -117,9 +128,15 @@ def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[s
         except OSError as error:
             return "", f"it does not start ({error.strerror})."
         text = answer.read_text("utf-8").strip() if done.returncode == 0 and answer.is_file() else ""
-        errors = [line for line in done.stdout.splitlines() if line.startswith("[ERROR]")]
-        first = errors[0].removeprefix("[ERROR]").strip() if errors else f"it ended with {done.returncode}"
-        return text, first[:400]
+        return text, _telling(done.stdout) or f"it ended with {done.returncode}."
+
+
+def _telling(said: str) -> str:
+    """What Maven's errors come down to: the artifact that is missing, else the first error."""
+    errors = [line.partition("[ERROR]")[2].strip() for line in said.splitlines() if "[ERROR]" in line]
+    told = [error for error in errors if error]
+    found = _MISSING.search(" ".join(told))
+    return (found.group() if found else told[0] if told else "")[:400]
 
 
 def _classifier() -> str:

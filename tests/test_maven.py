@@ -86,6 +86,31 @@ def test_what_maven_cannot_get(tools: Path) -> None:
         maven.class_path(["rocketmq-broker"], "5.3.4")
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "[0m[ERROR] Failed to execute goal: Could not find artifact a:b:jar:1 in x -> [Help 1]",
+            "Could not find artifact",
+        ),
+        (
+            "[ERROR] \n[ERROR] goal on x: a:b:jar:1 was not found in http://m during a previous",
+            "a:b:jar:1 was not found",
+        ),
+        (
+            "[ERROR] Could not transfer artifact a:b from/to m (http://m): refused -> [Help 1]",
+            r"from/to m \(http://m\): ref",
+        ),
+        ("[ERROR] \n[ERROR] Unknown lifecycle phase", "Unknown lifecycle phase"),
+    ],
+)
+def test_what_maven_says_is_told_in_short(tools: Path, said: str, told: str) -> None:
+    (tools / "said").write_text(said)
+    pretend(tools, f"cat {tools}/said; exit 1")
+    with pytest.raises(CannotRunError, match=told):
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+
+
 def test_a_maven_that_says_nothing(tools: Path) -> None:
     pretend(tools, "exit 7")
     with pytest.raises(CannotRunError, match="it ended with 7"):
