@@ -1,0 +1,10 @@
+"""All mutants of the bundled port, by name."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.port import allocation_mutants, store_mutants
+from rocketmq_conformance.conformance.port.mutant import Mutant
+
+_MODULES = (allocation_mutants, store_mutants)
+
+MUTANTS: dict[str, Mutant] = {mutant.name: mutant for module in _MODULES for mutant in module.MUTANTS}
