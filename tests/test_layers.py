@@ -6,7 +6,6 @@ import ast
 from pathlib import Path
 
 import pytest
-
 import rocketmq_conformance
 from rocketmq_conformance import conformance, models, reports, suites
 
