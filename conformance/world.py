@@ -14,8 +14,8 @@ from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import LOWER, max_offset, min_offset, search
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.client.layout import BROKER, GROUP, LOST, QUEUES
-from rocketmq_conformance.models.client.world import shaped, world
+from rocketmq_conformance.models.client.layout import BROKER, GROUP, LOST, NEGATIVE, QUEUES
+from rocketmq_conformance.models.client.world import reshaped, world
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 
@@ -39,7 +39,7 @@ class World:
         self.state: BrokerState = world()
         #: How queries and commits are played until further notice (see ``layout.FAULTS``).
         self.fault = "answer"
-        #: The same for max, min and search.
+        #: The same for max, min and search (see ``layout.BOUND_FAULTS``).
         self.bound_fault = "answer"
         self._commits: list[tuple[int, int]] = []
         #: Where the name server says the broker is.
@@ -73,6 +73,8 @@ class World:
             raise ConnectionError("the scripted broker cut the connection")
         if fault == "no-field":
             return 0, "", {}, b""
+        if fault == "negative":
+            return 0, "", {"offset": str(NEGATIVE)}, b""
         return int(Response[fault]), "scripted", {}, b""
 
     def _answer(self, code: int, ext: dict[str, str]) -> Answered:
@@ -130,6 +132,5 @@ class World:
 
     def shape(self, queue: int, shape: str) -> Result:
         """Put a queue into one of ``models.client.world.SHAPES``."""
-        topic, _, number = QUEUES[queue]
-        self.state = self.state._replace(logs={**self.state.logs, (topic, number): shaped(shape)})
+        self.state = reshaped(self.state, queue, shape)
         return None

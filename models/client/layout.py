@@ -37,3 +37,7 @@ FAULTS = (
     "silent",
     "cut",
 )
+
+#: How the scripted broker plays max, min and search: the same, and "negative" is SUCCESS with this offset.
+BOUND_FAULTS = (*FAULTS, "negative")
+NEGATIVE = -3

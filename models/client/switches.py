@@ -12,6 +12,11 @@ ASKS_NO_ZERO = Switch("S17", "asks the broker not to answer 0", None, "5.0.0", u
 FILE_MERGES = Switch("S19", "the local store merges, persists one queue and removes", "4.9.8", "5.2.0")
 FREEZES = Switch("S22", "entries can be frozen", None, "5.2.0")
 CHECKED_START = Switch("S06", "computePullFromWhereWithException exists", "4.9.0", "5.0.0-PREVIEW")
+LITE_PULL = Switch("S29", "lite pull consumers exist", "4.6.0", "5.0.0-PREVIEW")
+LITE_STARTS = Switch(
+    "S29", "a lite pull consumer asks where to start instead of starting at 0", "4.6.1", "5.0.0-PREVIEW"
+)
+LITE_MAX_THROWS = Switch("S06", "a lite pull start reports that max failed", "4.9.1", "5.0.0-ALPHA")
 UNKNOWN_THROWS = Switch("S15", "an unreadable offset makes the start position throw", None, "5.0.0-ALPHA")
 ROOM_FILTERED = Switch("S01", "MACHINE_ROOM takes the block from the filtered queues", "4.8.0", "5.0.0-PREVIEW")
 ROOM_CHECKED = Switch("S02", "MACHINE_ROOM checks its arguments, and refuses a blank id", "4.9.3", "5.0.0-ALPHA")
@@ -31,6 +36,8 @@ class ClientRules:
     file_merges: bool
     freezes: bool
     checked_start: bool
+    lite_starts: bool
+    lite_max_throws: bool
     unknown_throws: bool
     room_filtered: bool
     room_checked: bool
@@ -47,6 +54,8 @@ class ClientRules:
             file_merges=FILE_MERGES.on(client),
             freezes=FREEZES.on(client),
             checked_start=CHECKED_START.on(client),
+            lite_starts=LITE_STARTS.on(client),
+            lite_max_throws=LITE_MAX_THROWS.on(client),
             unknown_throws=UNKNOWN_THROWS.on(client),
             room_filtered=ROOM_FILTERED.on(client),
             room_checked=ROOM_CHECKED.on(client),

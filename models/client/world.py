@@ -5,8 +5,14 @@ from __future__ import annotations
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.layout import GROUP, LOST, QUEUES
 
-#: 2024-01-01T00:00:00Z: the store time of the first message of every queue (ms since the epoch).
-EPOCH = 1_704_067_200_000
+#: Store time of the first message of each queue (ms since the epoch): where nothing happens to the clocks, where
+#: they go forward in New York, and where they go back there.
+BEGINS = (
+    1_704_067_200_000,  # 2024-01-01T00:00Z
+    1_710_046_800_000,  # 2024-03-10T05:00Z: midnight in New York, two hours before the change
+    1_730_606_400_000,  # 2024-11-03T04:00Z: midnight in New York, two hours before the change
+    1_704_067_200_000,
+)
 HOUR = 3_600_000
 #: Messages lie half an hour apart, so that a time zone mistaken by 30 minutes shows.
 GAP = HOUR // 2
@@ -14,13 +20,13 @@ GAP = HOUR // 2
 SHAPES = ("young", "empty", "expired", "gone", "cold")
 
 
-def shaped(shape: str) -> QueueLog:
-    """A queue of each kind that a rule tells apart.
+def shaped(queue: int, shape: str) -> QueueLog:
+    """The queue of that index, in each kind that a rule tells apart.
 
     young: 0 … 12 in memory; empty: never written; expired: 4 … 12; gone: all 12 expired; cold: 0 … 12, message 0
     no longer in memory.
     """
-    times = tuple(EPOCH + GAP * k for k in range(12))
+    times = tuple(BEGINS[queue] + GAP * k for k in range(12))
     match shape:
         case "empty":
             return QueueLog()
@@ -43,5 +49,11 @@ def world() -> BrokerState:
     return BrokerState(
         topics=topics,
         groups=frozenset({GROUP}),
-        logs={(queue.topic, queue.id): shaped("young") for queue in known},
+        logs={(queue.topic, queue.id): shaped(at, "young") for at, queue in enumerate(QUEUES) if at != LOST},
     )
+
+
+def reshaped(broker: BrokerState, queue: int, shape: str) -> BrokerState:
+    """The broker with one queue in another shape; what is stored stays."""
+    topic, _, number = QUEUES[queue]
+    return broker._replace(logs={**broker.logs, (topic, number): shaped(queue, shape)})

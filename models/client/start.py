@@ -1,0 +1,241 @@
+"""Where a consumer starts to pull a queue (START-PUSH-1, START-LITE-1, START-PULL-1).
+
+A stored offset always wins. Without one (-1) the consumer's *ConsumeFromWhere* decides, and a retry topic decides
+for itself, so that no message that is to be retried is skipped:
+
+=====================  ==================  =====================
+no stored offset       ordinary topic      the group's %RETRY%
+=====================  ==================  =====================
+LAST, deprecated ones  max                 0
+FIRST                  0 (not min)         0
+TIMESTAMP              search by time      max
+=====================  ==================  =====================
+
+Push asks the broker every time, lite pull looks in memory first, and plain pull does not ask at all: it starts at 0.
+
+When nobody can say what is stored (-2), or max or search fail, there is no start. What the caller then sees is the
+difference between releases: -1, or an exception, and that only from the *checked* variant
+(``computePullFromWhereWithException``); the unchecked one turns every MQClientException into -1.
+"""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.broker.search import max_offset, search
+from rocketmq_conformance.models.client.layout import LOST, NEGATIVE, QUEUES, RETRY_TOPIC
+from rocketmq_conformance.models.client.remote_store import MEMORY_THEN_STORE, STORE, RemoteStore, RemoteStoreModel
+from rocketmq_conformance.models.client.timestamp import parse_timestamp
+from rocketmq_conformance.models.client.world import SHAPES, reshaped
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+RULES = (
+    Rule(
+        "START-PUSH-1",
+        "A push consumer starts at the stored offset; without one LAST and the deprecated values start at max, FIRST "
+        "at 0, TIMESTAMP at the searched offset, a retry topic at 0 (TIMESTAMP: max).",
+        "RebalancePushImpl#computePullFromWhere @ 4.0.0, 4.9.0, 5.0.0, 5.5.0",
+    ),
+    Rule(
+        "START-PUSH-ERROR",
+        "When the stored offset cannot be read, or max or search is negative, 5.x throws MQClientException; before, "
+        "the result is -1, or the negative answer itself.",
+        "RebalancePushImpl#computePullFromWhereWithException @ 4.9.8, 5.0.0",
+    ),
+    Rule(
+        "START-CHECKED",
+        "Failures of max and search throw MQClientException in the checked variant; the unchecked one answers -1.",
+        "RebalancePushImpl#computePullFromWhere, #computePullFromWhereWithException @ 4.8.0, 4.9.0, 5.5.0",
+    ),
+    Rule(
+        "START-LITE-1",
+        "A lite pull consumer starts as a push consumer does, but looks in memory first, and an unreadable offset "
+        "is -1 without an exception; a negative answer of max or search is passed on.",
+        "RebalanceLitePullImpl#computePullFromWhereWithException @ 4.6.1, 5.5.0",
+        releases="4.6.1+",
+    ),
+    Rule(
+        "START-LITE-0",
+        "The first lite pull consumers always start at 0.",
+        "RebalanceLitePullImpl#computePullFromWhere @ 4.6.0",
+        releases="4.6.0",
+    ),
+    Rule(
+        "START-LITE-MAX",
+        "Up to 4.9.0, and in the 5.0.0 preview, lite pull swallows a failure of max into -1 even in the checked "
+        "variant, for LAST on an ordinary topic.",
+        "RebalanceLitePullImpl#computePullFromWhereWithException @ 4.9.0, 4.9.1, 5.0.0",
+        releases="4.6.1 – 4.9.0, 5.0.0-PREVIEW",
+    ),
+    Rule(
+        "START-PULL-1",
+        "A pull consumer starts at 0, whatever is stored.",
+        "RebalancePullImpl#computePullFromWhere @ 4.0.0, 5.5.0",
+    ),
+    Rule(
+        "API-ADM-1",
+        "Max and search fail with MQClientException for every refusal and every failure of the transport, and when "
+        "no broker is known; only SUCCESS with an offset counts.",
+        "MQAdminImpl#maxOffset, #searchOffset @ 4.0.0, 5.5.0",
+    ),
+)
+
+LAST = "CONSUME_FROM_LAST_OFFSET"
+FIRST = "CONSUME_FROM_FIRST_OFFSET"
+TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
+#: Values that nobody should use any more; all mean LAST.
+DEPRECATED = (
+    "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST",
+    "CONSUME_FROM_MIN_OFFSET",
+    "CONSUME_FROM_MAX_OFFSET",
+)
+
+NO_START = Err("CLIENT")
+#: The timestamp is no time: a NullPointerException.
+NO_TIME = Err("RUNTIME")
+
+
+class _Reasons:
+    """The reasons of one kind of consumer."""
+
+    def __init__(self, rule: str, unreadable: str, negative: str) -> None:
+        def why(kind: str, *more: str) -> Why:
+            return Why((rule, *more), kind)
+
+        names = {LAST: "last", FIRST: "first", TIMESTAMP: "timestamp", **dict.fromkeys(DEPRECATED, "deprecated")}
+        self.stored = why("stored")
+        self.stored_zero = why("stored 0")
+        self.zero = {where: why(f"no offset, {name}: 0") for where, name in names.items()}
+        self.retry = {where: why(f"no offset, {name}, retry topic") for where, name in names.items()}
+        self.max = {where: why(f"no offset, {name}: max", "API-ADM-1") for where, name in names.items()}
+        self.search = why("no offset, timestamp: search", "API-ADM-1", "START-TS-1")
+        self.no_time = why("no offset, timestamp is no time", "START-TS-1")
+        self.unreadable = why("unreadable", unreadable)
+        self.failed = why("bound fails, checked", "START-CHECKED", "API-ADM-1")
+        self.swallowed = why("bound fails, unchecked", "START-CHECKED", "API-ADM-1")
+        self.max_swallowed = why("max fails, swallowed", "START-LITE-MAX", "API-ADM-1")
+        self.negative = why("bound is negative", negative)
+
+
+_PUSH = _Reasons("START-PUSH-1", "START-PUSH-ERROR", "START-PUSH-ERROR")
+_LITE = _Reasons("START-LITE-1", "OFF-R-READ-ERROR", "API-ADM-1")
+_LITE_ZERO = Why(("START-LITE-0",), "always 0")
+_PULL = Why(("START-PULL-1",), "always 0")
+_SHAPED = {shape: Why(("BQ-STORE-MIN", "BQ-STORE-MAX"), f"becomes {shape}") for shape in SHAPES}
+
+
+class StartModel:
+    """The start positions of one profile; every method is pure.
+
+    Results are offsets in messages, -1 for "no start" (in some cases another negative number), or ``Err("CLIENT")``
+    for an MQClientException and ``Err("RUNTIME")`` for a RuntimeException.
+    """
+
+    __slots__ = ("client", "store")
+
+    def __init__(self, profile: Profile) -> None:
+        self.store = RemoteStoreModel(profile)
+        self.client = self.store.client
+
+    def push(
+        self,
+        state: RemoteStore,
+        queue: int,
+        where: str,
+        timestamp: str | None,
+        zone: str,
+        checked: bool,
+        fault: str,
+        bound_fault: str,
+    ) -> Answer[RemoteStore]:
+        """START-PUSH-1. ``timestamp`` and ``zone`` count for TIMESTAMP only."""
+        state, stored, _ = self.store.read(state, queue, STORE, fault)
+        throws = self.client.unknown_throws
+        if _known(stored):
+            return state, stored, _PUSH.stored if stored else _PUSH.stored_zero
+        if stored != -1:
+            return state, NO_START if throws and checked else -1, _PUSH.unreadable
+        found, why = self._begin(_PUSH, state, queue, where, bound_fault, timestamp, zone)
+        if found == NO_START:
+            return (state, NO_START, _PUSH.failed) if checked else (state, -1, _PUSH.swallowed)
+        if isinstance(found, int) and found < 0:
+            if throws:
+                found = NO_START if checked else -1
+            why = _PUSH.negative
+        return state, found, why
+
+    def lite_pull(
+        self,
+        state: RemoteStore,
+        queue: int,
+        where: str,
+        timestamp: str | None,
+        zone: str,
+        checked: bool,
+        fault: str,
+        bound_fault: str,
+    ) -> Answer[RemoteStore]:
+        """START-LITE-1."""
+        if not self.client.lite_starts:
+            return state, 0, _LITE_ZERO
+        state, stored, _ = self.store.read(state, queue, MEMORY_THEN_STORE, fault)
+        if _known(stored):
+            return state, stored, _LITE.stored if stored else _LITE.stored_zero
+        if stored != -1:
+            return state, -1, _LITE.unreadable
+        found, why = self._begin(_LITE, state, queue, where, bound_fault, timestamp, zone)
+        if found == NO_START:
+            if not checked:
+                return state, -1, _LITE.swallowed
+            if where != TIMESTAMP and not self.client.lite_max_throws:
+                return state, -1, _LITE.max_swallowed
+            return state, NO_START, _LITE.failed
+        if isinstance(found, int) and found < 0:
+            why = _LITE.negative
+        return state, found, why
+
+    def pull(self, state: RemoteStore, queue: int, fault: str) -> Answer[RemoteStore]:
+        """START-PULL-1."""
+        return state, 0, _PULL
+
+    def shape(self, state: RemoteStore, queue: int, shape: str) -> Answer[RemoteStore]:
+        """The queue's log becomes another one: the world's move."""
+        return state._replace(broker=reshaped(state.broker, queue, shape)), None, _SHAPED[shape]
+
+    def _begin(
+        self,
+        reasons: _Reasons,
+        state: RemoteStore,
+        queue: int,
+        where: str,
+        bound_fault: str,
+        timestamp: str | None,
+        zone: str,
+    ) -> tuple[int | Err, Why]:
+        """Where a queue without stored offset begins."""
+        topic, _, number = QUEUES[queue]
+        retry = topic == RETRY_TOPIC
+        if where == FIRST or (retry and where != TIMESTAMP):
+            return 0, reasons.retry[where] if retry else reasons.zero[where]
+        time = None
+        if where == TIMESTAMP and not retry:
+            time = parse_timestamp(timestamp, zone)
+            if time is None:
+                return NO_TIME, reasons.no_time
+            why = reasons.search
+        else:
+            why = reasons.retry[where] if retry else reasons.max[where]
+        if bound_fault == "negative" and queue != LOST:
+            return NEGATIVE, why
+        if bound_fault != "answer" or queue == LOST:
+            return NO_START, why
+        if time is None:
+            found = max_offset(state.broker, topic, number)[1]
+        else:
+            found = search(self.store.broker, state.broker, topic, number, time)[1]
+        assert isinstance(found, int)  # bounds are always known
+        return found, why
+
+
+def _known(offset: object) -> bool:
+    return isinstance(offset, int) and offset >= 0
