@@ -1,45 +1,47 @@
-"""The suite ``start-pull``: where a pull consumer starts, which is 0 whatever is stored."""
+"""The suite ``start-pull``: where a pull consumer starts to pull."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import start
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.world import world
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import start_values as values
 from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.remote_store import CommitElsewhere, Read, Update
-from rocketmq_conformance.suites.start_values import CHECKED, FAULT, QUEUE, Shape, show
+from rocketmq_conformance.suites.start_values import CommitElsewhere, Read, Remove, Shape, Update
 from rocketmq_conformance.suites.suite import Bound, Suite
 
 
-@operation(
-    "Where does a pull consumer start? `checked` asks computePullFromWhereWithException, else (and where that is "
-    "missing) computePullFromWhere; `fault` would play the query that nobody sends.",
-    weight=12,
-)
+@operation("Compute where to start: `fault` is how the broker would play a query.", weight=4)
 class Start(Operation):
-    queue: Annotated[int, QUEUE]
-    checked: Annotated[bool, CHECKED]
-    fault: Annotated[str, FAULT]
+    queue: Annotated[int, values.QUEUE]
+    fault: Annotated[str, values.FAULT]
+
+
+@operation("Compute where to start, and report what fails.", weight=4, offered=values.checked)
+class StartChecked(Operation):
+    queue: Annotated[int, values.QUEUE]
+    fault: Annotated[str, values.FAULT]
 
 
 def _bind(profile: Profile) -> Bound:
     model = StartModel(profile)
     store = model.store
     return Bound(
-        RemoteStore(broker=world()), (model.pull, store.update, store.read, model.shape, store.commit_elsewhere)
+        RemoteStore(broker=world()),
+        (model.pull, model.pull, store.update, store.remove, store.read, model.shape, store.commit_elsewhere),
     )
 
 
 SUITE = Suite(
     name="start-pull",
-    sentence="Where a pull consumer starts, which is 0 whatever is stored.",
+    sentence="Where a pull consumer starts to pull: at 0, whatever is stored.",
     side=Side.CLIENT,
-    operations=(Start, Update, Read, Shape, CommitElsewhere),
+    operations=(Start, StartChecked, Update, Remove, Read, Shape, CommitElsewhere),
     bind=_bind,
-    show=show,
-    rules=start.PULL_RULES,
+    steps=20,
+    show=values.show,
+    rules=("START-PULL-1",),
 )

@@ -1,58 +1,54 @@
-"""The suite ``start-push``: where a push consumer starts to read a queue that it has just been given."""
+"""The suite ``start-push``: where a push consumer starts to pull."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import start
 from rocketmq_conformance.models.client.remote_store import RemoteStore
-from rocketmq_conformance.models.client.start import DEPRECATED, FIRST_OFFSET, LAST_OFFSET, StartModel
+from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.world import world
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites import start_values as values
 from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.remote_store import CommitElsewhere, Read, Update
-from rocketmq_conformance.suites.start_values import (
-    BOUND_FAULT,
-    BOUND_FAULT_AT_TIME,
-    CHECKED,
-    FAULT,
-    FAULT_AT_TIME,
-    QUEUE,
-    QUEUE_AT_TIME,
-    TIMESTAMP,
-    ZONE,
-    Shape,
-    show,
-)
+from rocketmq_conformance.suites.start_values import CommitElsewhere, Read, Remove, Shape, Update
 from rocketmq_conformance.suites.suite import Bound, Suite
 
 
 @operation(
-    "Where does a push consumer with this consumeFromWhere start? `checked` asks computePullFromWhereWithException, "
-    "else (and where that is missing) computePullFromWhere; `fault` plays the query, `bound_fault` max and search.",
-    weight=12,
+    "Compute where to start: `fault` is how the broker plays the query, `bound_fault` how it plays max and search.",
+    weight=6,
 )
 class Start(Operation):
-    queue: Annotated[int, QUEUE]
-    from_where: Annotated[str, Values(LAST_OFFSET, FIRST_OFFSET, *DEPRECATED)]
-    checked: Annotated[bool, CHECKED]
-    fault: Annotated[str, FAULT]
-    bound_fault: Annotated[str, BOUND_FAULT]
+    queue: Annotated[int, values.QUEUE]
+    where: Annotated[str, values.WHERE]
+    fault: Annotated[str, values.FAULT]
+    bound_fault: Annotated[str, values.BOUND_FAULT]
 
 
-@operation(
-    "Where does a push consumer with CONSUME_FROM_TIMESTAMP and this consumeTimestamp start, on a machine of this "
-    "time zone? The timestamp is set after the consumer's own check of it; `checked` and faults as in start.",
-    weight=12,
-)
+@operation("Compute where to start, and report what fails.", weight=6, offered=values.checked)
+class StartChecked(Operation):
+    queue: Annotated[int, values.QUEUE]
+    where: Annotated[str, values.WHERE]
+    fault: Annotated[str, values.FAULT]
+    bound_fault: Annotated[str, values.BOUND_FAULT]
+
+
+@operation("Start at a time: `timestamp` is read in time zone `zone`.", weight=6)
 class StartAtTime(Operation):
-    queue: Annotated[int, QUEUE_AT_TIME]
-    timestamp: Annotated[str | None, TIMESTAMP]
-    zone: Annotated[str, ZONE]
-    checked: Annotated[bool, CHECKED]
-    fault: Annotated[str, FAULT_AT_TIME]
-    bound_fault: Annotated[str, BOUND_FAULT_AT_TIME]
+    queue: Annotated[int, values.TIMED_QUEUE]
+    timestamp: Annotated[str | None, values.TIME]
+    zone: Annotated[str, values.ZONE]
+    fault: Annotated[str, values.TIMED_FAULT]
+    bound_fault: Annotated[str, values.TIMED_BOUND_FAULT]
+
+
+@operation("Start at a time, and report what fails.", weight=3, offered=values.checked)
+class StartAtTimeChecked(Operation):
+    queue: Annotated[int, values.TIMED_QUEUE]
+    timestamp: Annotated[str | None, values.TIME]
+    zone: Annotated[str, values.ZONE]
+    fault: Annotated[str, values.TIMED_FAULT]
+    bound_fault: Annotated[str, values.TIMED_BOUND_FAULT]
 
 
 def _bind(profile: Profile) -> Bound:
@@ -60,17 +56,17 @@ def _bind(profile: Profile) -> Bound:
     store = model.store
     return Bound(
         RemoteStore(broker=world()),
-        (model.push, model.push_at_time, store.update, store.read, model.shape, store.commit_elsewhere),
+        (*values.handlers(model.push), store.update, store.remove, store.read, model.shape, store.commit_elsewhere),
     )
 
 
 SUITE = Suite(
     name="start-push",
-    sentence="Where a push consumer starts to read a queue that it has just been given.",
+    sentence="Where a push consumer starts to pull, and what it does when nobody can tell.",
+    operations=(Start, StartChecked, StartAtTime, StartAtTimeChecked, Update, Remove, Read, Shape, CommitElsewhere),
     side=Side.CLIENT,
-    operations=(Start, StartAtTime, Update, Read, Shape, CommitElsewhere),
     bind=_bind,
     steps=40,
-    show=show,
-    rules=start.PUSH_RULES,
+    show=values.show,
+    rules=("START-PUSH-1", "START-PUSH-ERROR", "START-CHECKED", "START-TS-1", "API-ADM-1"),
 )

@@ -2,61 +2,126 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.layout import LOST
 from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.client.switches import CHECKED_START
 from rocketmq_conformance.models.client.world import SHAPES
-from rocketmq_conformance.suites.client_values import ROUTED
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.suites.client_values import OFFSET, READ_KIND, ROUTED
 from rocketmq_conformance.suites.domain import Values
 from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Handler
 
-#: An ordinary queue, another one, a retry queue, and the one without a route.
-QUEUE = Values(0, 1, 3, LOST, weights=(3, 1, 2, 1))
-QUEUE_AT_TIME = Values(0, 3)
-CHECKED = Values(False, True)
-FAULT = Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "PULL_NOT_FOUND", "silent", weights=(3, 2, 1, 1, 1))
-FAULT_AT_TIME = Values("answer", "QUERY_NOT_FOUND", "silent")
-BOUND_FAULT = Values("answer", "SYSTEM_ERROR", "silent", "no-field", "negative", weights=(3, 1, 1, 1, 1))
-BOUND_FAULT_AT_TIME = Values("answer", "SYSTEM_ERROR", "negative")
-ZONE = Values("UTC", "Asia/Shanghai", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe")
-TIMESTAMP = Values(
-    # near the messages of a young queue, in one zone or another
-    "20240101023000",
-    "20240101080000",
-    "20240101133001",
-    "20231231213000",
-    # before and after all messages
-    "20230101000000",
-    "20250101000000",
-    # skipped and repeated by the clocks of New York, then of Lord Howe Island
-    "20240310023000",
-    "20241103013000",
-    "20241006021500",
-    "20240407014500",
-    # month 13, day 32, an hour's worth of seconds in six digits, one digit short, text after it, a blank inside
-    "20231301024500",
-    "20231232081500",
-    "20240101013600123",
-    "2024010102300",
-    "20240101100000 CST",
-    "20240101 3 000",
-    # an exponent; no time at all
-    "2024010101006E3",
-    "2024-01-01 02:30:00",
-    "",
+QUEUE = Values(0, 1, 2, 3, LOST, weights=(2, 1, 1, 2, 1))
+WHERE = Values(LAST, FIRST, *DEPRECATED, weights=(2, 1, 1, 1, 1))
+#: Lite pull consumers refuse the deprecated values.
+LITE_WHERE = Values(LAST, FIRST, weights=(2, 1))
+FAULT = Values(
+    "answer",
+    "QUERY_NOT_FOUND",
+    "SYSTEM_ERROR",
+    "SYSTEM_BUSY",
+    "PULL_NOT_FOUND",
+    "no-field",
+    "silent",
+    "cut",
+    weights=(4, 3, 1, 1, 1, 1, 1, 1),
+)
+BOUND_FAULT = Values("answer", "SYSTEM_BUSY", "no-field", "silent", "cut", "negative", weights=(2, 1, 1, 1, 1, 1))
+
+TIMED_QUEUE = Values(0, 1, 2, 3)
+#: Times among the messages of a queue in one zone, and before or after them in the others; then what Java forgives,
+#: and what it does not.
+TIME = Values(
+    "20240101020000",  # on message 4 of queue 0 in UTC
+    "20240101100500",  # queue 0 in Shanghai
+    "20240101073500",  # queue 0 in Kolkata
+    "20231231215959",  # queue 0 in New York
+    "20240101133000",  # queue 0 on Lord Howe Island
+    "20240310013000",  # queue 1 in New York, before the clocks go forward
+    "20240310023000",  # an hour that New York skips
+    "20240310033000",  # and after it
+    "20241103003000",  # queue 2 in New York, while summer time lasts
+    "20241103013000",  # an hour that New York has twice
+    "20241103020000",  # and after it
+    "19700101000000",
+    "20380119031408",  # beyond 32 bits of seconds
+    "20231301021500",  # month 13
+    "20231231251560",  # hour 25, second 60
+    "2024010102000",  # seconds of one digit
+    "202401010100003600 UTC",  # seconds of four digits, and a zone that nobody reads
+    "2024010102",
+    "yesterday",
     None,
 )
+ZONE = Values("UTC", "Asia/Shanghai", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe")
+TIMED_FAULT = Values("QUERY_NOT_FOUND", "answer")
+TIMED_BOUND_FAULT = Values("answer", "SYSTEM_BUSY", "negative", weights=(2, 1, 1))
 
 
-@operation("Put a queue into a shape: what its broker retains of it.", side=Side.WORLD, weight=3)
+def checked(profile: Profile) -> bool:
+    """Does the client have the checked variant?"""
+    return CHECKED_START.on(profile.client)
+
+
+def handlers(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, ...]:
+    """The handlers of start, start checked, start at time, start at time checked.
+
+    ``decide`` takes (state, queue, where, timestamp, zone, checked, fault, bound_fault).
+    """
+
+    def start(
+        checked: bool, state: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
+    ) -> Answer[RemoteStore]:
+        return decide(state, queue, where, None, "UTC", checked, fault, bound_fault)
+
+    def start_at_time(
+        checked: bool, state: RemoteStore, queue: int, timestamp: str | None, zone: str, fault: str, bound_fault: str
+    ) -> Answer[RemoteStore]:
+        return decide(state, queue, TIMESTAMP, timestamp, zone, checked, fault, bound_fault)
+
+    return partial(start, False), partial(start, True), partial(start_at_time, False), partial(start_at_time, True)
+
+
+@operation("Update the offset of a queue in memory.", weight=2)
+class Update(Operation):
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+    increase_only: Annotated[bool, Values(False, True)]
+
+
+@operation("Forget the offset of a queue.", weight=3)
+class Remove(Operation):
+    queue: Annotated[int, QUEUE]
+
+
+@operation("Read the offset of a queue; `fault` is how the broker plays the query.", weight=2)
+class Read(Operation):
+    queue: Annotated[int, QUEUE]
+    kind: Annotated[str, READ_KIND]
+    fault: Annotated[str, FAULT]
+
+
+@operation("Another member of the group commits.", side=Side.WORLD, weight=2)
+class CommitElsewhere(Operation):
+    queue: Annotated[int, ROUTED]
+    offset: Annotated[int, OFFSET]
+
+
+@operation("The log of a queue becomes another one.", side=Side.WORLD, weight=2)
 class Shape(Operation):
     queue: Annotated[int, ROUTED]
     shape: Annotated[str, Values(*SHAPES)]
 
 
 def show(state: RemoteStore) -> str:
-    """Memory and what the broker stores, with the offsets [min, max] of each queue."""
+    """Memory, logs as min..max, and stored offsets."""
+    logs = {f"{topic}/{queue}": f"{log.min}..{log.max}" for (topic, queue), log in state.broker.logs.items()}
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in state.broker.stored.items()}
-    logs = {f"{topic}/{queue}": [log.min, log.max] for (topic, queue), log in state.broker.logs.items()}
-    return f"memory {dict(state.memory)}, broker {stored}, queues {logs}"
+    return f"memory {dict(state.memory)}, queues {logs}, stored {stored}"

@@ -25,7 +25,6 @@ from rocketmq_conformance.models.client.layout import LOST, NEGATIVE, QUEUES, RE
 from rocketmq_conformance.models.client.remote_store import MEMORY_THEN_STORE, STORE, RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.client.world import SHAPES, reshaped
-from rocketmq_conformance.models.client.world import SHAPES, shaped
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why
