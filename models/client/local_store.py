@@ -12,20 +12,23 @@ is an error only when it is needed: it keeps a consumer from starting, and reads
 Up to 4.9.7 and 5.1.4 a file holds what was persisted last and nothing else; ``persist`` and ``remove`` do nothing.
 Later ones merge into what the file holds, so that an entry never leaves it. The price: while the file and its backup
 are both unreadable they write nothing at all, where older ones simply wrote a new file.
+
+Client 5.4.0 writes offsets of 64 bits and reads only those of 32: two billion messages into a queue, its own file is
+unparsable to it, and soon the backup is too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from rocketmq_conformance.models.client.layout import NO_QUEUE, QUEUES
 from rocketmq_conformance.models.client.remote_store import MEMORY, STORE
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Origin, Rule, Why
 
 RULES = (
     Rule(
@@ -44,6 +47,13 @@ RULES = (
         "A file that is missing, empty or unparsable is read from the backup; a missing or empty backup means no "
         "offsets, an unparsable one is an error. Loading puts every entry into memory.",
         "LocalFileOffsetStore#load, #readLocalOffset, #readLocalOffsetBak @ 4.1.0, 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "OFF-L-INT",
+        "Client 5.4.0 cannot parse a file with an offset below -2^31 or from 2^31 on, though it writes them.",
+        "OffsetSerializeWrapper#fromJson, fastjson2 2.0.43 @ 5.4.0; read again with fastjson2 2.0.59 @ 5.5.0",
+        releases="5.4.0",
+        origin=Origin.OBSERVED,
     ),
     Rule(
         "OFF-L-READ",
@@ -122,9 +132,14 @@ _NOT_WRITTEN = {
 _REMOVE = _why(("OFF-L-REM",), "entry", "frozen entry", "no entry", "does nothing")
 _CLONE = _why(("OFF-R-CLONE",), "all topics", "one topic")
 _LOADED = _why(("OFF-L-LOAD",), "main", "backup", "no file", "unparsable")
+_LOADED_WIDE = {kind: Why(("OFF-L-LOAD", "OFF-L-INT"), f"offset too large: {kind}") for kind in _LOADED}
 _DAMAGED = {
     (which, how): Why(("OFF-L-PATH", "OFF-L-SAVE"), f"{which}: {how}") for which in (MAIN, BACKUP) for how in DAMAGES
 }
+
+
+def _tried(state: LocalStore, source: str) -> tuple[File, ...]:
+    return (state.main,) if source == MAIN else (state.main, state.backup)
 
 
 class LocalStoreModel:
@@ -195,13 +210,18 @@ class LocalStoreModel:
 
     def stored(self, state: LocalStore) -> tuple[Table | Err, str]:
         """OFF-L-LOAD: what the files say, and which of them said it."""
-        if isinstance(state.main, Mapping):
+        if self._parses(state.main):
             return state.main, MAIN
-        if isinstance(state.backup, Mapping):
+        if self._parses(state.backup):
             return state.backup, BACKUP
-        if state.backup == GARBAGE:
-            return UNPARSABLE, "unparsable"
-        return _NOTHING, "no file"
+        if state.backup in (MISSING, EMPTY):
+            return _NOTHING, "no file"
+        return UNPARSABLE, "unparsable"
+
+    def _parses(self, file: File) -> TypeGuard[Table]:
+        if isinstance(file, str):
+            return False
+        return not self.client.file_ints or all(-(2**31) <= offset < 2**31 for offset in file.values())
 
     def persist(self, state: LocalStore, queue: int) -> Answer[LocalStore]:
         """OFF-L-P."""
@@ -253,9 +273,11 @@ class LocalStoreModel:
     def restart(self, state: LocalStore) -> Answer[LocalStore]:
         """OFF-L-LOAD: a new store on the same files; nothing is frozen any more."""
         table, source = self.stored(state)
+        too_large = any(isinstance(file, Mapping) and not self._parses(file) for file in _tried(state, source))
+        why = (_LOADED_WIDE if too_large else _LOADED)[source]
         if not isinstance(table, Mapping):
-            return LocalStore(main=state.main, backup=state.backup), UNPARSABLE, _LOADED[source]
-        return LocalStore(table, frozenset(), state.main, state.backup), None, _LOADED[source]
+            return LocalStore(main=state.main, backup=state.backup), UNPARSABLE, why
+        return LocalStore(table, frozenset(), state.main, state.backup), None, why
 
     def damage(self, state: LocalStore, which: str, how: str) -> Answer[LocalStore]:
         """What a crash or a full disk leaves of a file; a missing file is made."""

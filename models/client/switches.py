@@ -10,6 +10,9 @@ from rocketmq_conformance.models.release import Release, Switch
 NOT_FOUND_ONLY = Switch("S14", "only 'not found' reads as no offset; a missing queue reads -3", None, "5.0.0-ALPHA")
 ASKS_NO_ZERO = Switch("S17", "asks the broker not to answer 0", None, "5.0.0", until_v5="5.1.0")
 FILE_MERGES = Switch("S19", "the local store merges, persists one queue and removes", "4.9.8", "5.2.0")
+FILE_INTS = Switch(
+    "L01", "the local store reads no offset beyond 32 bits from its file", None, "5.4.0", until_v5="5.5.0"
+)
 FREEZES = Switch("S22", "entries can be frozen", None, "5.2.0")
 CHECKED_START = Switch("S06", "computePullFromWhereWithException exists", "4.9.0", "5.0.0-PREVIEW")
 LITE_PULL = Switch("S29", "lite pull consumers exist", "4.6.0", "5.0.0-PREVIEW")
@@ -34,6 +37,7 @@ class ClientRules:
     wrong_not_found: bool
     asks_no_zero: bool
     file_merges: bool
+    file_ints: bool
     freezes: bool
     checked_start: bool
     lite_starts: bool
@@ -52,6 +56,7 @@ class ClientRules:
             wrong_not_found=client == Release(5, 0, 0, "ALPHA"),
             asks_no_zero=ASKS_NO_ZERO.on(client),
             file_merges=FILE_MERGES.on(client),
+            file_ints=FILE_INTS.on(client),
             freezes=FREEZES.on(client),
             checked_start=CHECKED_START.on(client),
             lite_starts=LITE_STARTS.on(client),
