@@ -9,6 +9,7 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
+from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import Calls, Sockets, Transport
 from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
 from rocketmq_conformance.suites.operation import Operation
@@ -18,11 +19,15 @@ from rocketmq_conformance.suites.suite import Suite
 PARTS: dict[str, str] = {
     "allocation": "allocator",
     "remote-store": "remote_store",
+    "start-push": "start",
+    "start-lite-pull": "start",
+    "start-pull": "start",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
     "allocator": Allocator,
     "remote_store": RemoteOffsetStore,
+    "start": StartPosition,
 }
 
 
@@ -52,7 +57,7 @@ class Port:
             self._part = self._part if type(self._part) is made else made()
         else:
             self._part = made(self._connected(case))
-        self._calls = self._part.calls()
+        self._calls = self._part.calls(case.suite.name) if part == "start" else self._part.calls()
 
     def apply(self, operation: Operation) -> Outcome:
         """Do one operation."""
