@@ -9,6 +9,9 @@ from rocketmq_conformance.suites.suite import Suite
 _MODULES = (
     "allocation",
     "remote_store",
+    "start_push",
+    "start_lite_pull",
+    "start_pull",
     "broker_offsets",
     "broker_search",
     "broker_expired",
