@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,8 +28,6 @@ from rocketmq_conformance.suites.suite import Row, Suite
 EXIT_CODES = {CONFORMS: 0, DIVERGES: 1, UNDECIDED: 3, UNSUPPORTED: 3, COULD_NOT_RUN: 4}
 #: Cases in a row that cannot be run before a suite is given up.
 GIVE_UP = 3
-#: Divergences of one fingerprint that are shrunk; the others are only counted.
-SHRINK_EACH = 1
 #: Seconds between two progress events.
 PROGRESS = 0.25
 
@@ -73,14 +72,18 @@ class Runner:
         self.silent: list[str] = []
         self.verdicts: list[str] = []
         self.divergences = 0
+        #: Did the time limit end a suite before its last case?
+        self.cut_short = False
 
     def run(self, suites: Sequence[Suite]) -> int:
         """Run the suites; answers the exit code. Events tell everything else."""
         self._announce(suites)
         stopped = ""
         try:
-            for suite in suites:
-                self._suite(suite)
+            for at, suite in enumerate(suites):
+                self._suite(suite, len(suites) - at)
+            if self.cut_short:
+                stopped = event.TIME_LIMIT
         except _Stop as stop:
             stopped = str(stop)
         except KeyboardInterrupt:
@@ -136,7 +139,7 @@ class Runner:
             return UNDECIDED
         return CONFORMS
 
-    def _suite(self, suite: Suite) -> None:
+    def _suite(self, suite: Suite, left: int) -> None:
         given = self.options.plans.get(suite.name)
         of = len(given) if given is not None else self.options.cases or suite.cases
         steps = self.options.steps or suite.steps
@@ -153,25 +156,30 @@ class Runner:
             plan.write(file, suite, self.profile, self.options.seed, cases)
             path = str(file)
         self.emit(event.SuiteStarted(suite.name, suite.sentence, of, steps, path))
-        _SuiteRun(self, suite, of, path).run(cases)
+        limit = self.options.max_time
+        share = None if limit is None else max(0.0, limit - (time.monotonic() - self.started)) / left
+        _SuiteRun(self, suite, of, path, share).run(cases)
 
 
 class _SuiteRun:
     """One suite of a run."""
 
-    def __init__(self, runner: Runner, suite: Suite, of: int, path: str) -> None:
+    def __init__(self, runner: Runner, suite: Suite, of: int, path: str, share: float | None) -> None:
         self.runner = runner
         self.stage = runner.stage
         self.suite = suite
         self.of = of
         self.path = path
+        #: Seconds after which no case begins: every suite gets its share of the time limit.
+        self.share = share
         self.judge = Judge(suite, runner.profile.judged())
         self.counts = dict.fromkeys(runner.totals, 0)
         self.steps = 0
         self.started = time.monotonic()
-        self.told = 0.0
+        self.told_progress = 0.0
         self.unsupported: dict[str, str] = {}
-        self.seen: dict[str, int] = {}
+        #: The fingerprint that a divergence is told under, after shrinking, by the one it was found with.
+        self.told: dict[str, str] = {}
         self.failed_in_row = 0
         self.reason = ""
         self.good: list[Row] | None = None
@@ -193,8 +201,6 @@ class _SuiteRun:
             except (_Stop, KeyboardInterrupt) as error:
                 stop = error
                 self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.of} cases"
-                if isinstance(error, _Stop) and str(error) == event.TIME_LIMIT:
-                    control = self._control()
             except AdapterError as error:
                 self.reason = str(error)
         self._end(control, stop)
@@ -209,7 +215,8 @@ class _SuiteRun:
             self._play_lanes(list(cases), lanes)
             return
         for number, rows in cases:
-            self._check_time()
+            if self._out_of_time():
+                return
             begun = time.monotonic()
             try:
                 self._one(number, rows, calls, begun)
@@ -236,7 +243,8 @@ class _SuiteRun:
         """Cases side by side: all outcomes of a batch are taken first, then judged."""
         adapter: Any = self.stage.adapter
         for at in range(0, len(cases), lanes):
-            self._check_time()
+            if self._out_of_time():
+                return
             batch = cases[at : at + lanes]
             begun = time.monotonic()
             try:
@@ -272,8 +280,8 @@ class _SuiteRun:
         self.done += 1
         self.runner.emit(event.CaseEnded(self.suite.name, number, verdict, steps, seconds, mark, reason))
         now = time.monotonic()
-        if now - self.told >= PROGRESS:
-            self.told = now
+        if now - self.told_progress >= PROGRESS:
+            self.told_progress = now
             elapsed = now - self.started
             self.runner.emit(event.Progress(self.suite.name, self.done, self.of, self.steps, elapsed))
 
@@ -283,41 +291,38 @@ class _SuiteRun:
         if self.failed_in_row >= GIVE_UP:
             raise AdapterError(f"given up after {self.failed_in_row} cases in a row that could not be run: {reason}")
 
-    def _check_time(self) -> None:
-        limit = self.runner.options.max_time
-        if limit is not None and time.monotonic() - self.runner.started >= limit and self.done:
-            raise _Stop(event.TIME_LIMIT)
+    def _out_of_time(self) -> bool:
+        if self.share is None or not self.done or time.monotonic() - self.started < self.share:
+            return False
+        self.runner.cut_short = True
+        self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.of} cases"
+        return True
 
     def _diverged(self, number: int, judged: Judged) -> None:
-        mark = fingerprint(self.suite, judged.steps[-1])
-        self.seen[mark] = self.seen.get(mark, 0) + 1
         self.runner.divergences += 1
-        if self.seen[mark] <= SHRINK_EACH:
-            try:
+        found = fingerprint(self.suite, judged.steps[-1])
+        told = self.told.get(found)
+        shrunk = Shrunk(judged, 0)
+        if told is None:
+            with suppress(AdapterError):
                 shrunk = shrink(self.judge, lambda rows: self._execute(rows, number, count=False), judged)
-            except AdapterError:
-                shrunk = Shrunk(judged, 0)
-        else:
-            shrunk = Shrunk(judged, 0)
-        self._tell(number, mark, shrunk, len(judged.steps))
+            told = self.told[found] = fingerprint(self.suite, shrunk.judged.steps[-1])
+        self._tell(number, told, shrunk, len(judged.steps))
         if self.runner.options.stop_at_first:
             raise _Stop("first divergence")
 
     def _tell(self, number: int, mark: str, shrunk: Shrunk, found: int) -> None:
+        """Tell a divergence; the first of its kind is kept as a plan, the others come back by the seed."""
         path = ""
-        out = self.runner.options.out
-        if out:
-            file = out / f"{self.suite.name}.{mark}{f'.{self.seen[mark]}' if self.seen[mark] > 1 else ''}.plan.jsonl"
+        options = self.runner.options
+        replay = f"rocketmq-conformance run {options.address} -k {self.suite.name} --seed {options.seed}"
+        replay += f" --cases {number + 1}"
+        if options.out and shrunk.executions:
+            file = options.out / f"{self.suite.name}.{mark}.plan.jsonl"
             rows = shrunk.judged.rows
-            plan.write(file, self.suite, self.runner.profile, self.runner.options.seed, [(number, rows)])
+            plan.write(file, self.suite, self.runner.profile, options.seed, [(number, rows)])
             path = str(file)
-        address = self.runner.options.address
-        again = f"rocketmq-conformance replay {path or 'PLAN'} {address}"
-        if not path:
-            again = (
-                f"rocketmq-conformance run {address} -k {self.suite.name} --seed {self.runner.options.seed} "
-                f"--cases {number + 1}"
-            )
+            replay = f"rocketmq-conformance replay {path} {options.address}"
         last = shrunk.judged.steps[-1]
         self.runner.emit(
             event.DivergenceFound(
@@ -331,7 +336,7 @@ class _SuiteRun:
                 found,
                 shrunk.executions,
                 path,
-                again,
+                replay,
             )
         )
 
@@ -421,7 +426,7 @@ class _SuiteRun:
             return UNDECIDED
         if not counts[CONFORMS]:
             return UNSUPPORTED if counts[UNSUPPORTED] else UNDECIDED
-        if stop and str(stop) != event.TIME_LIMIT:
+        if stop:
             return UNDECIDED
         return CONFORMS if control else UNDECIDED
 

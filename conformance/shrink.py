@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rocketmq_conformance.conformance.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.judge import Judge, Judged
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.suite import Row
 
@@ -35,7 +35,7 @@ class _Shrinker:
         self.best = failing
         self.budget = budget
         self.executions = 0
-        self.mark = fingerprint(judge.suite, failing.steps[-1])
+        self.mark = self._story(failing)
         self.tried: set[str] = {repr(failing.rows)}
 
     def fails(self, rows: Sequence[Row]) -> bool:
@@ -46,10 +46,15 @@ class _Shrinker:
         self.tried.add(key)
         self.executions += 1
         judged = self.execute(rows)
-        if judged.verdict != DIVERGES or fingerprint(self.judge.suite, judged.steps[-1]) != self.mark:
+        if judged.verdict != DIVERGES or self._story(judged) != self.mark:
             return False
         self.best = judged
         return True
+
+    def _story(self, judged: Judged) -> tuple[int, str]:
+        """What must stay the same: operation and first rule. The kind of state may become a simpler one."""
+        last = judged.steps[-1]
+        return last.row[0], last.why.rules[0]
 
     def by_model(self) -> None:
         """Leave out every step without which the model expects the last answer for the same reason."""
@@ -73,33 +78,29 @@ class _Shrinker:
         last = self.judge.expected(rows)[-1]
         return repr(last.expected), id(last.why)
 
-    def by_steps(self) -> None:
-        """Leave out chunks of steps, large ones first."""
-        size = max(1, len(self.best.steps) // 2)
+    def by_steps(self, size: int) -> None:
+        """Leave out chunks of so many steps, then smaller ones; the last step stays."""
         while size:
             at = len(self.best.steps) - 1 - size
             while at > -size:
                 rows = self.best.rows
                 start = max(at, 0)
-                if not self.fails(rows[:start] + rows[start + size :]):
-                    pass
+                self.fails(rows[:start] + rows[start + size :])
                 at -= size
             size //= 2
 
-    def by_arguments(self) -> None:
-        """Replace arguments by simpler ones, the simplest first, the last step first."""
-        changed = True
-        while changed and self.executions < self.budget:
-            changed = False
-            for at in range(len(self.best.steps) - 1, -1, -1):
-                rows = self.best.rows
-                if at >= len(rows):
-                    continue
-                position, args = rows[at]
-                for simpler in self.judge.suite.operations[position].form.simpler(args):
-                    if self.fails([*rows[:at], (position, simpler), *rows[at + 1 :]]):
-                        changed = True
-                        break
+    def by_arguments(self) -> bool:
+        """Replace arguments by simpler ones, the simplest first, the last step first; did anything change?"""
+        before = self.best
+        for at in range(len(self.best.steps) - 1, -1, -1):
+            rows = self.best.rows
+            if at >= len(rows):
+                continue
+            position, args = rows[at]
+            for simpler in self.judge.suite.operations[position].form.simpler(args):
+                if self.fails([*rows[:at], (position, simpler), *rows[at + 1 :]]):
+                    break
+        return self.best is not before
 
 
 def shrink(judge: Judge, execute: Execute, failing: Judged, budget: int = BUDGET) -> Shrunk:
@@ -109,6 +110,7 @@ def shrink(judge: Judge, execute: Execute, failing: Judged, budget: int = BUDGET
         shrinker.fails(failing.rows[-1:])
     if len(shrinker.best.steps) > 1:
         shrinker.by_model()
-        shrinker.by_steps()
-    shrinker.by_arguments()
+        shrinker.by_steps(max(1, len(shrinker.best.steps) // 2))
+    while shrinker.by_arguments() and shrinker.executions < budget:
+        shrinker.by_steps(1)
     return Shrunk(shrinker.best, shrinker.executions)

@@ -90,7 +90,7 @@ class ConsoleReport:
         self._fingerprints[event.fingerprint] = number
         where = f"{event.suite}, case {event.case}"
         if number > 1:
-            again = f"again: fingerprint {event.fingerprint}, {where}, plan {event.plan}"
+            again = f"again: fingerprint {event.fingerprint}, {where}"
             self._screen.show(Text("  " + clean(again), style="dim"), wrap=False)
         elif len(self._fingerprints) > BLOCKS:
             line = f"one more divergence: fingerprint {event.fingerprint}, {where}, plan {event.plan}"
