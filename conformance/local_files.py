@@ -1,10 +1,16 @@
-"""The files of a local offset store, and what a crash does to them."""
+"""The files of a local offset store, and what a crash does to them: for adapters of the local-store suite."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rocketmq_conformance.models.client.local_store import CLIENT_ID, FILE_NAME, GARBAGE_TEXT, MAIN
+CLIENT_ID = "10.0.0.1@conformance"
+FILE_NAME = "offsets.json"
+BACKUP_NAME = f"{FILE_NAME}.bak"
+#: Half a table, as a crash leaves it: no client's parser takes it for one.
+GARBAGE_TEXT = '{"offsetTable":{{"brokerName":"brok'
+_NAMES = {"main": FILE_NAME, "backup": BACKUP_NAME}
+_TEXTS = {"delete": None, "empty": "", "garbage": GARBAGE_TEXT}
 
 
 def store_folder(directory: Path, group: str) -> Path:
@@ -13,12 +19,9 @@ def store_folder(directory: Path, group: str) -> Path:
 
 
 def damage(folder: Path, which: str, how: str) -> None:
-    """Do what the operation ``damage`` says to the file (main) or its backup in ``folder``; a missing file is made.
-
-    KeyError for a damage that there is not.
-    """
-    file = folder / (FILE_NAME if which == MAIN else f"{FILE_NAME}.bak")
-    text = {"delete": None, "empty": "", "garbage": GARBAGE_TEXT}[how]
+    """Play the operation ``damage`` on the store in ``folder``: ``which`` is main or backup, ``how`` is delete, empty
+    or garbage. A missing file is made. KeyError for anything else."""
+    file, text = folder / _NAMES[which], _TEXTS[how]
     if text is None:
         file.unlink(missing_ok=True)
         return

@@ -9,9 +9,8 @@ from typing import Any, Protocol
 
 import jpype
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.local_files import damage
+from rocketmq_conformance.conformance.local_files import CLIENT_ID, damage
 from rocketmq_conformance.models.client.layout import GROUP, NO_QUEUE, QUEUES
-from rocketmq_conformance.models.client.local_store import CLIENT_ID
 from rocketmq_conformance.models.outcome import Err, Result
 
 #: Read by the class when it is initialised, once per class loader.

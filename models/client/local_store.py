@@ -90,11 +90,6 @@ File = Table | str
 MAIN, BACKUP = "main", "backup"
 #: What Damage does to a file, and what the file is afterwards.
 DAMAGES = {"delete": MISSING, "empty": EMPTY, "garbage": GARBAGE}
-#: The text of a garbage file: no client's parser takes it for anything.
-GARBAGE_TEXT = '{"offsetTable":{{"brokerName":"brok'
-#: Where the store's file stands inside the folder of a case; the backup's name ends in ".bak".
-CLIENT_ID = "10.0.0.1@conformance"
-FILE_NAME = "offsets.json"
 
 UNPARSABLE = Err("CLIENT")
 _NOTHING: Table = MappingProxyType({})

@@ -1,0 +1,222 @@
+"""The port's local offset store: a table of offsets, and a file that keeps what is persisted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from rocketmq_conformance.conformance import local_files
+from rocketmq_conformance.conformance.port.offset_file import parse, render
+from rocketmq_conformance.conformance.port.remote_store import Entry
+from rocketmq_conformance.models.client.layout import QUEUES
+from rocketmq_conformance.models.outcome import Err, Result
+
+NO_OFFSET = -1
+
+Offsets = dict[int, int]
+
+
+class UnreadableError(Exception):
+    """Neither the file nor its backup can be parsed."""
+
+
+class LocalOffsetStore:
+    """Offsets of one consumer. Queues are given by their position in the layout, -1 for none."""
+
+    def __init__(self, directory: Path, group: str) -> None:
+        """Keep files below ``directory``; nothing is read before ``restart``."""
+        self.folder = local_files.store_folder(directory, group)
+        self.file = self.folder / local_files.FILE_NAME
+        self.backup = self.folder / local_files.BACKUP_NAME
+        self.table: dict[int, Entry] = {}
+
+    # --- memory -------------------------------------------------------------------------------------------
+
+    def update(self, queue: int, offset: int, increase_only: bool) -> Result:
+        """Remember an offset."""
+        if queue < 0:
+            return None
+        entry = self.table.get(queue)
+        if entry is None:
+            self.table[queue] = Entry(offset)
+        elif not entry.frozen:
+            entry.offset = self.newer(entry.offset, offset, increase_only)
+        return None
+
+    def newer(self, old: int, offset: int, increase_only: bool) -> int:
+        """Which of two offsets to keep."""
+        return max(old, offset) if increase_only else offset
+
+    def freeze(self, queue: int, offset: int) -> Result:
+        """Set an offset that no update may change."""
+        if queue >= 0:
+            entry = self.table.setdefault(queue, Entry(offset))
+            entry.offset = offset
+            entry.frozen = True
+        return None
+
+    def remove(self, queue: int) -> Result:
+        """Forget a queue; the file keeps it."""
+        self.table.pop(queue, None)
+        return None
+
+    def clone(self, topic: str) -> Result:
+        """A copy of the table, of one topic or of all."""
+        return tuple(sorted((queue, entry.offset) for queue, entry in self.table.items() if self.is_of(queue, topic)))
+
+    def is_of(self, queue: int, topic: str) -> bool:
+        """Does a queue belong to a topic? The blank topic has them all."""
+        return topic in ("", QUEUES[queue].topic)
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    def read(self, queue: int, kind: str) -> int:
+        """The offset of a queue from memory, from the file, or from memory first."""
+        if queue < 0:
+            return NO_OFFSET
+        if kind != "store":
+            entry = self.table.get(queue)
+            if entry is not None:
+                return entry.offset
+            if kind == "memory":
+                return NO_OFFSET
+        return self.read_from_file(queue)
+
+    def read_from_file(self, queue: int) -> int:
+        """What the file says, remembered."""
+        try:
+            offset = self.stored().get(queue)
+        except UnreadableError:
+            return self.unreadable(queue)
+        if offset is None:
+            return self.absent(queue)
+        self.refresh(queue, offset)
+        return offset
+
+    def unreadable(self, queue: int) -> int:
+        """What an unreadable file reads as."""
+        return NO_OFFSET
+
+    def absent(self, queue: int) -> int:
+        """What a queue reads as that the file lacks."""
+        return NO_OFFSET
+
+    def refresh(self, queue: int, offset: int) -> None:
+        """Remember what the file said."""
+        self.update(queue, offset, False)
+
+    def restart(self) -> Result:
+        """Forget everything, as a new process does, and load the file."""
+        self.forget()
+        try:
+            stored = self.stored()
+        except UnreadableError:
+            return self.cannot_load()
+        self.table.update((queue, Entry(offset)) for queue, offset in stored.items())
+        return None
+
+    def forget(self) -> None:
+        """Begin with an empty memory."""
+        self.table = {}
+
+    def cannot_load(self) -> Result:
+        """A consumer must not start as if it were new."""
+        return Err("CLIENT")
+
+    # --- files --------------------------------------------------------------------------------------------
+
+    def stored(self) -> Offsets:
+        """The offsets of the file, or of its backup when the file is missing, empty or broken."""
+        text = self.text_of(self.file)
+        if text:
+            try:
+                return self.parsed(text)
+            except ValueError:
+                return self.broken()
+        return self.missing()
+
+    def missing(self) -> Offsets:
+        """The offsets when there is no file, or an empty one."""
+        return self.backed_up()
+
+    def broken(self) -> Offsets:
+        """The offsets when the file cannot be parsed."""
+        return self.backed_up()
+
+    def backed_up(self) -> Offsets:
+        """The offsets of the backup; UnreadableError when it is broken."""
+        text = self.text_of(self.backup)
+        if not text:
+            return {}
+        try:
+            return self.parsed(text)
+        except ValueError as error:
+            raise UnreadableError from error
+
+    def text_of(self, file: Path) -> str | None:
+        """A file's text, or None without one."""
+        try:
+            return file.read_text("utf-8")
+        except FileNotFoundError:
+            return None
+
+    def parsed(self, text: str) -> Offsets:
+        """The offsets of a text, of known queues; ValueError when it holds no table."""
+        return {QUEUES.index(queue): offset for queue, offset in parse(text).items() if queue in QUEUES}
+
+    def persist(self, queue: int) -> Result:
+        """Bring one queue's offset into the file."""
+        if queue in self.table:
+            self.save((queue,))
+        return None
+
+    def persist_all(self, queues: tuple[int, ...]) -> Result:
+        """Bring the offsets of some queues into the file."""
+        if queues:
+            self.save(queues)
+        return None
+
+    def save(self, queues: Iterable[int]) -> None:
+        """Merge into what the file holds, unless nobody knows what that is."""
+        try:
+            stored = self.stored()
+        except UnreadableError:
+            return
+        self.write(self.merged(stored, {queue: self.table[queue].offset for queue in queues if queue in self.table}))
+
+    def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
+        """What the file is to hold."""
+        return {**stored, **chosen}
+
+    def write(self, offsets: Offsets) -> None:
+        """Keep the file's text in the backup, and write a new one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.back_up()
+        self.file.write_text(render({QUEUES[queue]: offset for queue, offset in offsets.items()}), "utf-8")
+
+    def back_up(self) -> None:
+        """Copy the file, whatever it holds, to the backup."""
+        text = self.text_of(self.file)
+        if text is not None:
+            self.backup.write_text(text, "utf-8")
+
+    # --- the suite ----------------------------------------------------------------------------------------
+
+    def damage(self, which: str, how: str) -> Result:
+        """Play a crash."""
+        local_files.damage(self.folder, which, how)
+        return None
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of the local-store suite."""
+        return {
+            "update": self.update,
+            "freeze": self.freeze,
+            "read": self.read,
+            "persist": self.persist,
+            "persist_all": self.persist_all,
+            "remove": self.remove,
+            "clone": self.clone,
+            "restart": self.restart,
+            "damage": self.damage,
+        }
