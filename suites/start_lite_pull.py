@@ -6,7 +6,7 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.switches import LITE_PULL
+from rocketmq_conformance.models.client.switches import LITE_PULL, LITE_STARTS
 from rocketmq_conformance.models.client.world import world
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import start_values as values
@@ -23,8 +23,14 @@ def _checked(profile: Profile) -> bool:
     return _offered(profile) and values.checked(profile)
 
 
+def _timed(profile: Profile) -> bool:
+    """4.6.0 has no ConsumeFromWhere for lite pull, and no timestamp."""
+    return LITE_STARTS.on(profile.client)
+
+
 @operation(
-    "Compute where to start: `fault` is how the broker plays the query, `bound_fault` how it plays max and search.",
+    "Compute where to start (4.6.0 has no `where`): `fault` is how the broker plays the query, `bound_fault` how it "
+    "plays max and search.",
     weight=6,
     offered=_offered,
 )
@@ -43,7 +49,7 @@ class StartChecked(Operation):
     bound_fault: Annotated[str, values.BOUND_FAULT]
 
 
-@operation("Start at a time: `timestamp` is read in time zone `zone`.", weight=6, offered=_offered)
+@operation("Start at a time: `timestamp` is read in time zone `zone`.", weight=6, offered=_timed)
 class StartAtTime(Operation):
     queue: Annotated[int, values.TIMED_QUEUE]
     timestamp: Annotated[str | None, values.TIME]
