@@ -49,7 +49,7 @@ class CreateTopic(Operation):
     queues: Annotated[int, values.QUEUES]
 
 
-@operation("Delete a topic.", side=Side.BROKER, weight=3, observes=True)
+@operation("Delete a topic.", side=Side.BROKER, weight=1, observes=True)
 class DeleteTopic(Operation):
     topic: Annotated[int, _OWN]
 
