@@ -29,6 +29,8 @@ _MIN = int(Request.GET_MIN_OFFSET)
 _SEARCH = int(Request.SEARCH_OFFSET_BY_TIMESTAMP)
 _ROUTE = int(Request.GET_ROUTEINFO_BY_TOPIC)
 _BOUNDS = frozenset({_MAX, _MIN, _SEARCH})
+_CODES = {response.name: int(response) for response in Response}
+_BEGINNING = world()
 
 
 class World:
@@ -36,23 +38,32 @@ class World:
 
     def __init__(self, profile: Profile) -> None:
         self.rules = BrokerRules.of(profile)
-        self.state: BrokerState = world()
+        self.state: BrokerState = _BEGINNING
         #: How queries and commits are played until further notice (see ``layout.FAULTS``).
         self.fault = "answer"
         #: The same for max, min and search (see ``layout.BOUND_FAULTS``).
         self.bound_fault = "answer"
         self._commits: list[tuple[int, int]] = []
+        self._plays = {
+            _QUERY: self._query,
+            _UPDATE: self._update,
+            _MAX: self._max,
+            _MIN: self._min,
+            _SEARCH: self._search,
+        }
         #: Where the name server says the broker is.
         self.address = "127.0.0.1:10911"
 
     def begin(self) -> None:
         """Begin a case."""
-        self.state = world()
+        self.state = _BEGINNING
         self.fault = self.bound_fault = "answer"
         self._commits = []
 
     def take_commits(self) -> tuple[tuple[int, int], ...]:
         """The commits that were stored since the last call, as sorted (queue, offset) pairs."""
+        if not self._commits:
+            return ()
         taken, self._commits = self._commits, []
         return tuple(sorted(taken))
 
@@ -60,51 +71,42 @@ class World:
 
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer one request as the model's broker, or as the armed fault says."""
-        if code == _ROUTE:
-            return self._route(ext["topic"])
-        if code != _QUERY and code != _UPDATE and code not in _BOUNDS:
-            return int(Response.REQUEST_CODE_NOT_SUPPORTED), f"request type {code} not supported", {}, b""
+        play = self._plays.get(code)
+        if play is None:
+            if code == _ROUTE:
+                return self._route(ext["topic"])
+            return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
         fault = self.bound_fault if code in _BOUNDS else self.fault
-        if fault == "answer":
-            return self._answer(code, ext)
-        if fault == "silent":
-            raise TimeoutError("the scripted broker stays silent")
-        if fault == "cut":
-            raise ConnectionError("the scripted broker cut the connection")
-        if fault == "no-field":
-            return 0, "", {}, b""
-        if fault == "negative":
-            return 0, "", {"offset": str(NEGATIVE)}, b""
-        return int(Response[fault]), "scripted", {}, b""
+        return play(ext) if fault == "answer" else _faulty(fault)
 
-    def _answer(self, code: int, ext: dict[str, str]) -> Answered:
-        topic, queue = ext["topic"], int(ext["queueId"])
-        result: object
-        if code == _QUERY:
-            wanted = ext.get("setZeroIfNotFound")
-            set_zero = None if wanted is None else wanted == "true"
-            group = ext["consumerGroup"]
-            _, result, _ = query_offset(self.rules, self.state, group, topic, queue, set_zero)
-        elif code == _UPDATE:
-            offset = int(ext["commitOffset"])
-            self.state, result, _ = commit_offset(self.rules, self.state, ext["consumerGroup"], topic, queue, offset)
-            if result is None:
-                self._commits.append((_INDEX[topic, queue], offset))
-                return 0, "", {}, b""
-        elif code == _MAX:
-            _, result, _ = max_offset(self.state, topic, queue)
-        elif code == _MIN:
-            _, result, _ = min_offset(self.state, topic, queue)
-        else:
-            boundary = ext.get("boundaryType", LOWER).lower()
-            _, result, _ = search(self.rules, self.state, topic, queue, int(ext["timestamp"]), boundary)
+    def _query(self, ext: dict[str, str]) -> Answered:
+        wanted = ext.get("setZeroIfNotFound")
+        set_zero = None if wanted is None else wanted == "true"
+        topic, queue, group = ext["topic"], int(ext["queueId"]), ext["consumerGroup"]
+        return _answered(query_offset(self.rules, self.state, group, topic, queue, set_zero)[1])
+
+    def _update(self, ext: dict[str, str]) -> Answered:
+        topic, queue, offset = ext["topic"], int(ext["queueId"]), int(ext["commitOffset"])
+        self.state, result, _ = commit_offset(self.rules, self.state, ext["consumerGroup"], topic, queue, offset)
         if isinstance(result, Err):
-            return int(Response[result.code]), "", {}, b""
-        return 0, "", {"offset": str(result)}, b""
+            return _answered(result)
+        self._commits.append((_INDEX[topic, queue], offset))
+        return 0, "", {}, b""
+
+    def _max(self, ext: dict[str, str]) -> Answered:
+        return _answered(max_offset(self.state, ext["topic"], int(ext["queueId"]))[1])
+
+    def _min(self, ext: dict[str, str]) -> Answered:
+        return _answered(min_offset(self.state, ext["topic"], int(ext["queueId"]))[1])
+
+    def _search(self, ext: dict[str, str]) -> Answered:
+        topic, queue, time = ext["topic"], int(ext["queueId"]), int(ext["timestamp"])
+        boundary = ext.get("boundaryType", LOWER).lower()
+        return _answered(search(self.rules, self.state, topic, queue, time, boundary)[1])
 
     def _route(self, topic: str) -> Answered:
         if topic not in self.state.topics:
-            return int(Response.TOPIC_NOT_EXIST), f"No topic route info in name server for the topic: {topic}", {}, b""
+            return _CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
         queues = self.state.topics[topic]
         route = {
             "brokerDatas": [{"brokerAddrs": {"0": self.address}, "brokerName": BROKER, "cluster": "conformance"}],
@@ -134,3 +136,23 @@ class World:
         """Put a queue into one of ``models.client.world.SHAPES``."""
         self.state = reshaped(self.state, queue, shape)
         return None
+
+
+def _answered(result: object) -> Answered:
+    """The response that carries an offset or a refusal."""
+    if isinstance(result, Err):
+        return _CODES[result.code], "", {}, b""
+    return 0, "", {"offset": str(result)}, b""
+
+
+def _faulty(fault: str) -> Answered:
+    """The response of a fault; TimeoutError or ConnectionError when it is none."""
+    if fault == "silent":
+        raise TimeoutError("the scripted broker stays silent")
+    if fault == "cut":
+        raise ConnectionError("the scripted broker cut the connection")
+    if fault == "no-field":
+        return 0, "", {}, b""
+    if fault == "negative":
+        return 0, "", {"offset": str(NEGATIVE)}, b""
+    return _CODES[fault], "scripted", {}, b""
