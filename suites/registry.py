@@ -9,6 +9,7 @@ from rocketmq_conformance.suites.suite import Suite
 _MODULES = (
     "allocation",
     "remote_store",
+    "local_store",
     "start_push",
     "start_lite_pull",
     "start_pull",

@@ -232,3 +232,63 @@ def test_every_mutant_is_noticed_within_2000_cases(mutant: Mutant, tmp_path: Pat
 
 #: Releases on both sides of every change, and the one with an odd parser.
 RELEASES = ("4.7.1", "4.9.8", "5.0.0", "5.1.4", "5.2.0", "5.4.0", "5.5.0")
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_model_is_the_real_class(release: str) -> None:
+    from rocketmq_conformance.conformance.java import jvm
+    from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
+    from rocketmq_conformance.conformance.java.release import java_release
+
+    classes = java_release(release)
+    store = JavaLocalStore(classes, jvm.folder() / "offsets")
+
+    def begin(case: int) -> Calls:
+        store.begin()
+        return store.calls()
+
+    assert first_difference(begin, Profile.of(client=release), 300) is None
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("release", ["4.7.1", "5.5.0"])
+def test_the_port_and_the_real_class_read_each_others_files(release: str, tmp_path: Path) -> None:
+    from rocketmq_conformance.conformance.java import jvm
+    from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
+    from rocketmq_conformance.conformance.java.release import java_release
+
+    java = JavaLocalStore(java_release(release), jvm.folder() / "offsets")
+    port = LocalOffsetStore(tmp_path, "G")
+    java.update(0, 2**53 + 1, False)
+    java.update(3, -1, False)
+    java.persist_all((0, 3))
+    port.folder.mkdir(parents=True)
+    port.file.write_bytes((java.folder / "offsets.json").read_bytes())
+    assert port.restart() is None
+    assert port.clone("") == ((0, 2**53 + 1), (3, -1))
+    port.update(1, 8, False)
+    port.persist(1)
+    (java.folder / "offsets.json").write_bytes(port.file.read_bytes())
+    assert java.restart() is None
+    assert java.clone("") == ((0, 2**53 + 1), (1, 8), (3, -1))
+
+
+@pytest.mark.java
+def test_the_users_own_offsets_are_left_alone(tmp_path: Path) -> None:
+    from rocketmq_conformance.conformance.adapter import AdapterError
+    from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
+    from rocketmq_conformance.conformance.java.release import java_release
+
+    real = java_release("5.5.0")
+
+    class Careless:
+        LOCAL_OFFSET_STORE_DIR = str(tmp_path / ".rocketmq_offsets")
+
+    class Classes:
+        def load(self, name: str) -> object:
+            return Careless if name.endswith("LocalFileOffsetStore") else real.load(name)
+
+    with pytest.raises(AdapterError, match=r"set -Drocketmq\.client\.localOffsetStoreDir"):
+        JavaLocalStore(Classes(), tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ import jpype
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.local_files import CLIENT_ID, damage
 from rocketmq_conformance.models.client.layout import GROUP, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
 
 #: Read by the class when it is initialised, once per class loader.
@@ -151,4 +152,4 @@ class JavaLocalStore:
         return None
 
     def _position(self, queue: Any) -> int:
-        return self._positions[str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId())]
+        return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]

@@ -8,6 +8,7 @@ from typing import Any
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
+from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
 from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import Calls, Sockets, Transport
@@ -19,6 +20,7 @@ from rocketmq_conformance.suites.suite import Suite
 PARTS: dict[str, str] = {
     "allocation": "allocator",
     "remote-store": "remote_store",
+    "local-store": "local_store",
     "start-push": "start",
     "start-lite-pull": "start",
     "start-pull": "start",
@@ -27,6 +29,7 @@ PARTS: dict[str, str] = {
 CLASSES: dict[str, type] = {
     "allocator": Allocator,
     "remote_store": RemoteOffsetStore,
+    "local_store": LocalOffsetStore,
     "start": StartPosition,
 }
 
@@ -55,6 +58,8 @@ class Port:
         made = self.classes[part]
         if part == "allocator":
             self._part = self._part if type(self._part) is made else made()
+        elif part == "local_store":
+            self._part = made(case.directory, case.group)
         else:
             self._part = made(self._connected(case))
         self._calls = self._part.calls(case.suite.name) if part == "start" else self._part.calls()
