@@ -1,0 +1,102 @@
+"""The adapter of the real Java client: one release, its own classes, no threads of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from rocketmq_conformance.conformance.adapter import Case, Hello
+from rocketmq_conformance.conformance.java import jvm
+from rocketmq_conformance.conformance.java.release import java_release
+from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites.operation import Operation
+from rocketmq_conformance.suites.suite import Suite
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.java.allocation import JavaAllocation
+    from rocketmq_conformance.conformance.java.consumer import JavaConsumer
+    from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
+
+#: First release with a lite pull consumer (S29).
+_LITE_PULL = Release(4, 6, 0)
+
+
+class JavaClient:
+    """Drives the classes of one client release."""
+
+    def __init__(self, version: str, via: str = "call") -> None:
+        """ValueError when the version is none; CannotRunError when it cannot be loaded here."""
+        Release.parse(version)
+        self.version = version
+        self.via = via
+        self.release = java_release(version)
+        self._allocation: JavaAllocation | None = None
+        self._consumer: JavaConsumer | None = None
+        self._local: JavaLocalStore | None = None
+        self._calls: dict[str, Callable[..., Result]] = {}
+
+    def hello(self) -> Hello:
+        """A client of this release."""
+        unsupported = {}
+        if self.release.release < _LITE_PULL:
+            unsupported["start-lite-pull"] = f"client {self.version} has no lite pull consumer"
+        name = "java-client" if self.via == "call" else "java-client via tcp"
+        return Hello(name, self.version, client=self.version, unsupported=unsupported, sides=("pure", "client"))
+
+    def reset(self, case: Case) -> None:
+        """Begin a case on the part that plays the suite."""
+        match case.suite.name:
+            case "allocation":
+                self._calls = self._allocation_calls()
+            case "local-store":
+                self._calls = self._local_calls(case)
+            case _:
+                self._calls = self._consumer_calls(case)
+
+    def apply(self, operation: Operation) -> Outcome:
+        """Do one operation."""
+        call = self._calls.get(operation.form.name)
+        if call is None:
+            return Unsupported(f"client {self.version} has no {operation.form.name}")
+        return outcome_of(call(*operation.args))
+
+    def calls(self, suite: Suite) -> Sequence[Callable[..., Result]] | None:
+        """One callable per operation, for the case of the last reset."""
+        if self.via != "call":
+            return None
+
+        def named(name: str) -> Callable[..., Result]:
+            return lambda *args: self._calls[name](*args)
+
+        return [named(op.form.name) for op in suite.operations]
+
+    def close(self) -> None:
+        """Close connections; the machine itself ends with the process."""
+        if self._consumer is not None:
+            self._consumer.close()
+
+    def _allocation_calls(self) -> dict[str, Callable[..., Result]]:
+        if self._allocation is None:
+            from rocketmq_conformance.conformance.java.allocation import JavaAllocation
+
+            self._allocation = JavaAllocation(self.release)
+            self._strategies = self._allocation.calls()
+        return self._strategies
+
+    def _consumer_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._consumer is None:
+            from rocketmq_conformance.conformance.java.consumer import JavaConsumer
+
+            self._consumer = JavaConsumer(self.release, self.via)
+            self._operations = self._consumer.calls()
+        self._consumer.begin(case)
+        return self._operations
+
+    def _local_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._local is None:
+            from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
+
+            self._local = JavaLocalStore(self.release, jvm.folder() / "offsets")
+        self._local.begin()
+        return self._local.calls()

@@ -1,0 +1,85 @@
+"""The Java machine in this process: started once, quiet, and never waited for at the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+
+#: Old netty opens buffers by reflection (up to 4.9.0); the rest keeps clients quiet and small.
+FLAGS = (
+    "-Xss512k",
+    "-Xmx1g",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.awt.headless=true",
+    "-Dfile.encoding=UTF-8",
+    "-Duser.timezone=UTC",
+    "-Drocketmq.client.logUseSlf4j=true",
+    "-Drocketmq.log.level=OFF",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+)
+
+_home: Path | None = None
+
+
+def start() -> Any:
+    """Start the machine unless it runs, and give the jpype module; CannotRunError when there is none.
+
+    Client threads are no daemons: a process that used the machine ends with ``os._exit`` (the command line does).
+    """
+    global _home
+    try:
+        import jpype
+        import jpype.config
+    except ImportError as error:
+        raise CannotRunError(
+            "The real Java client needs JPype: install it with `pip install rocketmq-conformance[java]`."
+        ) from error
+    if jpype.isJVMStarted():
+        return jpype
+    jpype.config.destroy_jvm = False
+    _home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-java-"))
+    flags = (
+        *FLAGS,
+        f"-Duser.home={_home}",
+        f"-Drocketmq.log.root={_home}",
+        f"-Drocketmq.client.logRoot={_home}",
+        f"-Drocketmq.client.localOffsetStoreDir={_home / 'offsets'}",
+    )
+    try:
+        jpype.startJVM(*flags, convertStrings=True)
+    except (jpype.JVMNotFoundException, jpype.JVMNotSupportedException, OSError, ValueError) as error:
+        clean_up()
+        raise CannotRunError(
+            f"No Java machine can be started ({error}): install a JDK of 11 or later, or set JAVA_HOME."
+        ) from error
+    return jpype
+
+
+def folder() -> Path:
+    """The home folder that clients see; the machine must run."""
+    if _home is None:
+        raise CannotRunError("The Java machine of this process was started by somebody else.")
+    return _home
+
+
+def clean_up() -> None:
+    """Remove the home folder."""
+    if _home is not None:
+        shutil.rmtree(_home, ignore_errors=True)
+
+
+def end(code: int) -> None:
+    """End the process at once when a machine runs in it; its threads would keep it alive."""
+    import sys
+
+    if "jpype" not in sys.modules:
+        return
+    clean_up()
+    os._exit(code)

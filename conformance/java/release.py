@@ -1,0 +1,87 @@
+"""One release of the Java client: its classes in a loader of their own, so that many releases share one machine."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.java import jvm
+from rocketmq_conformance.conformance.maven import class_path
+from rocketmq_conformance.models.release import Release
+
+_ROOT = "org.apache.rocketmq."
+
+
+class JavaRelease:
+    """The classes of one client release."""
+
+    def __init__(self, version: str) -> None:
+        """Resolve and load; CannotRunError with a sentence when the release or Java cannot be had."""
+        try:
+            self.release = Release.parse(version)
+        except ValueError as error:
+            raise ValueError(str(error)) from error
+        self.version = version
+        jars = class_path(("rocketmq-client",), version)
+        jpype = jvm.start()
+        file, loader = jpype.JClass("java.io.File"), jpype.JClass("java.lang.ClassLoader")
+        urls = [file(str(jar)).toURI().toURL() for jar in jars]
+        array = jpype.JArray(jpype.JClass("java.net.URL"))(urls)
+        self._loader = jpype.JClass("java.net.URLClassLoader")(array, loader.getPlatformClassLoader())
+        self._jpype = jpype
+        self._classes: dict[str, Any] = {}
+        self._fields: dict[tuple[str, str], Any] = {}
+
+    def load(self, name: str) -> Any:
+        """The class ``org.apache.rocketmq.<name>``, wherever the release keeps it; raises what Java raises."""
+        found = self._classes.get(name)
+        if found is None:
+            try:
+                found = self._jpype.JClass(self._loader.loadClass(_ROOT + name))
+            except self._jpype.JException:
+                older = name.replace("remoting.protocol.", "common.protocol.")
+                if older == name:
+                    raise
+                found = self._jpype.JClass(self._loader.loadClass(_ROOT + older))
+            self._classes[name] = found
+        return found
+
+    def has(self, name: str) -> bool:
+        """Does the release have the class?"""
+        try:
+            self.load(name)
+        except self._jpype.JException:
+            return False
+        return True
+
+    def get(self, owner: Any, field: str) -> Any:
+        """The value of a private field."""
+        return self._field(owner, field).get(owner)
+
+    def put(self, owner: Any, field: str, value: Any) -> None:
+        """Set a private field."""
+        self._field(owner, field).set(owner, value)
+
+    def _field(self, owner: Any, field: str) -> Any:
+        kind = owner.getClass()
+        key = str(kind.getName()), field
+        found = self._fields.get(key)
+        while found is None:
+            if kind is None:
+                raise CannotRunError(
+                    f"Client {self.version} has no field {key[0]}.{field}: it is not known to the kit."
+                )
+            try:
+                found = kind.getDeclaredField(field)
+            except self._jpype.JException:
+                kind = kind.getSuperclass()
+        found.setAccessible(True)
+        self._fields[key] = found
+        return found
+
+
+@lru_cache(maxsize=64)
+def java_release(version: str) -> JavaRelease:
+    """The classes of a release, loaded once per process."""
+    return JavaRelease(version)
