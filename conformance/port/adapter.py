@@ -34,6 +34,12 @@ CLASSES: dict[str, type] = {
 }
 
 
+#: Ways to talk to a broker.
+WAYS: dict[str, type[Transport]] = {"call": Calls, "tcp": Sockets}
+
+Played = dict[str, Callable[..., Result]]
+
+
 class Port:
     """The bundled Python port; ``parts`` replaces some of its classes (mutants do)."""
 
@@ -42,55 +48,69 @@ class Port:
         self.via = via
         self.name = name
         self._transport: Transport | None = None
-        self._part: Any = None
-        self._calls: dict[str, Callable[..., Result]] = {}
+        self._parts: dict[str, Any] = {}
+        #: Operations by suite and name.
+        self._played: dict[str, Played] = {}
+        self._suite = ""
 
     def hello(self) -> Hello:
         """A consumer client: it has no broker half."""
         return Hello(self.name, __version__, sides=("pure", "client"))
 
     def reset(self, case: Case) -> None:
-        """A new part for a new case; connections stay."""
-        part = PARTS.get(case.suite.name)
-        if part is None:
-            self._calls = {}
-            return
-        made = self.classes[part]
-        if part == "allocator":
-            self._part = self._part if type(self._part) is made else made()
-        elif part == "local_store":
-            self._part = made(case.directory, case.group)
-        else:
-            self._part = made(self._connected(case))
-        self._calls = self._part.calls(case.suite.name) if part == "start" else self._part.calls()
+        """Forget everything; connections stay."""
+        self._suite = case.suite.name
+        part = PARTS.get(self._suite)
+        if part == "local_store":
+            self._played[self._suite] = self.classes[part](case.directory, case.group).calls()
+        elif part == "allocator":
+            self._plays(self._suite)
+        elif part:
+            self._talks().begin(case)
+            self._plays(self._suite)
+            self._parts[part].forget()
 
     def apply(self, operation: Operation) -> Outcome:
         """Do one operation."""
-        call = self._calls.get(operation.form.name)
+        call = self._played.get(self._suite, {}).get(operation.form.name)
         if call is None:
             return Unsupported(f"the port has no {operation.form.name}")
         return outcome_of(call(*operation.args))
 
     def calls(self, suite: Suite) -> Sequence[Callable[..., Result]] | None:
         """One callable per operation, for the case of the last reset."""
-        if suite.name not in PARTS:
+        part = PARTS.get(suite.name)
+        if part is None or self.via != "call":
             return None
-        if self.via != "call":
-            return None
-
-        def named(name: str) -> Callable[..., Result]:
-            return lambda *args: self._calls[name](*args)
-
-        return [named(op.form.name) for op in suite.operations]
+        names = [op.form.name for op in suite.operations]
+        if part == "local_store":  # every case has a store of its own
+            return [lambda *args, name=name: self._played[suite.name][name](*args) for name in names]
+        played = self._plays(suite.name)
+        return [played.get(name, _left_to_the_world) for name in names]
 
     def close(self) -> None:
         """Close connections."""
         if self._transport:
             self._transport.close()
 
-    def _connected(self, case: Case) -> Transport:
+    def _plays(self, suite: str) -> Played:
+        """The operations of a part that lives as long as the port."""
+        if suite not in self._played:
+            part = PARTS[suite]
+            if part not in self._parts:
+                made = self.classes[part]
+                self._parts[part] = made() if part == "allocator" else made(self._talks())
+            made = self._parts[part]
+            self._played[suite] = made.calls(suite) if part == "start" else made.calls()
+        return self._played[suite]
+
+    def _talks(self) -> Transport:
         if self._transport is None:
-            if self.via not in ("call", "tcp"):
+            if self.via not in WAYS:
                 raise AdapterError(f"The port cannot talk via {self.via!r}: use call or tcp.")
-            self._transport = Calls(case.exchange) if self.via == "call" else Sockets(case.name_server())
+            self._transport = WAYS[self.via]()
         return self._transport
+
+
+def _left_to_the_world(*args: Any) -> Result:
+    raise AdapterError("The port was asked for an operation that it does not have: leave it to the scripted broker.")

@@ -12,11 +12,22 @@ from rocketmq_conformance.models.outcome import Err, Result
 NO_OFFSET = -1
 BROKER_FAILED = -2
 NO_QUEUE = -3
+#: What the caller of a commit sees when nobody knows the broker, and when it does not answer.
+UNROUTED = Err("CLIENT")
+UNANSWERED = Err("REMOTING")
 
 _QUERY = int(Request.QUERY_CONSUMER_OFFSET)
 _UPDATE = int(Request.UPDATE_CONSUMER_OFFSET)
 _SUCCESS = int(Response.SUCCESS)
 _NOT_FOUND = int(Response.QUERY_NOT_FOUND)
+
+
+def header(topic: str, number: int) -> dict[str, str]:
+    """The header fields that name the group and a queue."""
+    return {"consumerGroup": GROUP, "topic": topic, "queueId": str(number)}
+
+
+_HEADERS = [header(queue.topic, queue.id) for queue in QUEUES]
 
 
 class OffsetNotFoundError(Exception):
@@ -42,8 +53,13 @@ class RemoteOffsetStore:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.table: dict[int, Entry] = {}
+        self.table: dict[int, Entry]
+        self.forget()
         self.queries = [self.query_header(queue.topic, queue.id) for queue in QUEUES]
+
+    def forget(self) -> None:
+        """Begin with an empty memory."""
+        self.table = {}
 
     # --- memory -------------------------------------------------------------------------------------------
 
@@ -162,7 +178,7 @@ class RemoteOffsetStore:
 
     def query_header(self, topic: str, number: int) -> dict[str, str]:
         """The header of a query."""
-        return {"consumerGroup": GROUP, "topic": topic, "queueId": str(number)}
+        return header(topic, number)
 
     # --- writing ------------------------------------------------------------------------------------------
 
@@ -194,14 +210,14 @@ class RemoteOffsetStore:
 
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
         """Send a commit, and report a refusal unless it is one way."""
-        topic, broker, number = QUEUES[queue]
-        ext = {"consumerGroup": GROUP, "topic": topic, "queueId": str(number), "commitOffset": str(offset)}
+        topic, broker, _ = QUEUES[queue]
+        ext = {**_HEADERS[queue], "commitOffset": str(offset)}
         try:
             code, _, _, _ = self.transport.ask(topic, broker, _UPDATE, ext, one_way)
         except NoRouteError:
-            return Err("CLIENT")
+            return UNROUTED
         except OSError:
-            return None if one_way else Err("REMOTING")
+            return None if one_way else UNANSWERED
         return self.verdict(code, one_way)
 
     def verdict(self, code: int, one_way: bool) -> Result:

@@ -18,6 +18,15 @@ TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
 _MAX = int(Request.GET_MAX_OFFSET)
 _SEARCH = int(Request.SEARCH_OFFSET_BY_TIMESTAMP)
 _SUCCESS = int(Response.SUCCESS)
+_HEADERS = [{"topic": queue.topic, "queueId": str(queue.id)} for queue in QUEUES]
+
+#: What the caller of the checked variant sees.
+NO_START = Err("CLIENT")
+NO_TIME = Err("RUNTIME")
+
+
+#: One of the three decisions: (queue, where, timestamp, zone) -> offset in messages.
+Decide = Callable[[int, str, str | None, str], int]
 
 
 class NoStartError(Exception):
@@ -34,6 +43,11 @@ class StartPosition:
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.store = RemoteOffsetStore(transport)
+        self.times: dict[tuple[str | None, str], int] = {}
+
+    def forget(self) -> None:
+        """Begin as a new consumer."""
+        self.store.forget()
 
     # --- decisions ----------------------------------------------------------------------------------------
 
@@ -125,8 +139,7 @@ class StartPosition:
 
     def header(self, queue: int) -> dict[str, str]:
         """The header of a request that concerns one queue."""
-        topic, _, number = QUEUES[queue]
-        return {"topic": topic, "queueId": str(number)}
+        return _HEADERS[queue]
 
     def bound(self, queue: int, code: int, ext: dict[str, str]) -> int:
         """An offset that the broker answers; NoStartError."""
@@ -146,8 +159,15 @@ class StartPosition:
     # --- time ---------------------------------------------------------------------------------------------
 
     def time(self, text: str | None, zone: str) -> int:
-        """The consumer's timestamp in ms since the epoch; NoTimeError."""
-        fields = self.fields(text or "")
+        """The consumer's timestamp in ms since the epoch, read once; NoTimeError."""
+        time = self.times.get((text, zone))
+        if time is None:
+            time = self.times[text, zone] = self.read_time(text or "", zone)
+        return time
+
+    def read_time(self, text: str, zone: str) -> int:
+        """The moment that a timestamp names; NoTimeError."""
+        fields = self.fields(text)
         clock = self.clock(fields) if fields else None
         if clock is None:
             raise NoTimeError
@@ -170,27 +190,39 @@ class StartPosition:
     def calls(self, suite: str) -> dict[str, Callable[..., Result]]:
         """One callable per operation of a start suite, by name; faults are the broker's affair."""
         decide = {"start-push": self.push, "start-lite-pull": self.lite_pull, "start-pull": self.pull}[suite]
-        store = self.store.calls()
-        calls: dict[str, Callable[..., Result]] = {name: store[name] for name in ("update", "remove", "read")}
-        for suffix, way in (("", unchecked), ("_checked", checked)):
-            calls[f"start{suffix}"] = lambda queue, where, *_, way=way: way(decide, queue, where, None, "")
-            calls[f"start_at_time{suffix}"] = lambda queue, text, zone, *_, way=way: way(
-                decide, queue, TIMESTAMP, text, zone
-            )
-        return calls
+
+        def start_checked(queue: int, where: str, *faults: str) -> Result:
+            return checked(decide, queue, where, None, "")
+
+        def start(queue: int, where: str, *faults: str) -> Result:
+            return unchecked(decide, queue, where, None, "")
+
+        def start_at_time_checked(queue: int, text: str | None, zone: str, *faults: str) -> Result:
+            return checked(decide, queue, TIMESTAMP, text, zone)
+
+        def start_at_time(queue: int, text: str | None, zone: str, *faults: str) -> Result:
+            return unchecked(decide, queue, TIMESTAMP, text, zone)
+
+        return {
+            **self.store.calls(),
+            "start": start,
+            "start_checked": start_checked,
+            "start_at_time": start_at_time,
+            "start_at_time_checked": start_at_time_checked,
+        }
 
 
-def checked(decide: Callable[..., int], *args: object) -> Result:
+def checked(decide: Decide, queue: int, where: str, text: str | None, zone: str) -> Result:
     """A decision with its errors as answers."""
     try:
-        return decide(*args)
+        return decide(queue, where, text, zone)
     except NoStartError:
-        return Err("CLIENT")
+        return NO_START
     except NoTimeError:
-        return Err("RUNTIME")
+        return NO_TIME
 
 
-def unchecked(decide: Callable[..., int], *args: object) -> Result:
+def unchecked(decide: Decide, queue: int, where: str, text: str | None, zone: str) -> Result:
     """The same as the older method has it: no start is -1."""
-    result = checked(decide, *args)
-    return -1 if result == Err("CLIENT") else result
+    result = checked(decide, queue, where, text, zone)
+    return -1 if result is NO_START else result

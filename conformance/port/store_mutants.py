@@ -11,7 +11,6 @@ from rocketmq_conformance.conformance.port.remote_store import (
     QueryFailedError,
     RemoteOffsetStore,
 )
-from rocketmq_conformance.conformance.port.transport import Transport
 from rocketmq_conformance.conformance.remoting.codes import Response, response_name
 from rocketmq_conformance.models.outcome import Err, Result
 
@@ -269,8 +268,8 @@ class RemoveKeepsFrozen(RemoteOffsetStore):
 
 
 class StaysFrozen(RemoteOffsetStore):
-    def __init__(self, transport: Transport) -> None:
-        super().__init__(transport)
+    def forget(self) -> None:
+        super().forget()
         self.once_frozen: set[int] = set()
 
     def freeze(self, queue: int, offset: int) -> Result:
@@ -376,8 +375,8 @@ class UnusedSent(RemoteOffsetStore):
 
 
 class SkipsEqual(RemoteOffsetStore):
-    def __init__(self, transport: Transport) -> None:
-        super().__init__(transport)
+    def forget(self) -> None:
+        super().forget()
         self.sent: dict[int, int] = {}
 
     def send(self, queue: int, offset: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Protocol
 
-from rocketmq_conformance.conformance.adapter import Exchange
+from rocketmq_conformance.conformance.adapter import AdapterError, Case, Exchange
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 
@@ -22,6 +22,10 @@ class NoRouteError(Exception):
 
 class Transport(Protocol):
     """Asks the broker that serves a queue."""
+
+    def begin(self, case: Case) -> None:
+        """Ask the broker of this case from now on."""
+        ...
 
     def ask(self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False) -> Answered:
         """One request; TimeoutError, ConnectionError, or NoRouteError when there is no such broker."""
@@ -41,24 +45,35 @@ def master(route: bytes, broker: str) -> str | None:
     return None
 
 
+def _nobody(address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+    raise AdapterError("The port has no broker to ask before its first case begins.")
+
+
 class Calls:
     """Requests as plain calls."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
-        self._addresses: dict[tuple[str, str], str | None] = {}
+    def __init__(self) -> None:
+        self._exchange: Exchange = _nobody
+        self._addresses: dict[tuple[str, str], str] = {}
+
+    def begin(self, case: Case) -> None:
+        """Ask the broker of this case from now on."""
+        if case.exchange != self._exchange:
+            self._exchange = case.exchange
+            self._addresses.clear()
 
     def ask(self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False) -> Answered:
         """One request."""
-        place = topic, broker
-        address = self._addresses.get(place)
-        if address is None:
-            answer = self._exchange("", _ROUTE, {"topic": topic}, b"", False)
-            address = master(answer[3], broker) if answer[0] == 0 else None
-            if address is None:
-                raise NoRouteError(topic)
-            self._addresses[place] = address
+        address = self._addresses.get((topic, broker)) or self._look_up(topic, broker)
         return self._exchange(address, code, ext, b"", one_way)
+
+    def _look_up(self, topic: str, broker: str) -> str:
+        code, _, _, route = self._exchange("", _ROUTE, {"topic": topic}, b"", False)
+        address = master(route, broker) if code == 0 else None
+        if address is None:
+            raise NoRouteError(topic)
+        self._addresses[topic, broker] = address
+        return address
 
     def close(self) -> None:
         """There is nothing to close."""
@@ -67,10 +82,18 @@ class Calls:
 class Sockets:
     """Requests over the remoting protocol."""
 
-    def __init__(self, name_server: str) -> None:
-        self._name_server = name_server
+    def __init__(self) -> None:
+        self._name_server = ""
         self._connections: dict[str, Connection] = {}
         self._addresses: dict[tuple[str, str], str] = {}
+
+    def begin(self, case: Case) -> None:
+        """Ask the broker of this case from now on; connections stay."""
+        name_server = case.name_server()
+        if name_server != self._name_server:
+            self.close()
+            self._addresses.clear()
+            self._name_server = name_server
 
     def ask(self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False) -> Answered:
         """One request."""
