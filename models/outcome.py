@@ -39,9 +39,9 @@ class Unsupported:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Undefined:
-    """The model's answer where RocketMQ promises nothing: every outcome is accepted."""
+    """The model's answer where RocketMQ promises nothing: every outcome is accepted. Compared by identity."""
 
 
 Outcome = Ok | Err | Unsupported

@@ -63,16 +63,11 @@ def commit_offset(
     if queue is None or offset is None:
         return state, INVALID_PARAMETER if rules.invalid_parameter else SYSTEM_ERROR, _FIELD
     key = (group, topic, queue)
-    after = BrokerState(state.topics, state.groups, state.logs, {**state.stored, key: offset})
-    return after, None, _kind(state, key, offset)
-
-
-def _kind(state: BrokerState, key: tuple[str, str, int], offset: int) -> Why:
-    old = state.stored.get(key)
     if offset < 0:
-        return _NEGATIVE
-    if key[0] not in state.groups or key[1] not in state.topics:
-        return _UNKNOWN
-    if old is None:
-        return _FIRST
-    return _FORWARD if offset > old else _SAME if offset == old else _BACK
+        why = _NEGATIVE
+    elif group not in state.groups or topic not in state.topics:
+        why = _UNKNOWN
+    else:
+        old = state.stored.get(key)
+        why = _FIRST if old is None else _FORWARD if offset > old else _SAME if offset == old else _BACK
+    return BrokerState(state.topics, state.groups, state.logs, {**state.stored, key: offset}), None, why
