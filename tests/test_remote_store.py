@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from rocketmq_conformance.models.client.remote_store import (
     RemoteStore,
     RemoteStoreModel,
 )
-from rocketmq_conformance.models.client.world import GAP, SHAPES, reshaped, shaped, world
+from rocketmq_conformance.models.client.world import GAP, SHAPES, TIMES, reshaped, shaped, world
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.remote_store import SUITE
@@ -186,17 +187,23 @@ def test_only_a_synchronous_commit_reports_a_failure() -> None:
     ],
 )
 def test_the_shapes_of_a_queue_are_what_they_are_called(shape: str, bounds: tuple[int, int], hot: bool) -> None:
-    log = shaped(0, shape)
+    log = shaped(shape)
     assert isinstance(log, QueueLog)
     assert (log.min, log.max, log.hot) == (*bounds, hot)
-    assert all(later - earlier == GAP for earlier, later in zip(log.times, log.times[1:], strict=False))
+    assert log.times in ((), TIMES, TIMES[4:])
+
+
+def test_messages_lie_half_an_hour_apart_or_months() -> None:
+    gaps = [later - earlier for earlier, later in pairwise(TIMES)]
+    assert {gap for gap in gaps if gap < 86_400_000} == {GAP}
+    assert sum(gap > 30 * 86_400_000 for gap in gaps) == 3
 
 
 def test_reshaping_a_queue_leaves_the_others_and_what_is_stored() -> None:
     broker = NEWEST.commit_elsewhere(START, 0, 9)[0].broker
     for shape in SHAPES:
         after = reshaped(broker, 0, shape)
-        assert after.logs[QUEUES[0].topic, 0] == shaped(0, shape)
+        assert after.logs[QUEUES[0].topic, 0] == shaped(shape)
         assert after.logs[QUEUES[2].topic, 0] == broker.logs[QUEUES[2].topic, 0]
         assert after.stored == broker.stored
 
