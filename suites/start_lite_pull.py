@@ -49,7 +49,7 @@ class StartChecked(Operation):
     bound_fault: Annotated[str, values.BOUND_FAULT]
 
 
-@operation("Start at a time: `timestamp` is read in time zone `zone`.", weight=6, offered=_timed)
+@operation("Start at a time: `timestamp` is read in time zone `zone`.", weight=8, offered=_timed)
 class StartAtTime(Operation):
     queue: Annotated[int, values.TIMED_QUEUE]
     timestamp: Annotated[str | None, values.TIME]
@@ -58,7 +58,7 @@ class StartAtTime(Operation):
     bound_fault: Annotated[str, values.TIMED_BOUND_FAULT]
 
 
-@operation("Start at a time, and report what fails.", weight=3, offered=_checked)
+@operation("Start at a time, and report what fails.", weight=4, offered=_checked)
 class StartAtTimeChecked(Operation):
     queue: Annotated[int, values.TIMED_QUEUE]
     timestamp: Annotated[str | None, values.TIME]

@@ -36,27 +36,30 @@ FAULT = Values(
 BOUND_FAULT = Values("answer", "SYSTEM_BUSY", "no-field", "silent", "cut", "negative", weights=(2, 1, 1, 1, 1, 1))
 
 TIMED_QUEUE = Values(0, 1, 2, 3)
-#: Times among the messages of a queue in one zone, and before or after them in the others; then what Java forgives,
-#: and what it does not.
+#: Times among the messages in one zone, and elsewhere in the others; then what Java forgives, and what it does not.
 TIME = Values(
-    "20240101020000",  # on message 4 of queue 0 in UTC
-    "20240101100500",  # queue 0 in Shanghai
-    "20240101073500",  # queue 0 in Kolkata
-    "20231231215959",  # queue 0 in New York
-    "20240101133000",  # queue 0 on Lord Howe Island
-    "20240310013000",  # queue 1 in New York, before the clocks go forward
-    "20240310023000",  # an hour that New York skips
+    "20240101001500",  # between the first two messages in UTC
+    "20240101081500",  # in Shanghai
+    "20240101054500",  # in Kolkata
+    "20231231191500",  # in New York
+    "20240101111500",  # on Lord Howe Island, in its summer
+    "20240701001500",  # between messages 6 and 7 in UTC
+    "20240630201500",  # in New York, in its summer
+    "20240701104500",  # on Lord Howe Island
+    "20240310013000",  # in New York, before the clocks go forward
+    "20240310020000",  # the beginning of an hour that New York skips
+    "20240310023000",  # the middle of it
     "20240310033000",  # and after it
-    "20241103003000",  # queue 2 in New York, while summer time lasts
-    "20241103013000",  # an hour that New York has twice
+    "20241103003000",  # in New York, before the clocks go back
+    "20241103013000",  # in an hour that New York has twice
     "20241103020000",  # and after it
     "19700101000000",
     "20380119031408",  # beyond 32 bits of seconds
-    "20231301021500",  # month 13
-    "20231231251560",  # hour 25, second 60
-    "2024010102000",  # seconds of one digit
-    "202401010100003600 UTC",  # seconds of four digits, and a zone that nobody reads
-    "2024010102",
+    "20231301001500",  # month 13
+    "20231231241460",  # hour 24, second 60
+    "2024010100155",  # seconds of one digit
+    "2024010100002700 UTC",  # seconds of four digits, and a zone that nobody reads
+    "2024010100",
     "yesterday",
     None,
 )

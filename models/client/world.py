@@ -5,39 +5,42 @@ from __future__ import annotations
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.layout import GROUP, LOST, QUEUES
 
-#: Store time of the first message of each queue (ms since the epoch): where nothing happens to the clocks, where
-#: they go forward in New York, and where they go back there.
-BEGINS = (
-    1_704_067_200_000,  # 2024-01-01T00:00Z
-    1_710_046_800_000,  # 2024-03-10T05:00Z: midnight in New York, two hours before the change
-    1_730_606_400_000,  # 2024-11-03T04:00Z: midnight in New York, two hours before the change
-    1_704_067_200_000,
+#: 2024-01-01T00:00Z, and how far apart neighbours lie: a time zone mistaken by half an hour shows.
+EPOCH = 1_704_067_200_000
+GAP = 1_800_000
+#: Where the clocks of New York go forward (2024-03-10T07:00Z), summer (2024-07-01T00:00Z), and where they go back
+#: (2024-11-03T06:00Z).
+FORWARD = 1_710_054_000_000
+SUMMER = 1_719_792_000_000
+BACK = 1_730_613_600_000
+#: Store times of the messages of every queue (ms since the epoch).
+TIMES = (
+    *(EPOCH, EPOCH + GAP),
+    *(FORWARD - GAP, FORWARD, FORWARD + GAP, FORWARD + 2 * GAP),
+    *(SUMMER, SUMMER + GAP),
+    *(BACK - GAP, BACK, BACK + GAP, BACK + 2 * GAP),
 )
-HOUR = 3_600_000
-#: Messages lie half an hour apart, so that a time zone mistaken by 30 minutes shows.
-GAP = HOUR // 2
 
 SHAPES = ("young", "empty", "expired", "gone", "cold")
 
 
-def shaped(queue: int, shape: str) -> QueueLog:
-    """The queue of that index, in each kind that a rule tells apart.
+def shaped(shape: str) -> QueueLog:
+    """A queue of each kind that a rule tells apart.
 
     young: 0 … 12 in memory; empty: never written; expired: 4 … 12; gone: all 12 expired; cold: 0 … 12, message 0
     no longer in memory.
     """
-    times = tuple(BEGINS[queue] + GAP * k for k in range(12))
     match shape:
         case "empty":
             return QueueLog()
         case "expired":
-            return QueueLog(min=4, first=4, times=times[4:])
+            return QueueLog(min=4, first=4, times=TIMES[4:])
         case "gone":
             return QueueLog(min=12, first=12)
         case "cold":
-            return QueueLog(times=times, hot=False)
+            return QueueLog(times=TIMES, hot=False)
         case _:
-            return QueueLog(times=times)
+            return QueueLog(times=TIMES)
 
 
 def world() -> BrokerState:
@@ -49,11 +52,11 @@ def world() -> BrokerState:
     return BrokerState(
         topics=topics,
         groups=frozenset({GROUP}),
-        logs={(queue.topic, queue.id): shaped(at, "young") for at, queue in enumerate(QUEUES) if at != LOST},
+        logs={(queue.topic, queue.id): shaped("young") for queue in known},
     )
 
 
 def reshaped(broker: BrokerState, queue: int, shape: str) -> BrokerState:
     """The broker with one queue in another shape; what is stored stays."""
     topic, _, number = QUEUES[queue]
-    return broker._replace(logs={**broker.logs, (topic, number): shaped(queue, shape)})
+    return broker._replace(logs={**broker.logs, (topic, number): shaped(shape)})
