@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from rocketmq_conformance.conformance.port.start import NoTimeError, StartPosition
+from rocketmq_conformance.conformance.port.transport import Calls
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 
 ZONES = (
@@ -21,16 +22,9 @@ ZONES = (
 )
 
 
-class Untransported(StartPosition):
-    """A clock without a broker."""
-
-    def __init__(self) -> None:
-        pass
-
-
 def read(text: str | None, zone: str) -> int | None:
     try:
-        return Untransported().time(text, zone)
+        return StartPosition(Calls()).time(text, zone)
     except NoTimeError:
         return None
 
