@@ -76,6 +76,10 @@ class JavaClient:
         if self._consumer is not None:
             self._consumer.close()
 
+    def strategies(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of the allocation suite that the release has, by name."""
+        return self._allocation_calls()
+
     def _allocation_calls(self) -> dict[str, Callable[..., Result]]:
         if self._allocation is None:
             from rocketmq_conformance.conformance.java.allocation import JavaAllocation

@@ -1,0 +1,165 @@
+"""The proof of the client half: the model against the real Java classes of many releases, in one process.
+
+Every release goes through the decision tables of reads and starts and through sampled allocations; four releases
+also through every small allocation and through stateful runs of every client suite.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.java import jvm
+from rocketmq_conformance.conformance.java.adapter import JavaClient
+from rocketmq_conformance.conformance.proof import allocation, java_tables
+from rocketmq_conformance.conformance.proof.record import Proven, Tally
+from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.models.outcome import Result, agrees
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.operation import Side
+from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.suite import Bound, Row, Suite
+
+#: Client releases that Maven can get.
+RELEASES = (
+    "4.0.0-incubating", "4.1.0-incubating", "4.2.0", "4.3.0", "4.3.2", "4.4.0", "4.5.0", "4.5.1", "4.5.2",
+    "4.6.0", "4.6.1", "4.7.0", "4.7.1", "4.8.0", "4.9.0", "4.9.1", "4.9.2", "4.9.3", "4.9.4", "4.9.5", "4.9.6",
+    "4.9.8", "5.0.0", "5.1.0", "5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.2.0", "5.3.0", "5.3.1", "5.3.2", "5.3.3",
+    "5.4.0", "5.5.0",
+)  # fmt: skip
+#: Releases whose small allocations are all tried.
+EXHAUSTIVE = frozenset({"4.7.1", "4.9.8", "5.1.4", "5.5.0"})
+#: Releases that are also run statefully.
+STATEFUL = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.5.0"})
+CASES = 300
+SEED = 20240101
+#: Seconds of sampled allocations per release.
+SAMPLED = 1.0
+
+Calls = Sequence[Callable[..., Result]]
+
+
+def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]:
+    """Everything about one release; CannotRunError when it cannot be had."""
+    profile = Profile.of(client=release)
+    client = JavaClient(release)
+    stage = Stage(client, profile)
+    try:
+        pure = Tally(Side.PURE.value, release)
+        client_side = Tally(Side.CLIENT.value, release)
+        strategies = client.strategies()
+        if exhaustive:
+            allocation.exhaust(pure, profile, strategies, allocation.worlds())
+        allocation.sample(pure, profile, strategies, SAMPLED)
+        _tables(stage, profile, client_side)
+        if stateful:
+            for suite in _client_suites(stage, profile):
+                draw = sampler(suite, profile)
+                plans = (draw.case(SEED, number, suite.steps) for number in range(CASES))
+                _play(stage, profile, client_side, suite, plans)
+        return [pure, client_side]
+    finally:
+        stage.close()
+
+
+def _client_suites(stage: Stage, profile: Profile) -> list[Suite]:
+    hello = stage.adapter.hello()
+    return [suite for suite in SUITES.values() if suite.side is Side.CLIENT and not hello.refuses(suite)]
+
+
+def _tables(stage: Stage, profile: Profile, tally: Tally) -> None:
+    for suite in _client_suites(stage, profile):
+        if suite.name == "remote-store":
+            _play(stage, profile, tally, suite, java_tables.reads(suite))
+        elif suite.name.startswith("start-"):
+            _play(stage, profile, tally, suite, java_tables.starts(suite))
+            _play(stage, profile, tally, suite, java_tables.timed_starts(suite))
+
+
+def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Iterable[list[Row]]) -> None:
+    """Play plans; a case ends at its first difference, or where the release lacks the operation."""
+    bound: Bound = suite.bind(profile)
+    calls = stage.calls(suite)
+    assert calls is not None
+    offered = set(suite.offered(profile))
+    for rows in plans:
+        stage.begin(suite, 0)
+        state = bound.initial
+        for position, args in rows:
+            if position not in offered:
+                break
+            observed = calls[position](*args)
+            before = state
+            state, expected, why = bound.handlers[position](state, *args)
+            if suite.operations[position].form.side is Side.WORLD:
+                continue
+            describe = partial(_described, suite, (position, args), suite.show(before))
+            tally.add(expected, why, observed, describe)
+            if not agrees(expected, observed):
+                break
+
+
+def _described(suite: Suite, row: Row, state: str) -> str:
+    return f"{suite.name}: {suite.operation(row)} in {state}"
+
+
+def prove(
+    releases: Iterable[str] = RELEASES, tallies: list[Tally] | None = None, unjudged: dict[str, str] | None = None
+) -> list[Proven]:
+    """Prove the model against each release; ``unjudged`` receives those that cannot be had, with the reason."""
+    rows: list[Proven] = []
+    for release in releases:
+        try:
+            done = prove_release(release, release in EXHAUSTIVE, release in STATEFUL)
+        except (CannotRunError, AdapterError) as error:
+            if unjudged is not None:
+                unjudged[release] = str(error)
+            continue
+        rows += [row for tally in done for row in tally.rows()]
+        if tallies is not None:
+            tallies += done
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prove, write the rows as JSON Lines, and print what differs.
+
+    0 when nothing differs, 1 when something does, 4 when a release could not be judged.
+    """
+    parser = argparse.ArgumentParser(description="Prove the model against the real Java client.")
+    parser.add_argument("releases", nargs="*", default=list(RELEASES), help="such as 4.9.8 5.5.0")
+    parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
+    chosen = parser.parse_args(arguments)
+    rows: list[Proven] = []
+    differences = 0
+    missing: dict[str, str] = {}
+    began = time.monotonic()
+    for release in chosen.releases:
+        started = time.monotonic()
+        tallies: list[Tally] = []
+        rows += prove([release], tallies, missing)
+        if release in missing:
+            print(f"client {release}: not judged: {missing[release]}", flush=True)
+            continue
+        said = ", ".join(f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies)
+        print(f"client {release}: {said}, {time.monotonic() - started:.0f} s", flush=True)
+        differences += sum(tally.differences for tally in tallies)
+        for tally in tallies:
+            for example in tally.examples[:5]:
+                print(f"  {example}")
+    if chosen.out:
+        chosen.out.write_text("".join(json.dumps(row.as_json()) + "\n" for row in rows), "utf-8")
+    print(f"{time.monotonic() - began:.0f} s")
+    return 1 if differences else 4 if missing else 0
+
+
+if __name__ == "__main__":
+    code = main()
+    jvm.end(code)
+    raise SystemExit(code)
