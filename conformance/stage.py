@@ -7,7 +7,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -34,6 +34,7 @@ class Stage:
         self.world = World(profile)
         self._server: ScriptedServer | None = None
         self._folder: Path | None = None
+        self._guarding = False
 
     def use(self, profile: Profile) -> None:
         """Play the world's broker by another profile; before the first case only."""
@@ -89,9 +90,13 @@ class Stage:
 
     @contextmanager
     def guarded(self, what: str) -> Iterator[None]:
-        """Turn whatever an adapter raises, and its silence, into an AdapterError with a sentence."""
+        """Turn whatever an adapter raises, and its silence, into an AdapterError with a sentence.
+
+        Inside another guard the time limit is that of the outer one.
+        """
+        inner, self._guarding = self._guarding, True
         try:
-            with _time_limit(self.patience):
+            with nullcontext() if inner else _time_limit(self.patience):
                 yield
         except (AdapterError, CannotRunError, KeyboardInterrupt):
             raise
@@ -99,6 +104,8 @@ class Stage:
             raise AdapterError(f"The adapter did not return from {what} within {self.patience:g} s.") from None
         except Exception as error:
             raise AdapterError(f"The adapter raised {type(error).__name__} ({_short(error)}) in {what}.") from error
+        finally:
+            self._guarding = inner
 
     def _with_effect(self, form: Form, outcome: Outcome) -> Outcome:
         if not form.effect:

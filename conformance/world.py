@@ -140,7 +140,7 @@ class World:
 
 def _answered(result: object) -> Answered:
     """The response that carries an offset or a refusal."""
-    if isinstance(result, Err):
+    if type(result) is Err:
         return _CODES[result.code], "", {}, b""
     return 0, "", {"offset": str(result)}, b""
 

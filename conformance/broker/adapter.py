@@ -31,7 +31,7 @@ from rocketmq_conformance.suites.suite import Suite
 T = TypeVar("T")
 
 #: Cases that are played side by side when nobody says otherwise.
-LANES = 32
+LANES = 64
 #: Suites that are played one case at a time, because they change the broker as a whole.
 ALONE = frozenset({"broker-restart"})
 #: Suites that need the aged store.
@@ -216,7 +216,8 @@ class BrokerAdapter:
         for lane, suite in cases:
             self._cases += 1
             names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
-            begun.append(begin(names, with_topic=suite.name != "broker-expired"))
+            with_topic, with_group = suite.name != "broker-expired", suite.name != "broker-search"
+            begun.append(begin(names, with_topic, with_group))
         self._play(begun)
 
     def _late_topics(self) -> bool:

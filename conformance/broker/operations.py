@@ -55,9 +55,11 @@ class Names:
         return self.group(index)
 
 
-def begin(names: Names, with_topic: bool) -> Job[None]:
-    """Topic 0 and group 0 as every case has them."""
-    error = yield from _create_group(names, 0)
+def begin(names: Names, with_topic: bool, with_group: bool) -> Job[None]:
+    """Topic 0 and group 0 as every case has them that asks for a topic or group of its own."""
+    error: Result = None
+    if with_group:
+        error = yield from _create_group(names, 0)
     if with_topic and error is None:
         error = yield from _create_topic(names, 0, QUEUES)
     if isinstance(error, Err):

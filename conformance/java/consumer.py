@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from rocketmq_conformance.conformance.adapter import Case
 from rocketmq_conformance.conformance.java.release import JavaRelease
 from rocketmq_conformance.conformance.java.transport import RemotingCalls
 from rocketmq_conformance.conformance.remoting.codes import response_name
-from rocketmq_conformance.models.client.layout import GROUP, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.layout import GROUP, NO_QUEUE, QUEUES, TOPIC
 from rocketmq_conformance.models.outcome import Err, Result
 
 CLIENT_ID = "10.0.0.1@conformance"
@@ -19,6 +20,8 @@ _TYPES = {
     "store": "READ_FROM_STORE",
     "memory-then-store": "MEMORY_FIRST_THEN_STORE",
 }
+#: Tries, and ms for each, of the request that settles a connection.
+_TRIES, _ROUTE_MILLIS = 20, 1000
 _TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
 #: Consumer class, field of its implementation, by suite.
 _CONSUMERS = {
@@ -96,9 +99,22 @@ class JavaConsumer:
         self.release.put(inside, "offsetStore", self.store)
 
     def settle(self) -> None:
-        """Wait until what was sent one way has arrived: a request behind it on the same connection is answered."""
-        if self.via == "tcp":
-            self.factory.getMQAdminImpl().minOffset(self._queues[0])
+        """Wait until what was sent one way has arrived: a request behind it on the same connection is answered.
+
+        The request is for a route, which no fault plays. A connection that was cut is made anew by it, before the
+        next operation could be lost on it.
+        """
+        if self.via != "tcp":
+            return
+        api = self.factory.getMQClientAPIImpl()
+        for left in reversed(range(_TRIES)):
+            try:
+                api.getTopicRouteInfoFromNameServer(TOPIC, _ROUTE_MILLIS)
+                return
+            except jpype.JException:
+                if not left:
+                    raise
+                time.sleep(0.05)
 
     def close(self) -> None:
         """Close connections."""
@@ -178,9 +194,12 @@ class JavaConsumer:
     def _returning_errors(self, call: Callable[..., Result]) -> Callable[..., Result]:
         def guarded(*args: Any) -> Result:
             try:
-                return call(*args)
+                result = call(*args)
             except jpype.JException as error:
-                return self._error(error)
+                result = self._error(error)
+            if "cut" in args:
+                self.settle()
+            return result
 
         return guarded
 

@@ -61,6 +61,12 @@ RULES = (
         "RemoteBrokerOffsetStore#readOffset, MQClientAPIImpl#queryConsumerOffset @ 4.9.8, 5.0.0, 5.5.0",
     ),
     Rule(
+        "API-QCO-1",
+        "SUCCESS answers the offset, any other code throws MQBrokerException; from 5.0.0 on QUERY_NOT_FOUND throws an "
+        "exception of its own, and in 5.0.0-ALPHA PULL_NOT_FOUND does.",
+        "MQClientAPIImpl#queryConsumerOffset @ 4.0.0, 4.9.8, 5.0.0-ALPHA, 5.0.0, 5.5.0",
+    ),
+    Rule(
         "OFF-R-FETCH",
         "Only client 5.0.0 asks with setZeroIfNotFound=false; all others let the broker answer 0 for a new group.",
         "RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker @ 4.9.8, 5.0.0, 5.1.0",
@@ -121,10 +127,10 @@ _READ = _why("OFF-R-READ", "memory hit", "memory miss")
 _FETCHED = _why("OFF-R-READ", "store, memory empty", "store raises memory", "store lowers memory", "store is memory")
 _FETCHED_FROZEN = Why(("OFF-R-READ", "OFF-FRZ-1"), "store, memory frozen")
 _FETCHED_ZERO = Why(("OFF-R-READ", "BQ-QUERY-1"), "stored 0")
-_NO_OFFSET = Why(("OFF-R-READ-ERROR",), "not found")
+_NO_OFFSET = Why(("OFF-R-READ-ERROR", "API-QCO-1"), "not found")
 _ASKED_NO_ZERO = Why(("OFF-R-READ-ERROR", "OFF-R-FETCH"), "not found, no zero asked")
-_REFUSED_OLD = Why(("OFF-R-READ-ERROR",), "refused, read as new")
-_REFUSED = Why(("OFF-R-READ-ERROR",), "refused")
+_REFUSED_OLD = Why(("OFF-R-READ-ERROR", "API-QCO-1"), "refused, read as new")
+_REFUSED = Why(("OFF-R-READ-ERROR", "API-QCO-1"), "refused")
 _FAILED = Why(("OFF-R-READ-ERROR",), "transport failed")
 _NO_FIELD = Why(("OFF-R-READ-ERROR",), "answer without offset")
 _NO_ROUTE = Why(("OFF-R-READ-ERROR",), "no broker")
