@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: First release with a lite pull consumer (S29).
 _LITE_PULL = Release(4, 6, 0)
+#: First release that gives up at once when a connection is cut under a waiting request.
+_FAILS_FAST = Release(5, 1, 3)
 
 
 class JavaClient:
@@ -31,6 +33,7 @@ class JavaClient:
         self.version = version
         self.via = via
         self.release = java_release(version)
+        self._long_waits = {"silent"} if self.release.release >= _FAILS_FAST else {"silent", "cut"}
         self._allocation: JavaAllocation | None = None
         self._consumer: JavaConsumer | None = None
         self._local: JavaLocalStore | None = None
@@ -56,8 +59,9 @@ class JavaClient:
 
     def apply(self, operation: Operation) -> Outcome:
         """Do one operation."""
-        if self.via == "tcp" and "silent" in operation.args:
-            return Unsupported("the client waits 5 s for a silent broker: judge that without via=tcp")
+        if self.via == "tcp" and not self._long_waits.isdisjoint(operation.args):
+            faults = " or ".join(sorted(self._long_waits))
+            return Unsupported(f"the client waits 5 s when the broker plays {faults}: judge that without via=tcp")
         call = self._calls.get(operation.form.name)
         if call is None:
             return Unsupported(f"client {self.version} has no {operation.form.name}")

@@ -102,10 +102,14 @@ class JavaConsumer:
         """Wait until what was sent one way has arrived: a request behind it on the same connection is answered.
 
         The request is for a route, which no fault plays. A connection that was cut is made anew by it, before the
-        next operation could be lost on it.
+        next operation could be lost on it. In recent releases a one-way request takes a turn of the
+        client's event loop more than a request that waits, which can overtake it: the second one cannot.
         """
-        if self.via != "tcp":
-            return
+        if self.via == "tcp":
+            self._ask_route()
+            self._ask_route()
+
+    def _ask_route(self) -> None:
         api = self.factory.getMQClientAPIImpl()
         for left in reversed(range(_TRIES)):
             try:
