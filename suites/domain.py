@@ -70,6 +70,10 @@ class Values:
         return {"enum": list(self.items)}
 
 
+#: Whole numbers are listed up to so many.
+_LISTED = 4096
+
+
 @dataclass(frozen=True)
 class Whole:
     """A whole number of ``[low, high]``: one of ``edges`` half of the time."""
@@ -83,8 +87,13 @@ class Whole:
             return pick(choices, self.edges)
         return self.low + choices.below(self.high - self.low + 1)
 
-    def rows(self) -> None:
-        return None
+    def rows(self) -> Sequence[int] | None:
+        every = range(self.low, self.high + 1)
+        if len(every) > _LISTED:
+            return None
+        if not self.edges:
+            return every
+        return [*self.edges * -(-len(every) // len(self.edges)), *every]
 
     def simpler(self, value: int) -> Sequence[int]:
         around = (*self.edges, self.low, value // 2, value - 1)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from itertools import product
+from math import prod
 from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from rocketmq_conformance.models.profile import Profile
@@ -72,17 +73,17 @@ class Form:
 
     def rows(self) -> list[tuple[Any, ...]] | None:
         """Every argument tuple by weight, or None when there are too many to list."""
+        columns = self.columns()
+        if columns is None or prod(map(len, columns)) > TABLE_LIMIT:
+            return None
+        return list(product(*columns))
+
+    def columns(self) -> tuple[Sequence[Any], ...] | None:
+        """Every value of each argument by weight, or None when one of them cannot be listed."""
         if self.together:
             return None
-        listed: list[Sequence[Any]] = []
-        size = 1
-        for _, domain in self.domains:
-            rows = domain.rows()
-            if rows is None:
-                return None
-            listed.append(rows)
-            size *= len(rows)
-        return list(product(*listed)) if size <= TABLE_LIMIT else None
+        listed = [domain.rows() for _, domain in self.domains]
+        return None if None in listed else tuple(rows for rows in listed if rows is not None)
 
     def simpler(self, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         """Argument tuples to try instead of ``args``, simplest first."""

@@ -1,20 +1,36 @@
 """The seeded sampler: case *i* of a suite is the same plan on every machine, Python version and partitioning.
 
-Operations whose arguments can be listed are drawn from one table of 65,536 rows, laid out by weight: a step
-costs two bytes of the case's stream and one look-up. The others are drawn argument by argument.
+Operations whose argument tuples can be listed are drawn from one table of 65,536 rows, laid out by weight: a step
+costs two bytes of the case's stream and one look-up. Where only the single arguments can be listed, each of them
+costs two bytes and a look-up more. The others are drawn argument by argument.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.choices import SeededChoices, stream
+from rocketmq_conformance.suites.choices import Choices, SeededChoices, stream
 from rocketmq_conformance.suites.suite import Row, Suite
 
 _TABLE = 1 << 16
+
+
+class _Columns(NamedTuple):
+    """The values of every argument of an operation, by weight."""
+
+    at: int
+    columns: tuple[Sequence[Any], ...]
+
+
+class _Drawn(NamedTuple):
+    """An operation that is drawn argument by argument."""
+
+    at: int
+    draw: Callable[[Choices], tuple[Any, ...]]
 
 
 class Sampler:
@@ -24,37 +40,50 @@ class Sampler:
         self.suite = suite
         offered = suite.offered(profile)
         total = sum(suite.operations[at].form.weight for at in offered)
-        self._table: list[Any] = []  # a row, or the position of an operation that is drawn
+        self._table: list[Any] = []
         for at in offered:
             form = suite.operations[at].form
             share = max(1, _TABLE * form.weight // total)
             rows = form.rows()
-            if rows is None:
-                self._table += [at] * share
-            else:
+            if rows is not None:
                 # one tuple object per distinct row; spread evenly over the operation's share
                 made = [(at, row) for row in rows]
                 self._table += [made[k * len(made) // share] for k in range(share)]
+            else:
+                columns = form.columns()
+                self._table += [_Drawn(at, form.draw) if columns is None else _Columns(at, columns)] * share
         while len(self._table) < _TABLE:
             self._table.append(self._table[-1])
         del self._table[_TABLE:]
-        self._listed = all(type(entry) is tuple for entry in self._table)
+        kinds = set(map(type, self._table))
+        self._listed = kinds == {tuple}
+        self._most_columns = max((len(entry.columns) for entry in self._table if type(entry) is _Columns), default=0)
 
     def case(self, seed: int, case: int, steps: int) -> list[Row]:
         """The plan of case number ``case``: ``steps`` rows."""
         label = f"{self.suite.name}/{case}".encode()
+        # the words of the operations come first: more of them behind do not change those
         words = struct.unpack(f"<{steps}H", stream(seed, label, 2 * steps))
         table = self._table
-        if self._listed:
-            return [table[word] for word in words]
-        choices = SeededChoices(seed, self.suite.name, case)
-        rows: list[Row] = []
-        for word in words:
-            entry = table[word]
-            if type(entry) is int:
-                entry = (entry, self.suite.operations[entry].form.draw(choices))
-            rows.append(entry)
+        rows: list[Any] = [table[word] for word in words]
+        if not self._listed:
+            self._draw(rows, seed, case)
         return rows
+
+    def _draw(self, rows: list[Any], seed: int, case: int) -> None:
+        """Give arguments to the operations that have none yet."""
+        if self._most_columns:
+            size = len(rows) * self._most_columns
+            words = iter(
+                struct.unpack(f"<{size}H", stream(seed, f"{self.suite.name}/{case}/arguments".encode(), 2 * size))
+            )
+        choices = SeededChoices(seed, self.suite.name, case)
+        for step, entry in enumerate(rows):
+            if type(entry) is _Columns:
+                at, columns = entry
+                rows[step] = at, tuple([column[next(words) * len(column) >> 16] for column in columns])
+            elif type(entry) is _Drawn:
+                rows[step] = entry.at, entry.draw(choices)
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,11 @@ from rocketmq_conformance.reports import jsonl
 HERE = Path(__file__).parent
 
 
+def interruptible() -> None:
+    """A child of a shell's background job would ignore SIGINT; those of the tests never do."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """Run the kit as a child, in ``cwd``, with the broken adapters importable."""
     return subprocess.run(
@@ -25,6 +30,7 @@ def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=300,
         check=False,
+        preexec_fn=interruptible,
     )
 
 
@@ -169,7 +175,7 @@ def test_ctrl_c_keeps_what_ran(tmp_path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "rocketmq_conformance", "run", "--cases", "1000000", "--steps", "5",
          "-k", "remote-store", "--format", "jsonl", "--seed", "1"],
-        cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+        cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=interruptible,
     )  # fmt: skip
     assert child.stdout is not None
     for line in child.stdout:
