@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -92,6 +93,7 @@ class Judge:
         self.coverage = Coverage()
         self._observes = [op.form.observes for op in suite.operations]
         self._guards = [op.form.guard for op in suite.operations]
+        self._guarded = any(self._guards)
 
     def judge(self, rows: Sequence[Row], do: Callable[[Row], Outcome], *, count: bool = True) -> Judged:
         """Play ``rows`` one by one with ``do``, until the first divergence or an outcome that decides nothing."""
@@ -127,8 +129,18 @@ class Judge:
             self.coverage.add([s.why for s in judged.steps], [s.expected for s in judged.steps])
         return judged
 
+    @property
+    def guarded(self) -> bool:
+        """Does it depend on the state which steps of a plan are played?"""
+        return self._guarded
+
     def agrees_at_once(self, rows: Sequence[Row], calls: Sequence[Callable[..., Result]]) -> str | None:
-        """Play a whole case without looking at single steps: the digest when all agree, else None."""
+        """Play a whole case without looking at single steps: the digest when all agree, else None.
+
+        None without playing anything when the suite is guarded: its cases are judged step by step.
+        """
+        if self._guarded:
+            return None
         handlers = self.bound.handlers
         state = self.bound.initial
         expected: list[Expected] = []
@@ -140,17 +152,22 @@ class Judge:
         observed: list[Expected] = [calls[at](*args) for at, args in rows]
         if UNDEFINED in expected:
             observed = [UNDEFINED if e is UNDEFINED else o for e, o in zip(expected, observed, strict=True)]
-        said = repr(observed)
-        if said != repr(expected):
+        if observed != expected:
+            return None
+        said = _packed(observed)
+        if said is None or said != _packed(expected):
             return None
         self.coverage.add(whys, expected)
-        return blake2b(said.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+        return blake2b(said, digest_size=8).hexdigest()
 
     def expected(self, rows: Sequence[Row]) -> list[Step]:
         """What the model says of a plan, taking every expected answer as observed; for suites without observations."""
         state = self.bound.initial
         steps: list[Step] = []
         for at, args in rows:
+            guard = self._guards[at]
+            if guard and not guard(state):
+                continue
             before = state
             state, result, why = self.bound.handlers[at](state, *args)
             steps.append(Step((at, args), before, state, result, None, why))
@@ -163,9 +180,33 @@ class Judge:
 
 
 def digest(judged: Judged) -> str:
-    """64 bits (hex) of a case's results."""
-    said = repr([UNDEFINED if step.expected is UNDEFINED else step.observed for step in judged.steps])
-    return blake2b(said.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+    """64 bits (hex) of a case's results: the same on every machine and Python version."""
+    observed = [UNDEFINED if step.expected is UNDEFINED else step.observed for step in judged.steps]
+    said = _packed(observed)
+    if said is None:
+        said = repr(observed).encode("utf-8", "backslashreplace")
+    return blake2b(said, digest_size=8).hexdigest()
+
+
+def _packed(results: Sequence[Expected]) -> bytes | None:
+    """Results as bytes that differ when a type differs (True is not 1); None when one of them is no result.
+
+    Format 0 of marshal is the oldest and has not changed since; it is much faster than ``repr``.
+    """
+    try:
+        return marshal.dumps(results, 0)
+    except ValueError:  # an error among them, as a rule
+        pass
+    try:
+        return marshal.dumps([_marshalled(result) for result in results], 0)
+    except ValueError:
+        return None
+
+
+def _marshalled(result: Expected) -> object:
+    if type(result) is Err:
+        return b"error", result.code, result.definite
+    return ... if result is UNDEFINED else result
 
 
 def fingerprint(suite: Suite, step: Step) -> str:

@@ -7,7 +7,7 @@ A domain draws its values through this one interface, so the same declaration se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
+from hashlib import shake_128
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
@@ -26,31 +26,34 @@ def pick(choices: Choices, items: Sequence[T]) -> T:
     return items[choices.below(len(items))]
 
 
-class SeededChoices:
-    """Decisions from a keyed blake2b stream: the same on every machine, Python version and partitioning."""
+#: Bytes that SeededChoices take from the stream at a time.
+_BLOCK = 512
 
-    __slots__ = ("_block", "_bytes", "_key", "_label")
+
+class SeededChoices:
+    """Decisions from a stream: the same on every machine, Python version and partitioning."""
+
+    __slots__ = ("_at", "_bytes", "_label", "_number", "_seed")
 
     def __init__(self, seed: int, *label: int | str) -> None:
         """``label`` names the stream (suite, case index): streams of one seed are independent."""
-        self._key = seed.to_bytes(16, "big", signed=True)
-        self._label = repr(label).encode()
-        self._block = 0
+        self._seed = seed
+        self._label = repr(label)
+        self._number = 0
         self._bytes = b""
+        self._at = 0
 
     def below(self, n: int) -> int:
         """A whole number in ``[0, n)``; the bias of the modulus is below 2**-32."""
-        if len(self._bytes) < 8:
-            self._bytes = blake2b(self._label + self._block.to_bytes(8, "big"), key=self._key).digest()
-            self._block += 1
-        word, self._bytes = int.from_bytes(self._bytes[:8], "big"), self._bytes[8:]
-        return word % n
+        at = self._at
+        if at == len(self._bytes):
+            self._bytes = stream(self._seed, f"{self._label}/{self._number}", _BLOCK)
+            self._number += 1
+            at = 0
+        self._at = at + 8
+        return int.from_bytes(self._bytes[at : at + 8], "big") % n
 
 
-def stream(seed: int, label: bytes, size: int) -> bytes:
-    """``size`` bytes of the stream that ``seed`` and ``label`` name, in 64-byte blocks."""
-    key = seed.to_bytes(16, "big", signed=True)
-    if size <= 64:
-        return blake2b(label, digest_size=size, key=key).digest()
-    blocks = [blake2b(label + block.to_bytes(4, "big"), key=key).digest() for block in range((size + 63) // 64)]
-    return b"".join(blocks)[:size]
+def stream(seed: int, label: str, size: int) -> bytes:
+    """``size`` bytes of the stream that ``seed`` and ``label`` name; a longer one begins with a shorter one."""
+    return shake_128(f"{seed}/{label}".encode()).digest(size)

@@ -51,7 +51,7 @@ class Form:
     side: Side
     weight: int
     domains: tuple[tuple[str, Domain], ...]
-    #: May it be done in this state? Checked while a plan is generated.
+    #: May it be done in this state of the model? Steps of a plan for which it may not are left out when it is played.
     guard: Guard | None
     #: Does this profile have it at all?
     offered: Offered

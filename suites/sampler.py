@@ -61,28 +61,25 @@ class Sampler:
 
     def case(self, seed: int, case: int, steps: int) -> list[Row]:
         """The plan of case number ``case``: ``steps`` rows."""
-        label = f"{self.suite.name}/{case}".encode()
-        # the words of the operations come first: more of them behind do not change those
+        label = f"{self.suite.name}/{case}"
         words = struct.unpack(f"<{steps}H", stream(seed, label, 2 * steps))
         table = self._table
         rows: list[Any] = [table[word] for word in words]
         if not self._listed:
-            self._draw(rows, seed, case)
+            self._give_arguments(rows, seed, label)
         return rows
 
-    def _draw(self, rows: list[Any], seed: int, case: int) -> None:
-        """Give arguments to the operations that have none yet."""
-        if self._most_columns:
-            size = len(rows) * self._most_columns
-            words = iter(
-                struct.unpack(f"<{size}H", stream(seed, f"{self.suite.name}/{case}/arguments".encode(), 2 * size))
-            )
-        choices = SeededChoices(seed, self.suite.name, case)
-        for step, entry in enumerate(rows):
+    def _give_arguments(self, rows: list[Any], seed: int, label: str) -> None:
+        """Draw the arguments of operations that have none yet."""
+        open_steps = [(step, entry) for step, entry in enumerate(rows) if type(entry) is not tuple]
+        choices = SeededChoices(seed, label, "drawn")
+        size = self._most_columns * len(open_steps)
+        words = iter(struct.unpack(f"<{size}H", stream(seed, f"{label}/columns", 2 * size)))
+        for step, entry in open_steps:
             if type(entry) is _Columns:
-                at, columns = entry
-                rows[step] = at, tuple([column[next(words) * len(column) >> 16] for column in columns])
-            elif type(entry) is _Drawn:
+                # the product of a word and the length, less 16 bits, is a position: no modulus, no bias to speak of
+                rows[step] = entry.at, tuple([column[next(words) * len(column) >> 16] for column in entry.columns])
+            else:
                 rows[step] = entry.at, entry.draw(choices)
 
 
