@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import sys
@@ -28,6 +29,7 @@ from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout, Report
 from rocketmq_conformance.reports.ledger import Ledger
 from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.schema import case_line
 from rocketmq_conformance.suites.suite import Suite
 
 COULD_NOT_RUN, FAULT = 4, 5
@@ -48,8 +50,13 @@ def _releases(context: click.Context, option: click.Parameter, values: tuple[str
         side, equals, release = value.partition("=")
         if not equals or side not in SIDES:
             raise click.BadParameter(f"write client=RELEASE, broker=RELEASE or java=N, not {value!r}")
+        if side == "java":
+            if not (release.isdecimal() and int(release)):
+                raise click.BadParameter(f"write the number of a Java release, such as java=17, not {value!r}")
+            found[side] = release
+            continue
         try:
-            found[side] = str(int(release)) if side == "java" else str(Release.parse(release))
+            found[side] = str(Release.parse(release))
         except ValueError as error:
             raise click.BadParameter(str(error)) from error
     return found
@@ -69,7 +76,7 @@ _OUT = click.option("--out", type=click.Path(path_type=Path), help="Folder for p
 _SEED = click.option("--seed", type=int, help="Seed of the plans; a random one is chosen and printed when absent.")
 _FORMAT = click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
 _PATIENCE = click.option(
-    "--patience", type=click.FloatRange(min=0.1), default=PATIENCE, show_default=True, help="Seconds per operation."
+    "--patience", type=click.FloatRange(0.1, 86_400), default=PATIENCE, show_default=True, help="Seconds per operation."
 )
 
 
@@ -150,7 +157,7 @@ def replay(
     notes = []
     if read.rulebook != rulebook.digest():
         notes.append("the plan was written under another rule book; it is judged by this one")
-    options = Options(address, read.seed, out=out, plans={read.suite.name: read.cases}, notes=tuple(notes))
+    options = Options(address, read.seed, out=out, plans={read.suite.name: read.cases}, notes=tuple(notes), plan=plan)
     _judge(address, [read.suite], options, form, _overrides(releases, like), patience, planned=read.profile)
 
 
@@ -176,7 +183,8 @@ def shrink(
     """Find the shortest plan that shows the first divergence of a PLAN file on ADDRESS."""
     read = _read_plan(plan, number)
     folder = out or plan.parent / f"{plan.name.removesuffix('.jsonl').removesuffix('.plan')}-shrunk"
-    options = Options(address, read.seed, out=folder, stop_at_first=True, plans={read.suite.name: read.cases})
+    cases = {read.suite.name: read.cases}
+    options = Options(address, read.seed, out=folder, stop_at_first=True, plans=cases, plan=plan)
     _judge(address, [read.suite], options, form, _overrides(releases, like), patience, planned=read.profile)
 
 
@@ -194,9 +202,20 @@ def smoke(address: str, form: str, releases: dict[str, str], like: str | None, p
 
 @cli.command("list")
 @click.argument("what", type=click.Choice(["suites", "rules", "operations", "mutants"]))
-def list_(what: str) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["human", "schema"]),
+    default="human",
+    help="schema: of operations, the JSON Schema of a plan's case lines.",
+)
+def list_(what: str, form: str) -> None:
     """Name the suites, rules, operations or mutants."""
-    if what == "suites":
+    if form == "schema":
+        if what != "operations":
+            raise click.UsageError("Only operations have a schema: write `list operations --format schema`.")
+        click.echo(json.dumps(case_line(SUITES.values()), indent=2))
+    elif what == "suites":
         for suite in SUITES.values():
             note = "" if suite.ordinary else "  (only when named with -k)"
             click.echo(f"{suite.name:<18} {suite.side.value:<7} {suite.sentence}{note}")
@@ -206,9 +225,8 @@ def list_(what: str) -> None:
     elif what == "operations":
         for suite in SUITES.values():
             for op in suite.operations:
-                form = op.form
-                fields = ", ".join(name for name, _ in form.domains)
-                click.echo(f"{suite.name}/{form.name}({fields})  {form.sentence}")
+                fields = ", ".join(name for name, _ in op.form.domains)
+                click.echo(f"{suite.name}/{op.form.name}({fields})  {op.form.sentence}")
     else:
         from rocketmq_conformance.conformance.port.mutants import MUTANTS
 
@@ -364,6 +382,9 @@ def _judge(
         raise click.UsageError(str(error)) from error
     except CannotRunError as error:
         raise _Could(str(error)) from error
+    options = replace(
+        options, judged_as=tuple(word for item in overrides.items() for word in ("--with", "=".join(item)))
+    )
     stage = Stage(adapter, Profile(), patience)
     try:
         hello = hello_of(stage)
@@ -406,13 +427,21 @@ def _run(stage: Stage, hello: Hello, profile: Profile, options: Options, suites:
         fanout.close()
     for fault in fanout.faults:
         click.echo(fault, err=True)
-    return FAULT if fanout.faults else ledger.conclusion().exit_code
+    if any(not isinstance(error, OSError) for error in fanout.errors):
+        return FAULT
+    # nobody reading standard output any more is no reason to doubt the verdict; a full disk is
+    if any(not isinstance(error, BrokenPipeError) for error in fanout.errors):
+        return COULD_NOT_RUN
+    return ledger.conclusion().exit_code
 
 
 def _finish(code: int) -> None:
     """End the process; a Java machine's threads must not keep it alive."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:  # nobody reads it any more: nothing is left to be said at the end either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if "jpype" in sys.modules:
         os._exit(code)
     sys.exit(code)

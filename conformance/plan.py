@@ -11,13 +11,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.domain import Schema
 from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.schema import fits
 from rocketmq_conformance.suites.suite import Row, Suite
 
 #: Version of the plan format; newer ones are refused.
@@ -112,7 +115,19 @@ def _row(path: Path, number: int, suite: Suite, step: Any) -> Row:
     wanted = [field for field, _ in suite.operations[at].form.domains]
     if not isinstance(args, dict) or set(args) != set(wanted):
         raise PlanError(f"{path}, line {number}: {name} takes exactly {', '.join(wanted) or 'no arguments'}.")
+    for field, schema in _schemas(suite)[at]:
+        if not fits(schema, args[field]):
+            raise PlanError(
+                f"{path}, line {number}: {name} cannot have {field} = {json.dumps(args[field])} "
+                "(docs/operations.md lists what it can have)."
+            )
     return at, tuple(_frozen(args[field]) for field in wanted)
+
+
+@lru_cache(maxsize=64)
+def _schemas(suite: Suite) -> list[list[tuple[str, Schema]]]:
+    """The schema of every argument of every operation."""
+    return [[(name, domain.schema()) for name, domain in op.form.domains] for op in suite.operations]
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,8 @@ from rocketmq_conformance.suites.suite import Row, Suite
 EXIT_CODES = {CONFORMS: 0, DIVERGES: 1, UNDECIDED: 3, UNSUPPORTED: 3, COULD_NOT_RUN: 4}
 #: Cases in a row that cannot be run before a suite is given up.
 GIVE_UP = 3
+#: What an adapter raises when it, or what it drives, is broken.
+_BROKEN = (AdapterError, CannotRunError)
 #: Seconds between two progress events.
 PROGRESS = 0.25
 
@@ -50,6 +52,10 @@ class Options:
     #: Plans to play instead of generated ones, by suite name.
     plans: dict[str, dict[int, list[Row]]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    #: The file that the plans came from.
+    plan: Path | None = None
+    #: Options of the command line that say which releases judge; a replay repeats them.
+    judged_as: tuple[str, ...] = ()
 
 
 class _Stop(Exception):  # noqa: N818 - not an error: the run ends here
@@ -201,7 +207,7 @@ class _SuiteRun:
             except (_Stop, KeyboardInterrupt) as error:
                 stop = error
                 self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.of} cases"
-            except AdapterError as error:
+            except _BROKEN as error:
                 self.reason = str(error)
         self._end(control, stop)
         if stop:
@@ -211,7 +217,7 @@ class _SuiteRun:
         adapter: Any = self.stage.adapter
         lanes = adapter.lanes(self.suite) if hasattr(adapter, "lanes") else 1
         calls = self.stage.calls(self.suite)
-        if lanes > 1:
+        if lanes > 1 and not self.judge.guarded:
             self._play_lanes(list(cases), lanes)
             return
         for number, rows in cases:
@@ -221,7 +227,7 @@ class _SuiteRun:
             try:
                 self._one(number, rows, calls, begun)
                 self.failed_in_row = 0
-            except AdapterError as error:
+            except _BROKEN as error:
                 self._could_not(number, str(error), begun)
 
     def _one(self, number: int, rows: list[Row], calls: Any, begun: float) -> None:
@@ -253,7 +259,7 @@ class _SuiteRun:
                     work = [(lane, [self.suite.operation(row) for row in rows]) for lane, (_, rows) in enumerate(batch)]
                     outcomes = adapter.play_many(work)
                 self.failed_in_row = 0
-            except AdapterError as error:
+            except _BROKEN as error:
                 for number, _ in batch:
                     self._could_not(number, str(error), begun)
                 continue
@@ -304,8 +310,13 @@ class _SuiteRun:
         told = self.told.get(found)
         shrunk = Shrunk(judged, 0)
         if told is None:
-            with suppress(AdapterError):
+            try:
                 shrunk = shrink(self.judge, lambda rows: self._execute(rows, number, count=False), judged)
+            except _BROKEN:
+                pass  # it is told as it was found
+            except KeyboardInterrupt:
+                self._tell(number, found, shrunk, len(judged.steps))
+                raise
             told = self.told[found] = fingerprint(self.suite, shrunk.judged.steps[-1])
         self._tell(number, told, shrunk, len(judged.steps))
         if self.runner.options.stop_at_first:
@@ -315,14 +326,19 @@ class _SuiteRun:
         """Tell a divergence; the first of its kind is kept as a plan, the others come back by the seed."""
         path = ""
         options = self.runner.options
-        replay = f"rocketmq-conformance run {options.address} -k {self.suite.name} --seed {options.seed}"
-        replay += f" --cases {number + 1}"
+        again = ["-k", self.suite.name, "--seed", str(options.seed), "--cases", str(number + 1)]
+        if options.steps:
+            again += ["--steps", str(options.steps)]
+        command = ["run", options.address, *again]
+        if options.plan:
+            command = ["replay", str(options.plan), options.address, "--case", str(number)]
         if options.out and shrunk.executions:
             file = options.out / f"{self.suite.name}.{mark}.plan.jsonl"
             rows = shrunk.judged.rows
             plan.write(file, self.suite, self.runner.profile, options.seed, [(number, rows)])
             path = str(file)
-            replay = f"rocketmq-conformance replay {path} {options.address}"
+            command = ["replay", path, options.address]
+        replay = shlex.join(["rocketmq-conformance", *command, *options.judged_as])
         last = shrunk.judged.steps[-1]
         self.runner.emit(
             event.DivergenceFound(

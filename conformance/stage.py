@@ -35,6 +35,7 @@ class Stage:
         self._server: ScriptedServer | None = None
         self._folder: Path | None = None
         self._guarding = False
+        self._closed = False
 
     def use(self, profile: Profile) -> None:
         """Play the world's broker by another profile; before the first case only."""
@@ -77,7 +78,10 @@ class Stage:
         ]
 
     def close(self) -> None:
-        """Release everything; never fails."""
+        """Release everything; never fails, and twice does no harm."""
+        if self._closed:
+            return
+        self._closed = True
         try:
             self.adapter.close()
         except Exception:

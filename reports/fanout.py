@@ -32,6 +32,8 @@ class Fanout:
         self._reports = list(reports)
         #: One sentence per report that failed.
         self.faults: list[str] = []
+        #: What each of them raised.
+        self.errors: list[Exception] = []
 
     def __call__(self, event: Event) -> None:
         """Give the event to every report that still works."""
@@ -58,4 +60,5 @@ class Fanout:
             report.close()
 
     def _note(self, report: Report, error: Exception) -> None:
+        self.errors.append(error)
         self.faults.append(f"The report {type(report).__name__} stopped: {type(error).__name__}: {error}")
