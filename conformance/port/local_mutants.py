@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from rocketmq_conformance.conformance.port.local_store import NO_OFFSET, LocalOffsetStore, Offsets, UnreadableError
@@ -199,9 +200,10 @@ class LocalRemoveIgnored(LocalOffsetStore):
 class RemoveErases(LocalOffsetStore):
     def remove(self, queue: int) -> Result:
         super().remove(queue)
-        stored = self.stored() if self.text_of(self.file) else {}
-        if stored.pop(queue, None) is not None:
-            self.write(stored)
+        with suppress(UnreadableError):
+            stored = self.stored() if self.text_of(self.file) else {}
+            if stored.pop(queue, None) is not None:
+                self.write(stored)
         return None
 
 
