@@ -94,6 +94,7 @@ class Judge:
         self._observes = [op.form.observes for op in suite.operations]
         self._guards = [op.form.guard for op in suite.operations]
         self._guarded = any(self._guards)
+        self._stepwise = self._guarded or any(self._observes)
 
     def judge(self, rows: Sequence[Row], do: Callable[[Row], Outcome], *, count: bool = True) -> Judged:
         """Play ``rows`` one by one with ``do``, until the first divergence or an outcome that decides nothing."""
@@ -137,9 +138,9 @@ class Judge:
     def agrees_at_once(self, rows: Sequence[Row], calls: Sequence[Callable[..., Result]]) -> str | None:
         """Play a whole case without looking at single steps: the digest when all agree, else None.
 
-        None without playing anything when the suite is guarded: its cases are judged step by step.
+        None without playing anything when the suite is guarded or observes: its cases are judged step by step.
         """
-        if self._guarded:
+        if self._stepwise:
             return None
         handlers = self.bound.handlers
         state = self.bound.initial
