@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
 
+from rocketmq_conformance.conformance.collector import rare_collections
 from rocketmq_conformance.conformance.judge import Judge, Judged
 from rocketmq_conformance.conformance.shrink import shrink
 from rocketmq_conformance.models.outcome import Result, outcome_of
@@ -208,21 +209,22 @@ def main(cases: int, seed: int, bug: bool) -> None:
     ops = [0] * len(calls)
     found: dict[str, int] = {}
     done = 0
-    while done < cases and not found:
-        rows = draw.case(seed, done, STEPS)
-        done += 1
-        table.reset()
-        if judge.agrees_at_once(rows, calls) is None:
-            failing = execute(rows)
-            shrunk = shrink(judge, execute, failing)
-            # playing the failing case once more, step by step, counts as an execution of the shrinker
-            found = {
-                "found_cases": done,
-                "found_steps": (done - 1) * STEPS + len(failing.steps),
-                "shrink_cases": len(executed),
-                "shrink_steps": sum(executed),
-                "shrunk_length": len(shrunk.judged.steps),
-            }
+    with rare_collections():
+        while done < cases and not found:
+            rows = draw.case(seed, done, STEPS)
+            done += 1
+            table.reset()
+            if judge.agrees_at_once(rows, calls) is None:
+                failing = execute(rows)
+                shrunk = shrink(judge, execute, failing)
+                # playing the failing case once more, step by step, counts as an execution of the shrinker
+                found = {
+                    "found_cases": done,
+                    "found_steps": (done - 1) * STEPS + len(failing.steps),
+                    "shrink_cases": len(executed),
+                    "shrink_steps": sum(executed),
+                    "shrunk_length": len(shrunk.judged.steps),
+                }
     seconds = time.perf_counter() - started
     for rule, _, _, times in judge.coverage.rows():
         ops[["COMMIT", "READ", "PERSIST", "DROP", "RESTART"].index(rule)] += times

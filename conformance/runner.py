@@ -13,6 +13,7 @@ from typing import Any
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance import plan
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Hello
+from rocketmq_conformance.conformance.collector import rare_collections
 from rocketmq_conformance.conformance.judge import Judge, Judged, digest, fingerprint, wrong
 from rocketmq_conformance.conformance.shrink import Shrunk, shrink
 from rocketmq_conformance.conformance.stage import Stage
@@ -86,8 +87,9 @@ class Runner:
         self._announce(suites)
         stopped = ""
         try:
-            for at, suite in enumerate(suites):
-                self._suite(suite, len(suites) - at)
+            with rare_collections():
+                for at, suite in enumerate(suites):
+                    self._suite(suite, len(suites) - at)
             if self.cut_short:
                 stopped = event.TIME_LIMIT
         except _Stop as stop:
@@ -186,6 +188,8 @@ class _SuiteRun:
         self.unsupported: dict[str, str] = {}
         #: The fingerprint that a divergence is told under, after shrinking, by the one it was found with.
         self.told: dict[str, str] = {}
+        #: Fingerprints whose plan is on disk.
+        self.kept: set[str] = set()
         self.failed_in_row = 0
         self.reason = ""
         self.good: list[Row] | None = None
@@ -332,7 +336,8 @@ class _SuiteRun:
         command = ["run", options.address, *again]
         if options.plan:
             command = ["replay", str(options.plan), options.address, "--case", str(number)]
-        if options.out and shrunk.executions:
+        if options.out and shrunk.executions and mark not in self.kept:
+            self.kept.add(mark)
             file = options.out / f"{self.suite.name}.{mark}.plan.jsonl"
             rows = shrunk.judged.rows
             plan.write(file, self.suite, self.runner.profile, options.seed, [(number, rows)])

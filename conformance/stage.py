@@ -7,7 +7,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -35,6 +35,7 @@ class Stage:
         self._server: ScriptedServer | None = None
         self._folder: Path | None = None
         self._guarding = False
+        self._alarm = _Alarm()
         self._closed = False
 
     def use(self, profile: Profile) -> None:
@@ -87,6 +88,7 @@ class Stage:
         except Exception:
             pass  # the verdict is known; what cannot be released any more ends with the process
         finally:
+            self._alarm.remove()
             if self._server:
                 self._server.stop()
             if self._folder:
@@ -100,8 +102,9 @@ class Stage:
         """
         inner, self._guarding = self._guarding, True
         try:
-            with nullcontext() if inner else _time_limit(self.patience):
-                yield
+            if not inner:
+                self._alarm.set(self.patience)
+            yield
         except (AdapterError, CannotRunError, KeyboardInterrupt):
             raise
         except _Hangs:
@@ -110,6 +113,8 @@ class Stage:
             raise AdapterError(f"The adapter raised {type(error).__name__} ({_short(error)}) in {what}.") from error
         finally:
             self._guarding = inner
+            if not inner:
+                self._alarm.unset()
 
     def _with_effect(self, form: Form, outcome: Outcome) -> Outcome:
         if not form.effect:
@@ -164,19 +169,35 @@ def _raise_hangs(signum: int, frame: FrameType | None) -> None:
     raise _Hangs
 
 
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise _Hangs after so many seconds; only the main thread can be interrupted."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _raise_hangs)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+class _Alarm:
+    """Raises _Hangs in the main thread, the only one that can be interrupted, when its time has come.
+
+    The handler is installed once, because installing one costs more than playing a step.
+    """
+
+    def __init__(self) -> None:
+        self._before: Any = None
+        self._installed = False
+
+    def set(self, seconds: float) -> None:
+        """Ring after so many seconds."""
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            return
+        if not self._installed:
+            self._before = signal.signal(signal.SIGALRM, _raise_hangs)
+            self._installed = True
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    def unset(self) -> None:
+        """Do not ring any more."""
+        if self._installed:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def remove(self) -> None:
+        """Give the signal back."""
+        if self._installed:
+            signal.signal(signal.SIGALRM, self._before or signal.SIG_DFL)
+            self._installed = False
 
 
 def _short(value: object) -> str:
