@@ -167,12 +167,10 @@ class Table:
         return NONE if self.bug and value == 0 else value
 
     def persist(self, mask: int) -> Result:
-        count = 0
-        for queue in ALL:
-            if mask >> queue & 1 and queue in self.memory:
-                self.store[queue] = self.memory[queue]
-                count += 1
-        return (count, *self._cells())
+        chosen = [queue for queue in _BITS[mask] if queue in self.memory]
+        for queue in chosen:
+            self.store[queue] = self.memory[queue]
+        return (len(chosen), *self._cells())
 
     def drop(self, queue: int) -> int:
         return 0 if self.memory.pop(queue, None) is None else 1

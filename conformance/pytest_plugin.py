@@ -51,7 +51,7 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
         stage = Stage(open_address(address), Profile())
         hello = hello_of(stage)
     except (AddressError, CannotRunError) as error:
-        raise pytest.UsageError(str(error)) from error
+        pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
     stage.use(profile_of(hello, {}))
     yield Implementation(stage, hello, request.config.getoption("--examples"))
     stage.close()
