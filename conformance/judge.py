@@ -189,7 +189,7 @@ def digest(judged: Judged) -> str:
     return blake2b(said, digest_size=8).hexdigest()
 
 
-def _packed(results: Sequence[Any]) -> bytes | None:
+def _packed(results: list[Any]) -> bytes | None:
     """Results as bytes that differ when a type differs (True is not 1); None when one of them is no result.
 
     Format 0 of marshal is the oldest and has not changed since; it is much faster than ``repr``.
