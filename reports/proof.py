@@ -131,7 +131,8 @@ def _rule_line(rule: ProvenRule, everything: list[ProofRow]) -> str:
     rows = _of(rule, everything)
     head = f"| {_cell(rule.id)} | {_cell(rule.level)} | {_cell(rule.origin)} "
     if not rows:
-        return f"{head}| **unproven** | 0 | 0 |"
+        # Where nothing is promised, there is nothing that could be confirmed.
+        return f"{head}| {'nothing is promised' if rule.level == 'UNDEFINED' else '**unproven**'} | 0 | 0 |"
     sides = dict.fromkeys(row.side for row in rows)
     by = "; ".join(_releases(side, rows, everything) for side in sides)
     cases, differences = sum(row.cases for row in rows), sum(row.differences for row in rows)

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -174,7 +174,9 @@ class Broker:
         prepare: Callable[[Path], None] = lambda home: None,
         name_server: str = "",
         jars: ClassPath = class_path,
+        sizes: Mapping[str, int] | None = None,
     ) -> None:
+        """``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog."""
         launcher = needs.java()
         self.java = needs.java_feature(launcher)
         path = jars(("rocketmq-broker",), needs.maven_version(release))
@@ -185,6 +187,8 @@ class Broker:
         self.process = JavaProcess(f"Broker {release}", self.home, needs.write_logging(release, self.home, "broker"))
         self._configuration = self.home / "broker.conf"
         self._properties = needs.broker_configuration(release, self.home, self.port, name_server)
+        for ending, size in (sizes or {}).items():
+            self._properties |= {name: str(size) for name in self._properties if name.endswith(ending)}
         main = "org.apache.rocketmq.broker.BrokerStartup"
         flags = needs.broker_flags(release, self.java)
         self._command = _command(launcher, flags, self.home, path, main, self._configuration)

@@ -18,6 +18,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Started
 from rocketmq_conformance.conformance.broker.release import java, java_feature
+from rocketmq_conformance.conformance.proof import broker_story
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
 from rocketmq_conformance.conformance.proof.record import Proven, Tally
@@ -181,13 +182,13 @@ def prove_release(release: str) -> Tally:
 def prove(releases: Iterable[str] = RELEASES, workers: int = 2, tallies: list[Tally] | None = None) -> list[Proven]:
     """Prove the model against each release; ``workers`` of them side by side (a proof mostly waits).
 
-    ``tallies`` receives the counts and examples behind the rows.
+    ``tallies`` receives the counts and examples behind the rows, but for those of the embedded broker's story.
     """
     with ThreadPoolExecutor(workers) as pool:
-        done = list(pool.map(prove_release, releases))
+        done = list(pool.map(lambda release: (prove_release(release), broker_story.prove(release)), releases))
     if tallies is not None:
-        tallies += done
-    return [row for tally in done for row in tally.rows()]
+        tallies += [tally for tally, _ in done]
+    return [row for tally, story in done for row in (*tally.rows(), *story)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -204,10 +205,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen.out.write_text("".join(json.dumps(row.as_json()) + "\n" for row in rows), "utf-8")
     for tally in tallies:
         print(f"broker {tally.release}: {tally.cases} cases, {tally.differences} differences")
-        for example in tally.examples:
-            print(f"  {example}")
+    wrong = [row for row in rows if row.differences]
+    for example in dict.fromkeys(row.example for row in wrong):
+        print(f"  {example}")
     print(f"{time.monotonic() - began:.0f} s")
-    return 1 if any(tally.differences for tally in tallies) else 0
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
