@@ -26,12 +26,12 @@ from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Bound, Row, Suite
 
-#: Client releases that Maven can get.
+#: Client releases that Maven Central has. 5.3.4 is none of them: its broker is there, its client never was.
 RELEASES = (
-    "4.0.0-incubating", "4.1.0-incubating", "4.2.0", "4.3.0", "4.3.2", "4.4.0", "4.5.0", "4.5.1", "4.5.2",
+    "4.0.0-incubating", "4.1.0-incubating", "4.2.0", "4.3.0", "4.3.1", "4.3.2", "4.4.0", "4.5.0", "4.5.1", "4.5.2",
     "4.6.0", "4.6.1", "4.7.0", "4.7.1", "4.8.0", "4.9.0", "4.9.1", "4.9.2", "4.9.3", "4.9.4", "4.9.5", "4.9.6",
-    "4.9.8", "5.0.0", "5.1.0", "5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.2.0", "5.3.0", "5.3.1", "5.3.2", "5.3.3",
-    "5.4.0", "5.5.0",
+    "4.9.7", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.2.0",
+    "5.3.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0",
 )  # fmt: skip
 #: Releases whose small allocations are all tried.
 EXHAUSTIVE = frozenset({"4.7.1", "4.9.8", "5.1.4", "5.5.0"})
