@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.models.client.timestamp import _number as number_at
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 
 ZONES = (
@@ -269,3 +270,19 @@ def test_java_still_reads_as_it_did(
     text: str, zone: str, expected: int | None, java: Callable[[str, str], int | None]
 ) -> None:
     assert java(text, zone) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("NaN", (0, 3)),
+        ("-NaN", None),
+        ("∞1", (2**31 - 1, 1)),
+        ("-∞", (-(2**31), 2)),
+        # an exponent beyond 64 bits is none: the number ends before it
+        ("1E99999999999999999999", (1, 1)),
+        ("12E1x", (120, 4)),
+    ],
+)
+def test_words_and_exponents_are_numbers(text: str, read: tuple[int, int] | None) -> None:
+    assert number_at(text) == read
