@@ -15,6 +15,8 @@ from rocketmq_conformance.reports.text import clean, count
 
 #: Up to so many releases are listed one by one; more are written as a range.
 FEW_RELEASES = 4
+#: Stages of a release that come before it, in their order.
+_STAGES = ("PREVIEW", "ALPHA")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,12 @@ def _row(found: object) -> ProofRow:
 
 def write_rows(path: Path, rows: Iterable[ProofRow]) -> None:
     """Write rows as JSON Lines in a stable order, so that ``read_rows`` reads them and a diff shows what changed."""
-    path.write_text("".join(json.dumps(asdict(row)) + "\n" for row in merge(rows)), "utf-8")
+    path.write_text("".join(json.dumps(_told(row)) + "\n" for row in merge(rows)), "utf-8")
+
+
+def _told(row: ProofRow) -> dict[str, object]:
+    """The row without what goes without saying."""
+    return {name: value for name, value in asdict(row).items() if name != "example" or value}
 
 
 def merge(rows: Iterable[ProofRow]) -> list[ProofRow]:
@@ -173,8 +180,10 @@ def _release_lines(rows: list[ProofRow]) -> list[str]:
 
 
 def _release_key(release: str) -> list[tuple[int, str]]:
-    """Orders 4.9.8 before 4.10.0: numbers as numbers."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in release.replace("-", ".").split(".")]
+    """Orders 4.9.8 before 4.10.0, numbers as numbers, and previews before what they precede."""
+    numbers, _, stage = release.partition("-")
+    rank = _STAGES.index(stage) if stage in _STAGES else len(_STAGES)
+    return [*((int(part), "") if part.isdecimal() else (-1, part) for part in numbers.split(".")), (rank, "")]
 
 
 def _cell(text: str) -> str:

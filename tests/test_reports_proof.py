@@ -26,6 +26,12 @@ def test_releases_are_listed_with_their_cases_by_number() -> None:
     assert line("A-1", rows) == "| A-1 | MUST | derived from source | client 4.9.8 (1,000), 4.10.0 (20) | 1,020 | 0 |"
 
 
+def test_previews_come_before_their_release() -> None:
+    releases = ["5.0.0", "5.0.0-ALPHA", "4.9.8", "5.0.0-PREVIEW"]
+    rows = [ProofRow("A-1", "client", release, 1, 0) for release in releases]
+    assert "| client 4.9.8 (1), 5.0.0-PREVIEW (1), 5.0.0-ALPHA (1), 5.0.0 (1) |" in line("A-1", rows)
+
+
 def test_each_side_is_told() -> None:
     rows = [ProofRow("A-1", "client", "5.5.0", 1, 0), ProofRow("A-1", "broker", "4.9.7", 2, 0)]
     assert "| broker 4.9.7 (2); client 5.5.0 (1) | 3 | 0 |" in line("A-1", rows)
