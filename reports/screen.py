@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 from typing import TextIO
 
 from rich.console import Console, RenderableType
 
 #: Wider lines are hard to read, however wide the terminal is.
 MOST_COLUMNS = 120
+
+
+class _Console(Console):
+    """A console that says so when nobody reads it, instead of ending the process: the run goes on without it."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what the stream raised."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 class Screen:
@@ -26,7 +36,7 @@ class Screen:
         #: Is the last line blank?
         self._blank = True
         #: For live displays; everything else goes through ``show``.
-        self.console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+        self.console = _Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
         #: Can lines be redrawn?
         self.live = stream.isatty() and self.console.is_interactive and not self.console.is_dumb_terminal
 
