@@ -282,6 +282,7 @@ def test_java_still_reads_as_it_did(
         # an exponent beyond 64 bits is none: the number ends before it
         ("1E99999999999999999999", (1, 1)),
         ("12E1x", (120, 4)),
+        ("1200E-2x", (12, 7)),
     ],
 )
 def test_words_and_exponents_are_numbers(text: str, read: tuple[int, int] | None) -> None:
