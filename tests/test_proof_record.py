@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
-from rocketmq_conformance.conformance.proof.record import Proven, Tally
+from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.models.outcome import UNDEFINED, Err
 from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.reports.proof import ProofRow
 
 ONE = Why(("A-1",), "one")
 BOTH = Why(("A-1", "B-1"), "both")
@@ -16,7 +18,7 @@ def test_a_case_counts_for_each_of_its_rules() -> None:
     tally = Tally("pure", "5.5.0")
     assert tally.add(1, ONE, 1, lambda: "x")
     assert tally.add((), BOTH, (), lambda: "x")
-    assert tally.rows() == [Proven("A-1", "pure", "5.5.0", 2, 0), Proven("B-1", "pure", "5.5.0", 1, 0)]
+    assert tally.rows() == [ProofRow("A-1", "pure", "5.5.0", 2, 0), ProofRow("B-1", "pure", "5.5.0", 1, 0)]
     assert (tally.cases, tally.differences) == (2, 0)
 
 
@@ -49,8 +51,8 @@ def test_only_the_first_examples_are_kept() -> None:
 
 
 def test_a_row_is_json() -> None:
-    row = Proven("A-1", "pure", "5.5.0", 2, 0)
-    assert json.loads(json.dumps(row.as_json())) == {
+    row = ProofRow("A-1", "pure", "5.5.0", 2, 0)
+    assert json.loads(json.dumps(asdict(row))) == {
         "rule": "A-1",
         "side": "pure",
         "release": "5.5.0",

@@ -13,10 +13,11 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from rocketmq_conformance.conformance.proof.record import Proven, Tally
+from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.models.allocation.nearby import INNER
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.proof import ProofRow
 from rocketmq_conformance.suites.allocation import SUITE
 from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Row
@@ -160,13 +161,13 @@ def _ask(tally: Tally, handlers: tuple[Any, ...], named: list[Callable[..., Resu
 
 def prove(
     releases: Iterable[tuple[str, Calls]], exhaustive: bool, seconds: float, tallies: list[Tally] | None = None
-) -> list[Proven]:
+) -> list[ProofRow]:
     """Prove the model against each release, given as (release, its calls).
 
     ``seconds`` bounds the sampled part of each release; the exhaustive part always runs to its end. ``tallies``
     receives the counts and examples behind the rows.
     """
-    rows: list[Proven] = []
+    rows: list[ProofRow] = []
     for release, calls in releases:
         profile = Profile.of(client=release)
         tally = Tally(SUITE.side.value, release)

@@ -8,7 +8,6 @@ really expire while it runs.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from rocketmq_conformance.conformance.broker.release import java, java_feature
 from rocketmq_conformance.conformance.proof import broker_story
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
-from rocketmq_conformance.conformance.proof.record import Proven, Tally
+from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.models.broker import lifecycle
 from rocketmq_conformance.models.broker.aged import aged
 from rocketmq_conformance.models.broker.layout import begun
@@ -34,6 +33,7 @@ from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, ag
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_restart, broker_search
 from rocketmq_conformance.suites.broker_values import show
 from rocketmq_conformance.suites.operation import Operation
@@ -179,7 +179,7 @@ def prove_release(release: str) -> Tally:
     return tally
 
 
-def prove(releases: Iterable[str] = RELEASES, workers: int = 2, tallies: list[Tally] | None = None) -> list[Proven]:
+def prove(releases: Iterable[str] = RELEASES, workers: int = 2, tallies: list[Tally] | None = None) -> list[ProofRow]:
     """Prove the model against each release; ``workers`` of them side by side (a proof mostly waits).
 
     ``tallies`` receives the counts and examples behind the rows, but for those of the embedded broker's story.
@@ -202,7 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tallies: list[Tally] = []
     rows = prove(chosen.releases, chosen.workers, tallies)
     if chosen.out:
-        chosen.out.write_text("".join(json.dumps(row.as_json()) + "\n" for row in rows), "utf-8")
+        write_rows(chosen.out, rows)
     for tally in tallies:
         print(f"broker {tally.release}: {tally.cases} cases, {tally.differences} differences")
     wrong = [row for row in rows if row.differences]

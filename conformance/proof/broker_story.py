@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 from rocketmq_conformance.conformance.broker.process import Broker
-from rocketmq_conformance.conformance.proof.record import Proven
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
@@ -22,6 +21,7 @@ from rocketmq_conformance.conformance.remoting.message import decode_all
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.text import string_hash
+from rocketmq_conformance.reports.proof import ProofRow
 
 #: Seconds for one answer of a busy broker.
 PATIENCE = 30.0
@@ -356,7 +356,7 @@ def told(release: str) -> Seen:
         return Story(connecting(broker.address)).tell()
 
 
-def prove(release: str) -> list[Proven]:
+def prove(release: str) -> list[ProofRow]:
     """Tell the story to a real broker of a release and to the embedded one; CannotRunError when there is none."""
     broker = Broker(Release.parse(release), sizes=FILES)
     with broker:
@@ -366,7 +366,7 @@ def prove(release: str) -> list[Proven]:
     return rows(release, story.chapters, expected, observed)
 
 
-def rows(release: str, chapters: dict[str, str], expected: Seen, observed: Seen) -> list[Proven]:
+def rows(release: str, chapters: dict[str, str], expected: Seen, observed: Seen) -> list[ProofRow]:
     """One row for every rule of the story."""
     missing = object()
     cases: dict[str, list[str]] = {}
@@ -376,6 +376,6 @@ def rows(release: str, chapters: dict[str, str], expected: Seen, observed: Seen)
         for rule in CHAPTERS[chapters.get(label, "checks")]:
             cases.setdefault(rule, []).append(example)
     return [
-        Proven(rule, "broker", release, len(found), len(list(filter(None, found))), max(found))
+        ProofRow(rule, "broker", release, len(found), len(list(filter(None, found))), max(found))
         for rule, found in sorted(cases.items())
     ]

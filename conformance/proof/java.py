@@ -7,7 +7,6 @@ also through every small allocation and through stateful runs of every client su
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
@@ -17,10 +16,11 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.java import jvm
 from rocketmq_conformance.conformance.java.adapter import JavaClient
 from rocketmq_conformance.conformance.proof import allocation, java_tables
-from rocketmq_conformance.conformance.proof.record import Proven, Tally
+from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import Result, agrees
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites.operation import Side
 from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.sampler import sampler
@@ -114,9 +114,9 @@ def prove(
     tallies: list[Tally] | None = None,
     unjudged: dict[str, str] | None = None,
     stateful: Collection[str] = STATEFUL,
-) -> list[Proven]:
+) -> list[ProofRow]:
     """Prove the model against each release; ``unjudged`` receives those that cannot be had, with the reason."""
-    rows: list[Proven] = []
+    rows: list[ProofRow] = []
     for release in releases:
         try:
             done = prove_release(release, release in EXHAUSTIVE, release in stateful)
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     chosen = parser.parse_args(arguments)
     stateful = chosen.releases if chosen.stateful else STATEFUL
-    rows: list[Proven] = []
+    rows: list[ProofRow] = []
     differences = 0
     missing: dict[str, str] = {}
     began = time.monotonic()
@@ -161,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for example in tally.examples[:5]:
                 print(f"  {example}")
     if chosen.out:
-        chosen.out.write_text("".join(json.dumps(row.as_json()) + "\n" for row in rows), "utf-8")
+        write_rows(chosen.out, rows)
     print(f"{time.monotonic() - began:.0f} s")
     return 1 if differences else 4 if missing else 0
 

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 
 from rocketmq_conformance.models.outcome import UNDEFINED, Expected, Result, agrees
 from rocketmq_conformance.models.rule import Why
-
-
-@dataclass(frozen=True, slots=True)
-class Proven:
-    """How often a real thing of one release confirmed or contradicted a rule.
-
-    ``side`` is the value of a suite's Side ("pure", "client", "broker"); ``release`` is written as in "5.1.4";
-    ``example`` is the first difference, "" when there is none.
-    """
-
-    rule: str
-    side: str
-    release: str
-    cases: int
-    differences: int
-    example: str = ""
-
-    def as_json(self) -> dict[str, object]:
-        """The row for a JSON file."""
-        return asdict(self)
+from rocketmq_conformance.reports.proof import ProofRow
 
 
 class Tally:
-    """Counts the cases of one release, rule by rule."""
+    """Counts the cases of one release, rule by rule.
+
+    ``side`` is the value of a suite's Side ("pure", "client", "broker"); ``release`` is written as in "5.1.4".
+    """
 
     def __init__(self, side: str, release: str) -> None:
         self.side = side
@@ -63,13 +46,13 @@ class Tally:
             self._wrong[rule] = count + 1, first
         return False
 
-    def rows(self) -> list[Proven]:
+    def rows(self) -> list[ProofRow]:
         """One row for every rule that a case used, by rule id."""
         cases: dict[str, int] = {}
         for why, count in self._whys.items():
             for rule in why.rules:
                 cases[rule] = cases.get(rule, 0) + count
         return [
-            Proven(rule, self.side, self.release, cases[rule], *self._wrong.get(rule, (0, "")))
+            ProofRow(rule, self.side, self.release, cases[rule], *self._wrong.get(rule, (0, "")))
             for rule in sorted(cases)
         ]
