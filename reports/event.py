@@ -4,6 +4,9 @@ A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, 
 ``DivergenceFound``, one ``SuiteEnded``; one ``RunEnded``. ``Progress`` may come at any time. A stream without
 ``RunEnded`` was cut off, and nothing may be concluded from it. Values are JSON values only.
 
+A campaign emits the same, with one ``SuiteEnded`` per suite and implementation, and ``Discovery`` and ``CaseLost``
+before ``RunEnded``.
+
 A measurement of power is a stream of its own: ``PowerStarted``, a ``MutantJudged`` per mutant, ``PowerEnded``.
 
 New fields get a default and new event kinds a new class, which older readers can live with; anything else raises
@@ -124,6 +127,19 @@ class Step(Event):
     before: str
     after: str
     diverges: bool
+    #: Requests and responses of the step, in order: [from, to, text]; who may be "member", "broker", "name server".
+    messages: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Separator(Event):
+    """A feature of steps (operation, argument, state), and how often those that diverge and the others have it."""
+
+    kind: ClassVar[str] = "separator"
+    feature: str
+    #: Shares in [0, 1].
+    diverging: float
+    others: float
 
 
 @dataclass(frozen=True)
@@ -145,10 +161,17 @@ class DivergenceFound(Event):
     shrink_executions: int
     plan: str
     replay: str
+    #: Of a campaign: the cases of this kind, which implementation differs, and from what ("model" or an address).
+    cases: int = 1
+    address: str = ""
+    against: str = "model"
+    #: What separates the steps that diverge from those that do not, the sharpest first.
+    separates: list[Separator] = field(default_factory=list)
 
     def json(self) -> dict[str, Any]:
         """The event as one JSON object, its steps too."""
-        return {**super().json(), "steps": [vars(step) for step in self.steps]}
+        nested = {"steps": [vars(step) for step in self.steps], "separates": [vars(one) for one in self.separates]}
+        return {**super().json(), **nested}
 
 
 @dataclass(frozen=True)
@@ -170,6 +193,36 @@ class SuiteEnded(Event):
     #: Operations answered Unsupported, with the reason.
     unsupported: dict[str, str]
     reason: str = ""
+    #: Of a campaign: the implementation.
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Discovery(Event):
+    """How much new behaviour the cases of a campaign showed; a suite or arm of "" stands for all of them."""
+
+    kind: ClassVar[str] = "discovery"
+    suite: str
+    #: "random" or "steered".
+    arm: str
+    cases: int
+    #: Distinct behaviours: answers (rule, kind of state, outcome class) and transitions (pairs of kinds of state).
+    behaviours: int
+    #: Good-Turing estimate of the chance that the next case shows something new, in [0, 1].
+    chance: float
+    #: [cases, behaviours seen by then], in the order of the cases; a few hundred points at most.
+    curve: list[list[int]]
+
+
+@dataclass(frozen=True)
+class CaseLost(Event):
+    """A case that its implementation could not live through: it crashed, hung or took all memory, twice."""
+
+    kind: ClassVar[str] = "case-lost"
+    suite: str
+    case: int
+    address: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -188,6 +241,10 @@ class RunEnded(Event):
     silent_rules: list[str]
     #: Why the run ended before its time ("interrupted", "time limit"), or "".
     stopped: str = ""
+    #: Of a campaign: cases that were asked for and not played, workers, and the most memory of one, in bytes.
+    left: int = 0
+    workers: int = 0
+    peak_memory: int = 0
 
 
 @dataclass(frozen=True)
@@ -245,6 +302,8 @@ EVENTS: tuple[type[Event], ...] = (
     CaseEnded,
     DivergenceFound,
     SuiteEnded,
+    Discovery,
+    CaseLost,
     RunEnded,
     PowerStarted,
     MutantJudged,

@@ -1,0 +1,1 @@
+"""Campaigns: many seeded cases, spread by Spark, kept as tables, and compared."""

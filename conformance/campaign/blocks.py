@@ -1,0 +1,47 @@
+"""Blocks on disk: written whole or not at all, and found again."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rocketmq_conformance.conformance.campaign.tables import VERSION
+
+_NAME = re.compile(r"block-(\d{8,})\.parquet")
+
+
+def path(folder: Path, table: str, suite: str, block: int) -> Path:
+    """Where a block of a table is kept."""
+    return folder / table / f"suite={suite}" / f"block-{block:08}.parquet"
+
+
+def write(file: Path, rows: pa.Table) -> None:
+    """Write a file whole or not at all; OSError when the place cannot be written, and nothing is left then.
+
+    Two writers of the same block write the same rows, so that it does not matter which of them comes last.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    hidden = file.with_name(f".{file.name}.{os.getpid()}")
+    versioned = rows.replace_schema_metadata({"rocketmq-conformance": str(VERSION)})
+    try:
+        pq.write_table(versioned, hidden, compression="zstd", store_schema=False)
+        hidden.replace(file)
+    except BaseException:
+        hidden.unlink(missing_ok=True)
+        raise
+
+
+def finished(folder: Path, suite: str) -> Iterator[int]:
+    """Numbers of the finished blocks of a suite, in no order."""
+    place = folder / "cases" / f"suite={suite}"
+    if not place.is_dir():
+        return
+    with os.scandir(place) as entries:
+        for entry in entries:
+            found = _NAME.fullmatch(entry.name)
+            if found:
+                yield int(found[1])
