@@ -18,7 +18,9 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance import plan as plans
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Hello
 from rocketmq_conformance.conformance.address import FORMS, AddressError, open_address
-from rocketmq_conformance.conformance.runner import Options, Runner, hello_of, profile_of
+from rocketmq_conformance.conformance.hello import hello_of, profile_of
+from rocketmq_conformance.conformance.options import Options
+from rocketmq_conformance.conformance.runner import Runner
 from rocketmq_conformance.conformance.stage import PATIENCE, Stage
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile

@@ -42,7 +42,7 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
     """The implementation that ``--implementation`` names (the bundled port when absent)."""
     from rocketmq_conformance.conformance.adapter import CannotRunError
     from rocketmq_conformance.conformance.address import AddressError, open_address
-    from rocketmq_conformance.conformance.runner import hello_of, profile_of
+    from rocketmq_conformance.conformance.hello import hello_of, profile_of
     from rocketmq_conformance.conformance.stage import Stage
     from rocketmq_conformance.models.profile import Profile
 

@@ -10,14 +10,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rocketmq_conformance.conformance import plan
-from rocketmq_conformance.conformance import runner as module
+from rocketmq_conformance.conformance import control, plan, player, runner, suite_run
 from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case, Hello
 from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running
+from rocketmq_conformance.conformance.hello import hello_of, profile_of
+from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.port.adapter import Port
 from rocketmq_conformance.conformance.port.mutants import MUTANTS
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
-from rocketmq_conformance.conformance.runner import Options, Runner, hello_of, profile_of
+from rocketmq_conformance.conformance.runner import Runner
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
@@ -198,7 +199,8 @@ class Clocked(Slow):
 
 def test_every_suite_gets_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = Clocked()
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: adapter.now))
+    for module in (runner, suite_run, player):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: adapter.now))
     ran = run(adapter, ALLOCATION, STORE, PULL, cases=1000, steps=2, max_time=30)
     for suite in (ALLOCATION, STORE, PULL):
         assert 8 <= ran.verdict(suite).cases[CONFORMS] <= 11
@@ -209,7 +211,8 @@ def test_every_suite_gets_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch)
 
 def test_time_that_one_suite_leaves_goes_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = Clocked()
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: adapter.now))
+    for module in (runner, suite_run, player):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: adapter.now))
     short = {"allocation": {0: sampler(ALLOCATION, Profile()).case(1, 0, 2)}}
     ran = run(adapter, ALLOCATION, STORE, PULL, cases=1000, steps=2, max_time=30, plans=short)
     assert ran.verdict(ALLOCATION).cases[CONFORMS] == 1
@@ -240,7 +243,7 @@ def test_a_control_that_stays_silent_decides_nothing(monkeypatch: pytest.MonkeyP
 
 
 def test_one_silent_control_is_not_outvoted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "wrong", lambda result: result if result is None or result == () else Err("PLANTED"))
+    monkeypatch.setattr(control, "wrong", lambda result: result if result is None or result == () else Err("PLANTED"))
     ran = run(Slow(), STORE, ALLOCATION, cases=2, plans={"remote-store": {0: [(STORE.index["remove"], (0,))]}})
     assert ran.verdict(STORE).control is False
     assert ran.verdict(ALLOCATION).control is True

@@ -1,0 +1,38 @@
+"""Hello: who is judged, and by which releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocketmq_conformance.conformance.adapter import AdapterError, Hello
+from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import NEWEST
+
+
+def hello_of(stage: Stage) -> Hello:
+    """Ask the adapter who it is; AdapterError when it answers no Hello."""
+    with stage.guarded("hello()"):
+        said = stage.adapter.hello()
+    if not isinstance(said, Hello):
+        raise AdapterError(f"The adapter's hello() answered {said!r}: it must return a Hello.")
+    return said
+
+
+def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
+    """Which releases judge: what the implementation says of itself, the newest elsewhere, and the user's word."""
+    newest = str(NEWEST)
+    return Profile.of(
+        overrides.get("client") or hello.client or newest,
+        overrides.get("broker") or hello.broker or newest,
+        int(overrides.get("java") or hello.java or 17),
+    )
+
+
+def newer_than_known(profile: Profile) -> list[str]:
+    """A sentence for every release that the rules do not know yet."""
+    return [
+        f"{side} {release} is newer than {NEWEST}, the newest the rules know: judged by {NEWEST}"
+        for side, release in (("client", profile.client), ("broker", profile.broker))
+        if release > NEWEST
+    ]
