@@ -83,7 +83,7 @@ class JunitReport:
 def document(ledger: Ledger) -> bytes:
     """The XML file for what a ledger holds."""
     root = ElementTree.Element("testsuites", name=_PACKAGE)
-    suites = [(suite, _suite_cases(ledger, suite)) for suite in ledger.suites]
+    suites = [(ledger.part_name(*part), _suite_cases(ledger, *part)) for part in ledger.parts]
     everything = [case for _, cases in suites for case in cases] + _run_cases(ledger)
     for name, number in _numbers(everything).items():
         # "skipped" is no attribute of the root.
@@ -106,9 +106,11 @@ def _run_cases(ledger: Ledger) -> list[_TestCase]:
     return [_TestCase("verdict", "failure" if conclusion.verdict == DIVERGES else "error", message)]
 
 
-def _suite_cases(ledger: Ledger, suite: str) -> list[_TestCase]:
-    found = [divergence for divergence in ledger.divergences if divergence.suite == suite]
-    ended = ledger.ended.get(suite)
+def _suite_cases(ledger: Ledger, suite: str, address: str) -> list[_TestCase]:
+    # What is said of nobody in particular counts against everybody.
+    others = set(ledger.addresses) - {address}
+    found = [one for one in ledger.divergences if one.suite == suite and one.address not in others]
+    ended = ledger.ended.get((suite, address))
     if ended is None:
         error = _TestCase("verdict", "error", "the suite did not end, so nothing is known of it")
         return [*_rule_cases(found, (), ()), error]

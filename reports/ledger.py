@@ -15,6 +15,8 @@ from rocketmq_conformance.reports.event import (
     UNDECIDED,
     UNSUPPORTED,
     CaseEnded,
+    CaseLost,
+    Discovery,
     DivergenceFound,
     Event,
     Progress,
@@ -48,10 +50,15 @@ class Ledger:
 
     header: RunStarted | None = None
     started: dict[str, SuiteStarted] = field(default_factory=dict)
-    ended: dict[str, SuiteEnded] = field(default_factory=dict)
+    #: By suite and implementation; a run has one implementation, "".
+    ended: dict[tuple[str, str], SuiteEnded] = field(default_factory=dict)
     divergences: list[DivergenceFound] = field(default_factory=list)
     #: Reasons of cases that do not conform: (suite, verdict, reason) -> how many, and the first case.
     reasons: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+    #: Cases told one by one: suite -> verdict -> how many.
+    counted: dict[str, dict[str, int]] = field(default_factory=dict)
+    discoveries: list[Discovery] = field(default_factory=list)
+    lost: list[CaseLost] = field(default_factory=list)
     footer: RunEnded | None = None
     #: The first event that came where it may not, in words, or "".
     disorder: str = ""
@@ -64,16 +71,26 @@ class Ledger:
                 self.header = event
             case SuiteStarted():
                 self.started[event.suite] = event
-            case CaseEnded() if event.verdict != CONFORMS:
-                key = (event.suite, event.verdict, event.reason)
-                times, first = self.reasons.get(key, (0, event.case))
-                self.reasons[key] = (times + 1, first)
+            case CaseEnded():
+                self._count(event)
             case DivergenceFound():
                 self.divergences.append(event)
             case SuiteEnded():
-                self.ended[event.suite] = event
+                self.ended[event.suite, event.address] = event
+            case Discovery():
+                self.discoveries.append(event)
+            case CaseLost():
+                self.lost.append(event)
             case RunEnded():
                 self.footer = event
+
+    def _count(self, case: CaseEnded) -> None:
+        counts = self.counted.setdefault(case.suite, {})
+        counts[case.verdict] = counts.get(case.verdict, 0) + 1
+        if case.verdict != CONFORMS:
+            key = (case.suite, case.verdict, case.reason)
+            times, first = self.reasons.get(key, (0, case.case))
+            self.reasons[key] = (times + 1, first)
 
     def _disorder(self, event: Event) -> str:
         """What is wrong with this event's place, or ""."""
@@ -83,7 +100,7 @@ class Ledger:
             (self.footer is not None, "goes on after its end"),
             (isinstance(event, RunStarted) and self.header is not None, "begins twice"),
             (not isinstance(event, RunStarted) and self.header is None, "has no begin"),
-            (isinstance(event, SuiteEnded) and event.suite in self.ended, "ends a suite twice"),
+            (isinstance(event, SuiteEnded) and (event.suite, event.address) in self.ended, "ends a suite twice"),
         )
         return next((text for wrong, text in checks if wrong), "")
 
@@ -91,12 +108,26 @@ class Ledger:
     def suites(self) -> list[str]:
         """Every suite that was announced, started or ended, in that order."""
         announced = self.header.suites if self.header else []
-        return list(dict.fromkeys([*announced, *self.started, *self.ended]))
+        return list(dict.fromkeys([*announced, *self.started, *(suite for suite, _ in self.ended)]))
+
+    @property
+    def addresses(self) -> list[str]:
+        """The implementations that a suite ended for; of a run at most one, ""."""
+        return list(dict.fromkeys(address for _, address in self.ended))
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """Every suite, with every implementation."""
+        return [(suite, address) for suite in self.suites for address in self.addresses or [""]]
 
     @property
     def unfinished(self) -> list[str]:
-        """Suites that were announced or started and did not end."""
-        return [suite for suite in self.suites if suite not in self.ended]
+        """Suites that were announced or started and did not end, with the implementation where there are several."""
+        return [self.part_name(*part) for part in self.parts if part not in self.ended]
+
+    def part_name(self, suite: str, address: str) -> str:
+        """A suite, and the implementation where there are several."""
+        return f"{suite} ({address})" if len(self.addresses) > 1 else suite
 
     def conclusion(self) -> Conclusion:
         """What may be concluded now."""
@@ -130,6 +161,7 @@ class Ledger:
             (bool(self.divergences) or footer.divergences > 0, "divergences were found"),
             (bad_cases, "a case did not conform"),
             (bool(silent) or footer.controls_noticed < footer.controls, "a control stayed silent"),
+            (bool(self.lost), "a case was lost"),
             (conforming == 0 or footer.cases.get(CONFORMS, 0) == 0, "no case conformed"),
             (footer.steps == 0, "no step was done"),
         )

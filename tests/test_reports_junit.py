@@ -194,3 +194,17 @@ def test_the_file_says_which_run_it_is() -> None:
         "kit": "0.1.0",
         "rulebook": "3f9a12c0",
     }
+
+
+def test_every_implementation_of_a_campaign_has_suites_of_its_own() -> None:
+    stream: list[Event] = []
+    for event in events("diverges"):
+        if isinstance(event, SuiteEnded):
+            stream += [dataclasses.replace(event, address=address) for address in ("port", "mutant:x")]
+        elif isinstance(event, DivergenceFound):
+            stream.append(dataclasses.replace(event, address="mutant:x"))
+        else:
+            stream.append(event)
+    root = tree(stream)
+    assert outcome(root, "remote-store (mutant:x)", "OFF-R-READ").startswith("failure")
+    assert outcome(root, "remote-store (port)", "OFF-R-READ") == "pass"

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rocketmq_conformance.reports.event import CaseEnded, Event, RunEnded, RunStarted, SuiteEnded, SuiteStarted
+from rocketmq_conformance.reports.event import (
+    CaseEnded,
+    CaseLost,
+    Event,
+    RunEnded,
+    RunStarted,
+    SuiteEnded,
+    SuiteStarted,
+)
 from rocketmq_conformance.reports.jsonl import read
 from rocketmq_conformance.reports.ledger import Conclusion, Ledger
 
@@ -93,3 +101,37 @@ def test_reasons_are_counted_with_their_first_case() -> None:
     for case in (7, 9):
         ledger.add(CaseEnded("allocation", case, "undecided", 1, 0.1, "", "timed out"))
     assert ledger.reasons == {("allocation", "undecided", "timed out"): (2, 7)}
+
+
+def of_two(*, without: str = "") -> list[Event]:
+    """The good run as a campaign of two implementations; ``without`` the end of one suite for the second."""
+    stream: list[Event] = []
+    for event in GOOD:
+        if isinstance(event, SuiteEnded):
+            stream.append(dataclasses.replace(event, address="port"))
+            if event.suite != without:
+                stream.append(dataclasses.replace(event, address="mutant:x"))
+        else:
+            stream.append(event)
+    return stream
+
+
+def test_a_suite_ends_once_for_each_implementation() -> None:
+    assert concluded(of_two()).passed
+
+
+def test_a_suite_that_did_not_end_for_one_implementation_is_no_pass() -> None:
+    reason = concluded(of_two(without="allocation")).reason
+    assert reason == "the run claims to conform, but allocation (mutant:x) did not end"
+
+
+def test_one_implementation_that_diverges_is_seen_behind_another_that_does_not() -> None:
+    stream = of_two()
+    first = next(at for at, event in enumerate(stream) if isinstance(event, SuiteEnded))
+    stream[first] = dataclasses.replace(stream[first], verdict="diverges")  # type: ignore[call-arg]
+    assert concluded(stream).reason == "the run claims to conform, but allocation did not conform"
+
+
+def test_a_lost_case_is_no_pass() -> None:
+    lost = CaseLost("allocation", 3, "port", "ended with signal 9, twice")
+    assert concluded([*GOOD[:-1], lost, GOOD[-1]]).reason == "the run claims to conform, but a case was lost"
