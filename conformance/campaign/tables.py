@@ -44,6 +44,7 @@ CASES = pa.schema(
         _field("answers", pa.list_(pa.int64()), "behaviours: rule, kind of state and outcome class"),
         _field("transitions", pa.list_(pa.int64()), "behaviours: pairs of kinds of state that followed one another"),
         _field("reason", TEXT, "why the verdict is not conforms; empty otherwise"),
+        _field("unsupported", pa.list_(pa.string()), "operations of the case that are not offered; they were left out"),
     ]
 )
 
@@ -120,6 +121,12 @@ RUNS = pa.schema(
         _field("verdict", pa.string(), "the verdict of the campaign so far"),
     ]
 )
+
+
+def signed(digest: str) -> int:
+    """A digest (16 hexadecimal digits, or "" for none) as the column ``digest`` has it."""
+    return int.from_bytes(bytes.fromhex(digest), "big", signed=True)
+
 
 #: Tables that are kept by suite and block, by name of the folder.
 BLOCKS: dict[str, pa.Schema] = {
