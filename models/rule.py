@@ -54,6 +54,11 @@ class Why:
     kind: str
 
 
+def whys(rules: tuple[str, ...], *kinds: str) -> dict[str, Why]:
+    """One reason of the same rules for each kind of state."""
+    return {kind: Why(rules, kind) for kind in kinds}
+
+
 #: What the model says of one operation: the state after it, the expected result, and why. A bare tuple, because
 #: millions of them are made.
 Answer = tuple[State, Expected, Why]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.client.layout import LOST, NO_QUEUE
-from rocketmq_conformance.models.client.remote_store import MEMORY, MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.memory import MEMORY, MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.suites.domain import Values
 
 #: A queue of the case, the one without a route now and then.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import local_store
+from rocketmq_conformance.models.client import local_store, memory
 from rocketmq_conformance.models.client.layout import NO_QUEUE, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.local_store import BACKUP, DAMAGES, MAIN, LocalStore, LocalStoreModel
 from rocketmq_conformance.models.client.switches import FREEZES
@@ -103,5 +103,5 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=_show,
-    rules=(*(rule.id for rule in local_store.RULES), "OFF-UPD-1", "OFF-FRZ-1", "OFF-VAL-1", "OFF-R-CLONE"),
+    rules=tuple(rule.id for rule in (*local_store.RULES, *memory.RULES)),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import remote_store
+from rocketmq_conformance.models.client import memory, remote_store
 from rocketmq_conformance.models.client.layout import OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.switches import FREEZES
@@ -103,5 +103,5 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=_show,
-    rules=(*(rule.id for rule in remote_store.RULES), "BQ-UPDATE-2"),
+    rules=(*(rule.id for rule in (*memory.RULES, *remote_store.RULES)), "BQ-UPDATE-2"),
 )

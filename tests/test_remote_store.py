@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.client.layout import FAULTS, GROUP, LOST, NO_QUEUE, QUEUES
-from rocketmq_conformance.models.client.remote_store import (
-    MEMORY,
-    MEMORY_THEN_STORE,
-    STORE,
-    RemoteStore,
-    RemoteStoreModel,
-)
+from rocketmq_conformance.models.client.memory import MEMORY, MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.world import GAP, SHAPES, TIMES, reshaped, shaped, world
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile

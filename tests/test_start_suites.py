@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from rocketmq_conformance.models.client.layout import QUEUES, RETRY_TOPIC
-from rocketmq_conformance.models.client.remote_store import MEMORY_THEN_STORE, STORE, RemoteStore
+from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.outcome import Err, Expected

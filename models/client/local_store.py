@@ -23,12 +23,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
-from rocketmq_conformance.models.client.layout import NO_QUEUE, QUEUES
-from rocketmq_conformance.models.client.remote_store import MEMORY, STORE
+from rocketmq_conformance.models.client.layout import NO_QUEUE
+from rocketmq_conformance.models.client.memory import (
+    MEMORY,
+    NO_QUEUE_READ,
+    STORE,
+    cloned,
+    updated,
+    with_frozen,
+    without,
+)
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Origin, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Origin, Rule, Why, whys
 
 RULES = (
     Rule(
@@ -104,29 +112,21 @@ class LocalStore(NamedTuple):
     backup: File = MISSING
 
 
-def _why(rules: tuple[str, ...], *kinds: str) -> dict[str, Why]:
-    return {kind: Why(rules, kind) for kind in kinds}
-
-
-_UPDATE = _why(("OFF-UPD-1",), "no queue", "first", "plain", "raised", "kept")
-_FREEZE = _why(("OFF-FRZ-1",), "no queue", "freeze", "freeze again", "update ignored")
-_NO_QUEUE = Why(("OFF-VAL-1",), "no queue")
-_READ = _why(("OFF-L-READ",), "memory hit", "memory miss")
-_FOUND = _why(("OFF-L-READ",), "absent", "memory empty", "file raises memory", "file lowers memory", "file is memory")
+_READ = whys(("OFF-L-READ",), "memory hit", "memory miss")
+_FOUND = whys(("OFF-L-READ",), "absent", "memory empty", "file raises memory", "file lowers memory", "file is memory")
 _FOUND_BACKUP = {kind: Why(("OFF-L-READ", "OFF-L-LOAD"), f"backup: {kind}") for kind in _FOUND}
 _FOUND_FROZEN = Why(("OFF-L-READ", "OFF-FRZ-1"), "memory frozen")
-_UNREADABLE = _why(("OFF-L-READ", "OFF-L-LOAD"), "no file", "unparsable")
-_ALL = _why(("OFF-L-PALL",), "nothing asked", "fresh", "fresh, others lost")
-_ALL_MERGED = _why(("OFF-L-PALL", "OFF-L-SAVE"), "main", "backup", "no file")
-_ONE = _why(("OFF-L-P",), "no queue", "no entry", "does nothing")
-_ONE_MERGED = _why(("OFF-L-P", "OFF-L-SAVE"), "main", "backup", "no file")
+_UNREADABLE = whys(("OFF-L-READ", "OFF-L-LOAD"), "no file", "unparsable")
+_ALL = whys(("OFF-L-PALL",), "nothing asked", "fresh", "fresh, others lost")
+_ALL_MERGED = whys(("OFF-L-PALL", "OFF-L-SAVE"), "main", "backup", "no file")
+_ONE = whys(("OFF-L-P",), "no queue", "no entry", "does nothing")
+_ONE_MERGED = whys(("OFF-L-P", "OFF-L-SAVE"), "main", "backup", "no file")
 _NOT_WRITTEN = {
     "all": Why(("OFF-L-PALL", "OFF-L-LOAD"), "unparsable"),
     "one": Why(("OFF-L-P", "OFF-L-LOAD"), "unparsable"),
 }
-_REMOVE = _why(("OFF-L-REM",), "entry", "frozen entry", "no entry", "does nothing")
-_CLONE = _why(("OFF-R-CLONE",), "all topics", "one topic")
-_LOADED = _why(("OFF-L-LOAD",), "main", "backup", "no file", "unparsable")
+_REMOVE = whys(("OFF-L-REM",), "entry", "frozen entry", "no entry", "does nothing")
+_LOADED = whys(("OFF-L-LOAD",), "main", "backup", "no file", "unparsable")
 _LOADED_WIDE = {kind: Why(("OFF-L-LOAD", "OFF-L-INT"), f"offset too large: {kind}") for kind in _LOADED}
 _DAMAGED = {
     (which, how): Why(("OFF-L-PATH", "OFF-L-SAVE"), f"{which}: {how}") for which in (MAIN, BACKUP) for how in DAMAGES
@@ -147,33 +147,18 @@ class LocalStoreModel:
 
     def update(self, state: LocalStore, queue: int, offset: int, increase_only: bool) -> Answer[LocalStore]:
         """OFF-UPD-1."""
-        if queue == NO_QUEUE:
-            return state, None, _UPDATE["no queue"]
-        old = state.memory.get(queue)
-        if old is None:
-            why = _UPDATE["first"]
-        elif queue in state.frozen:
-            return state, None, _FREEZE["update ignored"]
-        elif increase_only:
-            if offset <= old:
-                return state, None, _UPDATE["kept"]
-            why = _UPDATE["raised"]
-        else:
-            why = _UPDATE["plain"]
-        return state._replace(memory={**state.memory, queue: offset}), None, why
+        memory, why = updated(state.memory, state.frozen, queue, offset, increase_only)
+        return (state if memory is state.memory else state._replace(memory=memory)), None, why
 
     def freeze(self, state: LocalStore, queue: int, offset: int) -> Answer[LocalStore]:
         """OFF-FRZ-1."""
-        if queue == NO_QUEUE:
-            return state, None, _FREEZE["no queue"]
-        why = _FREEZE["freeze again" if queue in state.frozen else "freeze"]
-        memory = {**state.memory, queue: offset}
-        return state._replace(memory=memory, frozen=state.frozen | {queue}), None, why
+        memory, frozen, why = with_frozen(state.memory, state.frozen, queue, offset)
+        return (state if memory is state.memory else state._replace(memory=memory, frozen=frozen)), None, why
 
     def read(self, state: LocalStore, queue: int, kind: str) -> Answer[LocalStore]:
         """OFF-L-READ: the offset in messages, or -1."""
         if queue == NO_QUEUE:
-            return state, -1, _NO_QUEUE
+            return state, -1, NO_QUEUE_READ
         if kind != STORE:
             held = state.memory.get(queue)
             if held is not None:
@@ -254,16 +239,13 @@ class LocalStoreModel:
         """OFF-L-REM."""
         if not self.client.file_merges:
             return state, None, _REMOVE["does nothing"]
-        if queue not in state.memory:
-            return state, None, _REMOVE["no entry"]
-        why = _REMOVE["frozen entry" if queue in state.frozen else "entry"]
-        memory = {q: offset for q, offset in state.memory.items() if q != queue}
-        return state._replace(memory=memory, frozen=state.frozen - {queue}), None, why
+        memory, frozen, why = without(state.memory, state.frozen, queue, _REMOVE)
+        return (state if memory is state.memory else state._replace(memory=memory, frozen=frozen)), None, why
 
     def clone(self, state: LocalStore, topic: str) -> Answer[LocalStore]:
         """OFF-R-CLONE: sorted (queue, offset) pairs."""
-        pairs = (pair for pair in state.memory.items() if not topic or QUEUES[pair[0]].topic == topic)
-        return state, tuple(sorted(pairs)), _CLONE["one topic" if topic else "all topics"]
+        pairs, why = cloned(state.memory, topic)
+        return state, pairs, why
 
     def restart(self, state: LocalStore) -> Answer[LocalStore]:
         """OFF-L-LOAD: a new store on the same files; nothing is frozen any more."""

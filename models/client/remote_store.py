@@ -1,4 +1,4 @@
-"""The remote offset store: a consumer's memory of offsets, backed by the broker (OFF-R-*, OFF-UPD-*, OFF-FRZ-*).
+"""The remote offset store: a consumer's memory of offsets, backed by the broker (OFF-R-*).
 
 Memory maps queues to offsets. ``update`` writes memory only; ``persist`` sends what memory holds to the broker,
 one way; ``read`` looks in memory, in the broker, or in memory first. Three numbers are not offsets:
@@ -24,30 +24,21 @@ from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.layout import GROUP, LOST, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.memory import (
+    MEMORY,
+    NO_QUEUE_READ,
+    STORE,
+    cloned,
+    updated,
+    with_frozen,
+    without,
+)
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
 
 RULES = (
-    Rule(
-        "OFF-UPD-1",
-        "update writes memory: the first write unconditionally, later ones over the old value, or as the larger "
-        "of both when increase-only; no queue, no effect.",
-        "RemoteBrokerOffsetStore#updateOffset @ 4.0.0, 5.5.0; LocalFileOffsetStore#updateOffset @ 4.0.0, 5.5.0",
-    ),
-    Rule(
-        "OFF-FRZ-1",
-        "A frozen entry keeps its value: updates and refreshes from the broker are ignored until it is removed; "
-        "freezing again sets the new value.",
-        "ControllableOffset#update, #updateAndFreeze @ 5.2.0, 5.5.0",
-        releases="5.2.0+",
-    ),
-    Rule(
-        "OFF-VAL-1",
-        "Reading the offset of no queue gives -3; up to 4.9.8 and in the local store -1.",
-        "RemoteBrokerOffsetStore#readOffset @ 4.9.8, 5.5.0; LocalFileOffsetStore#readOffset @ 5.5.0",
-    ),
     Rule(
         "OFF-R-READ",
         "From memory: the entry, else -1 without asking anyone. Memory first: the entry, else the broker. From the "
@@ -88,19 +79,12 @@ RULES = (
         "RemoteBrokerOffsetStore#removeOffset @ 4.0.0, 5.5.0",
     ),
     Rule(
-        "OFF-R-CLONE",
-        "clone copies the entries of one topic, of all topics when the topic is blank.",
-        "RemoteBrokerOffsetStore#cloneOffsetTable @ 4.0.0, 5.5.0",
-    ),
-    Rule(
         "OFF-R-UPD",
         "A synchronous commit sends the given offset whatever memory holds, and reports the broker's refusal; a "
         "one-way commit never reports one.",
         "RemoteBrokerOffsetStore#updateConsumeOffsetToBroker @ 4.0.0, 5.5.0",
     ),
 )
-
-MEMORY, STORE, MEMORY_THEN_STORE = "memory", "store", "memory-then-store"
 
 UNROUTED = Err("CLIENT")
 REMOTING = Err("REMOTING")
@@ -116,15 +100,8 @@ class RemoteStore(NamedTuple):
     broker: BrokerState = BrokerState()
 
 
-def _why(rule: str, *kinds: str) -> dict[str, Why]:
-    return {kind: Why((rule,), kind) for kind in kinds}
-
-
-_UPDATE = _why("OFF-UPD-1", "no queue", "first", "plain", "raised", "kept")
-_FREEZE = _why("OFF-FRZ-1", "no queue", "freeze", "freeze again", "update ignored")
-_NO_QUEUE = Why(("OFF-VAL-1",), "no queue")
-_READ = _why("OFF-R-READ", "memory hit", "memory miss")
-_FETCHED = _why("OFF-R-READ", "store, memory empty", "store raises memory", "store lowers memory", "store is memory")
+_READ = whys(("OFF-R-READ",), "memory hit", "memory miss")
+_FETCHED = whys(("OFF-R-READ",), "store, memory empty", "store raises memory", "store lowers memory", "store is memory")
 _FETCHED_FROZEN = Why(("OFF-R-READ", "OFF-FRZ-1"), "store, memory frozen")
 _FETCHED_ZERO = Why(("OFF-R-READ", "BQ-QUERY-1"), "stored 0")
 _NO_OFFSET = Why(("OFF-R-READ-ERROR", "API-QCO-1"), "not found")
@@ -134,11 +111,10 @@ _REFUSED = Why(("OFF-R-READ-ERROR", "API-QCO-1"), "refused")
 _FAILED = Why(("OFF-R-READ-ERROR",), "transport failed")
 _NO_FIELD = Why(("OFF-R-READ-ERROR",), "answer without offset")
 _NO_ROUTE = Why(("OFF-R-READ-ERROR",), "no broker")
-_ALL = _why("OFF-R-PALL", "nothing asked", "all kept", "some dropped", "nothing held")
-_ONE = _why("OFF-R-P", "entry", "no entry", "no broker")
-_REMOVE = _why("OFF-R-REM", "entry", "frozen entry", "no entry")
-_CLONE = _why("OFF-R-CLONE", "all topics", "one topic")
-_COMMIT = _why("OFF-R-UPD", "accepted", "refused", "transport failed", "one way", "no broker")
+_ALL = whys(("OFF-R-PALL",), "nothing asked", "all kept", "some dropped", "nothing held")
+_ONE = whys(("OFF-R-P",), "entry", "no entry", "no broker")
+_REMOVE = whys(("OFF-R-REM",), "entry", "frozen entry", "no entry")
+_COMMIT = whys(("OFF-R-UPD",), "accepted", "refused", "transport failed", "one way", "no broker")
 
 
 class RemoteStoreModel:
@@ -152,33 +128,18 @@ class RemoteStoreModel:
 
     def update(self, state: RemoteStore, queue: int, offset: int, increase_only: bool) -> Answer[RemoteStore]:
         """OFF-UPD-1."""
-        if queue == NO_QUEUE:
-            return state, None, _UPDATE["no queue"]
-        old = state.memory.get(queue)
-        if old is None:
-            why = _UPDATE["first"]
-        elif queue in state.frozen:
-            return state, None, _FREEZE["update ignored"]
-        elif increase_only:
-            if offset <= old:
-                return state, None, _UPDATE["kept"]
-            why = _UPDATE["raised"]
-        else:
-            why = _UPDATE["plain"]
-        return RemoteStore({**state.memory, queue: offset}, state.frozen, state.broker), None, why
+        memory, why = updated(state.memory, state.frozen, queue, offset, increase_only)
+        return (state if memory is state.memory else RemoteStore(memory, state.frozen, state.broker)), None, why
 
     def freeze(self, state: RemoteStore, queue: int, offset: int) -> Answer[RemoteStore]:
         """OFF-FRZ-1."""
-        if queue == NO_QUEUE:
-            return state, None, _FREEZE["no queue"]
-        why = _FREEZE["freeze again" if queue in state.frozen else "freeze"]
-        memory = {**state.memory, queue: offset}
-        return RemoteStore(memory, state.frozen | {queue}, state.broker), None, why
+        memory, frozen, why = with_frozen(state.memory, state.frozen, queue, offset)
+        return (state if memory is state.memory else RemoteStore(memory, frozen, state.broker)), None, why
 
     def read(self, state: RemoteStore, queue: int, kind: str, fault: str) -> Answer[RemoteStore]:
         """OFF-R-READ: the offset in messages, or -1, -2, -3."""
         if queue == NO_QUEUE:
-            return state, -3 if self.client.not_found_only else -1, _NO_QUEUE
+            return state, -3 if self.client.not_found_only else -1, NO_QUEUE_READ
         if kind != STORE:
             held = state.memory.get(queue)
             if held is not None:
@@ -246,16 +207,13 @@ class RemoteStoreModel:
 
     def remove(self, state: RemoteStore, queue: int) -> Answer[RemoteStore]:
         """OFF-R-REM."""
-        if queue not in state.memory:
-            return state, None, _REMOVE["no entry"]
-        why = _REMOVE["frozen entry" if queue in state.frozen else "entry"]
-        memory = {q: offset for q, offset in state.memory.items() if q != queue}
-        return RemoteStore(memory, state.frozen - {queue}, state.broker), None, why
+        memory, frozen, why = without(state.memory, state.frozen, queue, _REMOVE)
+        return (state if memory is state.memory else RemoteStore(memory, frozen, state.broker)), None, why
 
     def clone(self, state: RemoteStore, topic: str) -> Answer[RemoteStore]:
         """OFF-R-CLONE: sorted (queue, offset) pairs."""
-        pairs = (pair for pair in state.memory.items() if not topic or QUEUES[pair[0]].topic == topic)
-        return state, tuple(sorted(pairs)), _CLONE["one topic" if topic else "all topics"]
+        pairs, why = cloned(state.memory, topic)
+        return state, pairs, why
 
     def commit(self, state: RemoteStore, queue: int, offset: int, one_way: bool, fault: str) -> Answer[RemoteStore]:
         """OFF-R-UPD: the commits that reach the broker, or the error that the caller sees."""

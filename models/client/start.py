@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.search import max_offset, search
 from rocketmq_conformance.models.client.layout import LOST, NEGATIVE, QUEUES, RETRY_TOPIC
-from rocketmq_conformance.models.client.remote_store import MEMORY_THEN_STORE, STORE, RemoteStore, RemoteStoreModel
+from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.client.world import SHAPES, reshaped
 from rocketmq_conformance.models.outcome import Err
