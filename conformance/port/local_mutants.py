@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from rocketmq_conformance.conformance.port.local_store import NO_OFFSET, LocalOffsetStore, Offsets, UnreadableError
+from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore, Offsets, UnreadableError
 from rocketmq_conformance.conformance.port.mutant import Mutant
-from rocketmq_conformance.conformance.port.remote_store import Entry
+from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET, Entry
 from rocketmq_conformance.models.client.layout import QUEUES
 from rocketmq_conformance.models.outcome import Result
 

@@ -7,11 +7,9 @@ from pathlib import Path
 
 from rocketmq_conformance.conformance import local_files
 from rocketmq_conformance.conformance.port.offset_file import parse, render
-from rocketmq_conformance.conformance.port.remote_store import Entry
+from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET, Entry, OffsetTable
 from rocketmq_conformance.models.client.layout import QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
-
-NO_OFFSET = -1
 
 Offsets = dict[int, int]
 
@@ -20,53 +18,15 @@ class UnreadableError(Exception):
     """Neither the file nor its backup can be parsed."""
 
 
-class LocalOffsetStore:
-    """Offsets of one consumer. Queues are given by their position in the layout, -1 for none."""
+class LocalOffsetStore(OffsetTable):
+    """Offsets of one consumer, and its files."""
 
     def __init__(self, directory: Path, group: str) -> None:
         """Keep files below ``directory``; nothing is read before ``restart``."""
+        super().__init__()
         self.folder = local_files.store_folder(directory, group)
         self.file = self.folder / local_files.FILE_NAME
         self.backup = self.folder / local_files.BACKUP_NAME
-        self.table: dict[int, Entry] = {}
-
-    # --- memory -------------------------------------------------------------------------------------------
-
-    def update(self, queue: int, offset: int, increase_only: bool) -> Result:
-        """Remember an offset."""
-        if queue < 0:
-            return None
-        entry = self.table.get(queue)
-        if entry is None:
-            self.table[queue] = Entry(offset)
-        elif not entry.frozen:
-            entry.offset = self.newer(entry.offset, offset, increase_only)
-        return None
-
-    def newer(self, old: int, offset: int, increase_only: bool) -> int:
-        """Which of two offsets to keep."""
-        return max(old, offset) if increase_only else offset
-
-    def freeze(self, queue: int, offset: int) -> Result:
-        """Set an offset that no update may change."""
-        if queue >= 0:
-            entry = self.table.setdefault(queue, Entry(offset))
-            entry.offset = offset
-            entry.frozen = True
-        return None
-
-    def remove(self, queue: int) -> Result:
-        """Forget a queue; the file keeps it."""
-        self.table.pop(queue, None)
-        return None
-
-    def clone(self, topic: str) -> Result:
-        """A copy of the table, of one topic or of all."""
-        return tuple(sorted((queue, entry.offset) for queue, entry in self.table.items() if self.is_of(queue, topic)))
-
-    def is_of(self, queue: int, topic: str) -> bool:
-        """Does a queue belong to a topic? The blank topic has them all."""
-        return topic in ("", QUEUES[queue].topic)
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -101,10 +61,6 @@ class LocalOffsetStore:
         """What a queue reads as that the file lacks."""
         return NO_OFFSET
 
-    def refresh(self, queue: int, offset: int) -> None:
-        """Remember what the file said."""
-        self.update(queue, offset, False)
-
     def restart(self) -> Result:
         """Forget everything, as a new process does, and load the file."""
         self.forget()
@@ -114,10 +70,6 @@ class LocalOffsetStore:
             return self.cannot_load()
         self.table.update((queue, Entry(offset)) for queue, offset in stored.items())
         return None
-
-    def forget(self) -> None:
-        """Begin with an empty memory."""
-        self.table = {}
 
     def cannot_load(self) -> Result:
         """A consumer must not start as if it were new."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET, OffsetTable
 from rocketmq_conformance.conformance.port.transport import NoRouteError, Transport
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
 from rocketmq_conformance.models.client.layout import GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
 
-NO_OFFSET = -1
 BROKER_FAILED = -2
 NO_QUEUE = -3
 #: What the caller of a commit sees when nobody knows the broker, and when it does not answer.
@@ -38,71 +38,13 @@ class QueryFailedError(Exception):
     """The broker could not be asked, or did not say."""
 
 
-class Entry:
-    """One remembered offset."""
-
-    __slots__ = ("frozen", "offset")
-
-    def __init__(self, offset: int) -> None:
-        self.offset = offset
-        self.frozen = False
-
-
-class RemoteOffsetStore:
-    """Offsets of one consumer. Queues are given by their position in the layout, -1 for none."""
+class RemoteOffsetStore(OffsetTable):
+    """Offsets of one consumer, and its requests to the broker."""
 
     def __init__(self, transport: Transport) -> None:
+        super().__init__()
         self.transport = transport
-        self.table: dict[int, Entry]
-        self.forget()
         self.queries = [self.query_header(queue.topic, queue.id) for queue in QUEUES]
-
-    def forget(self) -> None:
-        """Begin with an empty memory."""
-        self.table = {}
-
-    # --- memory -------------------------------------------------------------------------------------------
-
-    def update(self, queue: int, offset: int, increase_only: bool) -> Result:
-        """Remember an offset."""
-        if queue < 0:
-            return None
-        entry = self.table.get(queue)
-        if entry is None:
-            self.insert(queue, offset)
-        elif not entry.frozen:
-            entry.offset = self.newer(entry.offset, offset, increase_only)
-        return None
-
-    def insert(self, queue: int, offset: int) -> Entry:
-        """The first offset of a queue."""
-        entry = self.table[queue] = Entry(offset)
-        return entry
-
-    def newer(self, old: int, offset: int, increase_only: bool) -> int:
-        """Which of two offsets to keep."""
-        return offset if not increase_only or offset > old else old
-
-    def freeze(self, queue: int, offset: int) -> Result:
-        """Set an offset that no update may change."""
-        if queue >= 0:
-            entry = self.table.get(queue) or self.insert(queue, offset)
-            entry.offset = offset
-            entry.frozen = True
-        return None
-
-    def remove(self, queue: int) -> Result:
-        """Forget a queue."""
-        self.table.pop(queue, None)
-        return None
-
-    def clone(self, topic: str) -> Result:
-        """A copy of the table, of one topic or of all."""
-        return tuple(sorted((queue, entry.offset) for queue, entry in self.table.items() if self.is_of(queue, topic)))
-
-    def is_of(self, queue: int, topic: str) -> bool:
-        """Does a queue belong to a topic? The blank topic has them all."""
-        return not topic or QUEUES[queue].topic == topic
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -140,10 +82,6 @@ class RemoteOffsetStore:
     def failed(self, queue: int) -> int:
         """What a failed query reads as."""
         return BROKER_FAILED
-
-    def refresh(self, queue: int, offset: int) -> None:
-        """Remember what the broker said."""
-        self.update(queue, offset, False)
 
     def fetch(self, queue: int) -> int:
         """The offset that the broker has; OffsetNotFoundError or QueryFailedError."""

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from rocketmq_conformance.conformance.port import timestamp as clocks
-from rocketmq_conformance.conformance.port.remote_store import NO_OFFSET, RemoteOffsetStore
+from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET
+from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
 from rocketmq_conformance.conformance.port.transport import NoRouteError, Transport
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.models.client.layout import QUEUES

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from rocketmq_conformance.conformance.port.mutant import Mutant
-from rocketmq_conformance.conformance.port.remote_store import NO_OFFSET
+from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.port.start import (
     FIRST,
     TIMESTAMP,

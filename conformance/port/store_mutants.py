@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.port.mutant import Mutant
+from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET, Entry
 from rocketmq_conformance.conformance.port.remote_store import (
     BROKER_FAILED,
-    NO_OFFSET,
-    Entry,
     OffsetNotFoundError,
     QueryFailedError,
     RemoteOffsetStore,
