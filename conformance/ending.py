@@ -1,0 +1,28 @@
+"""How a command ends: its exit codes, and an end of the process that no thread of a Java machine delays."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+UNDECIDED, COULD_NOT_RUN, FAULT = 3, 4, 5
+
+
+class CouldNot(click.ClickException):
+    """Something that is needed is missing; one sentence, exit code 4."""
+
+    exit_code = COULD_NOT_RUN
+
+
+def finish(code: int) -> None:
+    """End the process; a Java machine's threads must not keep it alive."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:  # nobody reads it any more: nothing is left to be said at the end either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if "jpype" in sys.modules:
+        os._exit(code)
+    sys.exit(code)
