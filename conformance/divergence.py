@@ -6,24 +6,36 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocketmq_conformance.conformance.judge import Step
+from rocketmq_conformance.conformance.judge import Judge, Step, fingerprint
+from rocketmq_conformance.conformance.messages import Message
 from rocketmq_conformance.conformance.shrink import Shrunk
+from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models import rulebook
-from rocketmq_conformance.models.outcome import Err, Undefined
+from rocketmq_conformance.models.outcome import Err, Outcome, Undefined
 from rocketmq_conformance.reports import event
-from rocketmq_conformance.suites.suite import Suite
+from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.suite import Row, Suite
 
 
 def told(
-    suite: Suite, number: int, mark: str, shrunk: Shrunk, found: int, plan: str, command: Sequence[str]
+    suite: Suite,
+    number: int,
+    mark: str,
+    shrunk: Shrunk,
+    found: int,
+    plan: str,
+    command: Sequence[str],
+    messages: Sequence[list[Message]] = (),
 ) -> event.DivergenceFound:
     """The event of a divergence.
 
     ``mark`` is its fingerprint, ``found`` the length in steps of the plan that found it, ``plan`` the file of the
-    minimal plan ("" when it is not kept) and ``command`` the words of the command line that show it again.
+    minimal plan ("" when it is not kept), ``command`` the words of the command line that show it again, and
+    ``messages`` those of each step (``listen``), or nothing when nobody listened.
     """
     steps = shrunk.judged.steps
     last = steps[-1]
+    by_step = list(zip(steps, messages or [[] for _ in steps], strict=True))
     return event.DivergenceFound(
         suite.name,
         number,
@@ -31,12 +43,37 @@ def told(
         [_rule(name) for name in last.why.rules],
         said(last.expected),
         said(last.observed),
-        [_step(suite, at, step, step is last) for at, step in enumerate(steps, start=1)],
+        [_step(suite, at, step, said_in, step is last) for at, (step, said_in) in enumerate(by_step, start=1)],
         found,
         shrunk.executions,
         plan,
         shlex.join(["rocketmq-conformance", *command]),
     )
+
+
+def listen(stage: Stage, judge: Judge, shrunk: Shrunk, number: int) -> tuple[Shrunk, list[list[Message]]]:
+    """Play a minimal plan a last time and take down the messages of each step.
+
+    Answers what was seen this time, so that answers and messages belong together. When it does not diverge in the
+    same way again, the given one stands, without messages. AdapterError and CannotRunError as of any case.
+    """
+    rows, suite = shrunk.judged.rows, judge.suite
+    messages: list[list[Message]] = []
+    with stage.listening() as ear:
+
+        def do(row: Row) -> Outcome:
+            outcome = stage.do(suite, row)
+            stage.settle()
+            messages.append(ear.take())
+            return outcome
+
+        stage.begin(suite, number)
+        ear.take()
+        again = judge.judge(rows, do, count=False)
+    marks = [fingerprint(suite, judged.steps[-1]) if judged.steps else "" for judged in (shrunk.judged, again)]
+    if again.verdict != DIVERGES or again.rows != rows or len(messages) != len(rows) or marks[0] != marks[1]:
+        return shrunk, []
+    return Shrunk(again, shrunk.executions), messages
 
 
 def plan_file(folder: Path, suite: Suite, mark: str) -> Path:
@@ -55,7 +92,7 @@ def said(result: object) -> str:
             return repr(result)
 
 
-def _step(suite: Suite, number: int, step: Step, diverges: bool) -> event.Step:
+def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverges: bool) -> event.Step:
     return event.Step(
         number,
         str(suite.operation(step.row)),
@@ -66,6 +103,7 @@ def _step(suite: Suite, number: int, step: Step, diverges: bool) -> event.Step:
         suite.show(step.before),
         suite.show(step.after),
         diverges,
+        messages,
     )
 
 

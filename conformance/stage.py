@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case
+from rocketmq_conformance.conformance.messages import Ear, Overheard, world_did
 from rocketmq_conformance.conformance.remoting.server import ScriptedServer
 from rocketmq_conformance.conformance.world import World
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
@@ -32,6 +33,11 @@ class Stage:
         self.profile = profile
         self.patience = patience
         self.world = World(profile)
+        #: Called whenever the adapter is about to be asked: a sign of life for whoever watches.
+        self.beat: Callable[[], None] = _nothing
+        #: While messages are taken down: who writes, and who answers instead of the world.
+        self._ear: Ear | None = None
+        self._overheard: Overheard | None = None
         self._server: ScriptedServer | None = None
         self._folder: Path | None = None
         self._guarding = False
@@ -46,7 +52,8 @@ class Stage:
     def begin(self, suite: Suite, number: int) -> None:
         """Begin a case."""
         self.world.begin()
-        case = Case(suite, number, self.profile, self._name_server, self.world.exchange, self._empty_folder(suite))
+        exchange = (self._overheard or self.world).exchange
+        case = Case(suite, number, self.profile, self._name_server, exchange, self._empty_folder(suite))
         with self.guarded(f"beginning a case of {suite.name}"):
             self.adapter.reset(case)
 
@@ -55,6 +62,8 @@ class Stage:
         form = suite.operations[row[0]].form
         if form.side is Side.WORLD:
             getattr(self.world, form.name)(*row[1])
+            if self._ear:
+                world_did(suite.operation(row), self._ear.hear)
             return Ok()
         operation = suite.operation(row)
         self.world.fault = getattr(operation, "fault", "answer")
@@ -67,6 +76,26 @@ class Stage:
             )
         return self._with_effect(form, outcome)
 
+    @contextmanager
+    def listening(self) -> Iterator[Ear]:
+        """Take down what the implementation and its brokers say to one another in cases that begin inside."""
+        ear = Ear()
+        overheard = Overheard(self.world, ear.hear)
+        self._ear, self._overheard = ear, overheard
+        listen = getattr(self.adapter, "overhear", None)
+        try:
+            if self._server:
+                self._server.answer_by(overheard)
+            if listen:
+                listen(ear.hear)
+            yield ear
+        finally:
+            self._ear = self._overheard = None
+            if self._server:
+                self._server.answer_by(self.world)
+            if listen:
+                listen(None)
+
     def calls(self, suite: Suite) -> list[Callable[..., Result]] | None:
         """Plain callables for every operation of a suite, if the adapter offers them; faults and effects included."""
         offer = getattr(self.adapter, "calls", None)
@@ -77,6 +106,11 @@ class Stage:
             self._armed(op.form, call) if op.form.side is not Side.WORLD else getattr(self.world, op.form.name)
             for op, call in zip(suite.operations, offered, strict=True)
         ]
+
+    def settle(self) -> None:
+        """Wait until everything that was written to the scripted broker is handled."""
+        if self._server:
+            self._server.settle()
 
     def close(self) -> None:
         """Release everything; never fails, and twice does no harm."""
@@ -103,6 +137,7 @@ class Stage:
         inner, self._guarding = self._guarding, True
         try:
             if not inner:
+                self.beat()
                 self._alarm.set(self.patience)
             yield
         except (AdapterError, CannotRunError, KeyboardInterrupt):
@@ -119,8 +154,7 @@ class Stage:
     def _with_effect(self, form: Form, outcome: Outcome) -> Outcome:
         if not form.effect:
             return outcome
-        if self._server:
-            self._server.settle()
+        self.settle()
         commits = self.world.take_commits()
         return Ok(commits) if isinstance(outcome, Ok) else outcome
 
@@ -148,7 +182,7 @@ class Stage:
 
     def _name_server(self) -> str:
         if self._server is None:
-            self._server = ScriptedServer(self.world, self.profile)
+            self._server = ScriptedServer(self._overheard or self.world, self.profile)
             self._server.start()
         return self._server.address
 
@@ -159,6 +193,10 @@ class Stage:
             shutil.rmtree(self._folder)
             self._folder.mkdir()
         return self._folder
+
+
+def _nothing() -> None:
+    pass
 
 
 class _Hangs(BaseException):

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from rocketmq_conformance.conformance import plan
 from rocketmq_conformance.conformance.adapter import AdapterError, Hello
 from rocketmq_conformance.conformance.control import control
-from rocketmq_conformance.conformance.divergence import plan_file, told
+from rocketmq_conformance.conformance.divergence import listen, plan_file, told
 from rocketmq_conformance.conformance.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.messages import Message
 from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.player import BROKEN, Numbered, Played, Player
 from rocketmq_conformance.conformance.shrink import Shrunk, shrink
@@ -153,20 +154,22 @@ class SuiteRun:
         found = fingerprint(self.suite, judged.steps[-1])
         mark = self.told.get(found)
         shrunk = Shrunk(judged, 0)
+        messages: list[list[Message]] = []
         if mark is None:
             try:
                 shrunk = shrink(self.judge, lambda rows: player.execute(rows, number, count=False), judged)
+                shrunk, messages = listen(self.stage, self.judge, shrunk, number)
             except BROKEN:
-                pass  # it is told as it was found
+                pass  # it is told as far as it is known
             except KeyboardInterrupt:
-                self._tell(number, found, shrunk, len(judged.steps))
+                self._tell(number, found, shrunk, len(judged.steps), messages)
                 raise
             mark = self.told[found] = fingerprint(self.suite, shrunk.judged.steps[-1])
-        self._tell(number, mark, shrunk, len(judged.steps))
+        self._tell(number, mark, shrunk, len(judged.steps), messages)
         if self.options.stop_at_first:
             raise Stop("first divergence")
 
-    def _tell(self, number: int, mark: str, shrunk: Shrunk, found: int) -> None:
+    def _tell(self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]]) -> None:
         """Tell a divergence; the first of its kind is kept as a plan, the others come back by the seed."""
         path = ""
         options = self.options
@@ -182,7 +185,8 @@ class SuiteRun:
             plan.write(file, self.suite, self.profile, options.seed, [(number, shrunk.judged.rows)])
             path = str(file)
             command = ["replay", path, options.address]
-        self.emit(told(self.suite, number, mark, shrunk, found, path, [*command, *options.judged_as]))
+        command += options.judged_as
+        self.emit(told(self.suite, number, mark, shrunk, found, path, command, messages))
 
     def _end(self, stop: BaseException | None) -> None:
         self.verdict = self._judged(stop)

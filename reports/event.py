@@ -127,7 +127,8 @@ class Step(Event):
     before: str
     after: str
     diverges: bool
-    #: Requests and responses of the step, in order: [from, to, text]; who may be "member", "broker", "name server".
+    #: Requests and responses of the step, in order: [from, to, text]; who may be "member", "another member", "broker"
+    #: (a message to itself is what happens there) or "name server".
     messages: list[list[str]] = field(default_factory=list)
 
 

@@ -15,11 +15,13 @@ from typing import Protocol, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
 from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker.heard import heard
 from rocketmq_conformance.conformance.broker.lanes import Job, run
 from rocketmq_conformance.conformance.broker.operations import OPERATIONS, Names, begin, clean_up
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.broker.process import Broker
 from rocketmq_conformance.conformance.broker.store import write_aged_store
+from rocketmq_conformance.conformance.messages import BROKER, MEMBER, Hear, request_text, response_text
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.models.broker.lifecycle import KILL
@@ -156,6 +158,7 @@ class BrokerAdapter:
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
+        self._hear: Hear | None = None
 
     # --- the adapter ------------------------------------------------------------------------------------------
 
@@ -198,6 +201,10 @@ class BrokerAdapter:
             if self._connection is not None:
                 self._connection.close()
             self.source.close()
+
+    def overhear(self, hear: Hear | None) -> None:
+        """Tell of every request and response of operations from now on; None ends it."""
+        self._hear = hear
 
     # --- lanes ------------------------------------------------------------------------------------------------
 
@@ -251,8 +258,10 @@ class BrokerAdapter:
         requests = OPERATIONS.get(operation.form.name)
         if requests is None:
             return Unsupported(f"{operation.form.name} is nothing that a broker is asked here")
+        names = self._lanes[lane]
+        job = requests(names, *operation.args)
         try:
-            result = yield from requests(self._lanes[lane], *operation.args)
+            result = yield from job if self._hear is None else heard(job, names.prefix, self._hear)
         except TimeoutError as error:
             return Err("TIMEOUT", definite=False, detail=str(error))
         return outcome_of(result)
@@ -340,10 +349,14 @@ class BrokerAdapter:
 
     def _ask(self, request: wire.Ask) -> bytes:
         code, ext, body = request
+        if self._hear:
+            self._hear(MEMBER, BROKER, request_text(code, ext))
         try:
             answer = self._connected().call(code, ext, body)
         except OSError as error:
             raise self._broken(error) from error
+        if self._hear:
+            self._hear(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
         refused = wire.refused(answer)
         if refused is not None:
             raise AdapterError(f"The broker refused request {code}: {refused.code} {refused.detail}.")

@@ -53,8 +53,8 @@ class ScriptedServer:
 
     def __init__(self, brain: Brain, profile: Profile | None = None, host: str = "127.0.0.1", port: int = 0) -> None:
         wire = WireRules.of(profile or Profile())
-        self._brain = brain
-        self._listener = Listener(_Answers(brain), host, port, echo=wire.echoes_binary, version=wire.ordinal)
+        self._answers = _Answers(brain)
+        self._listener = Listener(self._answers, host, port, echo=wire.echoes_binary, version=wire.ordinal)
 
     @property
     def faults(self) -> Faults:
@@ -69,8 +69,12 @@ class ScriptedServer:
     def start(self) -> str:
         """Listen, and say where; raises CannotRunError when the port is taken."""
         self._listener.start()
-        self._brain.address = self.address
+        self._answers.brain.address = self.address
         return self.address
+
+    def answer_by(self, brain: Brain) -> None:
+        """Let another brain answer from now on."""
+        self._answers.brain = brain
 
     def stop(self) -> None:
         """Close the port and all connections; twice does no harm."""

@@ -1,0 +1,35 @@
+"""A job overheard: what it asks a real broker, and what the broker answers, are told while it runs."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.broker.operations import Requests
+from rocketmq_conformance.conformance.messages import BROKER, MEMBER, SILENCE, Hear, request_text, response_text
+from rocketmq_conformance.models.outcome import Result
+
+
+def heard(job: Requests, prefix: str, hear: Hear) -> Requests:
+    """The same job; ``prefix`` is what makes the case's names its own, and is not told."""
+
+    def tell(sender: str, receiver: str, text: str) -> None:
+        hear(sender, receiver, text.replace(f"{prefix}-", ""))
+
+    try:
+        wish = next(job)
+        while True:
+            if isinstance(wish, float):
+                wish = job.send((yield wish))
+                continue
+            for code, ext, _ in wish:
+                tell(MEMBER, BROKER, request_text(code, ext))
+            try:
+                answers = yield wish
+            except TimeoutError as error:
+                tell(BROKER, MEMBER, SILENCE)
+                wish = job.throw(error)
+                continue
+            for answer in answers:
+                tell(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
+            wish = job.send(answers)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
