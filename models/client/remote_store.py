@@ -197,7 +197,7 @@ class RemoteStoreModel:
         if not queues:
             return state, (), _ALL["nothing asked"]
         kept = {queue: offset for queue, offset in state.memory.items() if queue in queues}
-        sent = tuple(sorted(pair for pair in kept.items() if pair[0] != LOST))
+        sent = tuple(sorted([pair for pair in kept.items() if pair[0] != LOST]))
         broker = state.broker
         for queue, offset in sent:
             broker = self._stored(broker, queue, offset)
