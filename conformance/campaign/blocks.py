@@ -49,7 +49,12 @@ def _plain(schema: pa.Schema) -> pa.Schema:
 
 def finished(folder: Path, suite: str) -> Iterator[int]:
     """Numbers of the finished blocks of a suite, in no order."""
-    place = folder / "cases" / f"suite={suite}"
+    return numbers(folder, "cases", suite)
+
+
+def numbers(folder: Path, table: str, suite: str) -> Iterator[int]:
+    """Numbers of the blocks of a suite that a table has, finished or not, in no order."""
+    place = folder / table / f"suite={suite}"
     if not place.is_dir():
         return
     with os.scandir(place) as entries:
