@@ -33,7 +33,7 @@ class Step(NamedTuple):
     before: Any
     after: Any
     expected: Expected
-    observed: Result
+    observed: Expected
     why: Why
 
 
@@ -87,10 +87,10 @@ class Coverage:
 class Judge:
     """Judges cases of one suite by one profile."""
 
-    def __init__(self, suite: Suite, profile: Profile) -> None:
+    def __init__(self, suite: Suite, profile: Profile, coverage: Coverage | None = None) -> None:
         self.suite = suite
         self.bound: Bound = suite.bind(profile)
-        self.coverage = Coverage()
+        self.coverage = coverage or Coverage()
         self._observes = [op.form.observes for op in suite.operations]
         self._guards = [op.form.guard for op in suite.operations]
         self._guarded = any(self._guards)

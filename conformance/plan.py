@@ -58,13 +58,17 @@ def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable
         "rulebook": rulebook.digest(),
         "kit": __version__,
     }
-    forms = [op.form for op in suite.operations]
-    names = [[name for name, _ in form.domains] for form in forms]
     with path.open("w", encoding="utf-8") as out:
         out.write(json.dumps(header) + "\n")
         for number, rows in cases:
-            steps = [{forms[at].name: dict(zip(names[at], args, strict=True))} for at, args in rows]
-            out.write(json.dumps({"case": number, "steps": steps}) + "\n")
+            out.write(json.dumps({"case": number, "steps": steps_json(suite, rows)}) + "\n")
+
+
+def steps_json(suite: Suite, rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The steps of a case as plans write them: operations by name, arguments by field."""
+    forms = [op.form for op in suite.operations]
+    names = [[name for name, _ in form.domains] for form in forms]
+    return [{forms[at].name: dict(zip(names[at], args, strict=True))} for at, args in rows]
 
 
 def read(path: Path) -> Plan:

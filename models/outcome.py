@@ -62,7 +62,7 @@ def result_of(outcome: Ok | Err) -> Result:
     return outcome.value if isinstance(outcome, Ok) else outcome
 
 
-def agrees(expected: Expected, observed: Result) -> bool:
+def agrees(expected: Expected, observed: Expected) -> bool:
     """Is ``observed`` what the model expects? Types count: ``True`` is not ``1``."""
     return expected is UNDEFINED or (expected == observed and repr(expected) == repr(observed))
 

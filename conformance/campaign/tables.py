@@ -19,6 +19,7 @@ behaviours have no file for a block that has none. The suite is the partition co
 from __future__ import annotations
 
 import pyarrow as pa
+from rocketmq_conformance.conformance.campaign.packing import signed as signed
 
 #: Version of the tables. New columns may come without a new version; anything else raises it.
 VERSION = 1
@@ -121,12 +122,6 @@ RUNS = pa.schema(
         _field("verdict", pa.string(), "the verdict of the campaign so far"),
     ]
 )
-
-
-def signed(digest: str) -> int:
-    """A digest (16 hexadecimal digits, or "" for none) as the column ``digest`` has it."""
-    return int.from_bytes(bytes.fromhex(digest), "big", signed=True)
-
 
 #: Tables that are kept by suite and block, by name of the folder.
 BLOCKS: dict[str, pa.Schema] = {

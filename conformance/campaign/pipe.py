@@ -1,0 +1,38 @@
+"""The pipe between a worker and its player: commands one way, frames the other.
+
+Frames are plain values (numbers, text, bytes, lists, dictionaries) in the interpreter's own packed form, behind their
+length: both ends are the same Python.
+"""
+
+from __future__ import annotations
+
+import marshal
+import struct
+from typing import Any, BinaryIO
+
+_LENGTH = struct.Struct("<I")
+#: Case, address and signs of life of a player, in memory that its worker sees too: known even when it dies.
+PLACE = struct.Struct("<qqq")
+
+
+def put(out: BinaryIO, frame: Any) -> None:
+    """Send a frame."""
+    packed = marshal.dumps(frame)
+    out.write(_LENGTH.pack(len(packed)) + packed)
+    out.flush()
+
+
+def get(source: BinaryIO) -> Any:
+    """The next frame; EOFError at the end."""
+    head = _exactly(source, _LENGTH.size)
+    return marshal.loads(_exactly(source, _LENGTH.unpack(head)[0]))
+
+
+def _exactly(source: BinaryIO, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        more = source.read(size - len(found))
+        if not more:
+            raise EOFError("the other end is gone")
+        found += more
+    return found

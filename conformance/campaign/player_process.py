@@ -1,0 +1,101 @@
+"""The process in which implementations are played, so that whatever they do to it leaves the worker alone.
+
+It reads commands from standard input and answers frames on standard output (see ``pipe``); what implementations
+print goes to standard error. It ends when its worker does.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import mmap
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.address import AddressError
+from rocketmq_conformance.conformance.campaign.pipe import PLACE, get, put
+from rocketmq_conformance.conformance.campaign.playing import Players
+from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.collector import rare_collections
+
+#: What a frame of a failure says it is.
+USAGE, COULD_NOT_RUN, FAULT = "usage", "could not run", "fault"
+
+
+def serve(commands: BinaryIO, frames: BinaryIO, place: mmap.mmap) -> None:
+    """Answer commands until there are no more."""
+    beats = 0
+
+    def at(case: int, address: int) -> None:
+        PLACE.pack_into(place, 0, case, address, beats)
+
+    def beat() -> None:
+        nonlocal beats
+        beats += 1
+        PLACE.pack_into(place, 0, *PLACE.unpack_from(place)[:2], beats)
+
+    players: Players | None = None
+    while True:
+        try:
+            command = get(commands)
+        except EOFError:
+            break
+        with _told(frames):
+            if command["do"] == "open":
+                players = Players(Spec.of(command["spec"]), at, beat, start=command["start"])
+                put(frames, ("done", players.introduce()))
+                continue
+            assert players is not None, "opened first"
+            answers: Iterator[Any] = _COMMANDS[command.pop("do")](players, **command)
+            for answer in answers:
+                put(frames, ("part", answer))
+            put(frames, ("done", None))
+    if players:
+        players.close()
+
+
+_COMMANDS: dict[str, Callable[..., Iterator[Any]]] = {
+    "play": Players.play,
+    "control": Players.control,
+    "shrink": Players.shrink,
+}
+
+
+@contextmanager
+def _told(frames: BinaryIO) -> Iterator[None]:
+    """Whatever goes wrong becomes a frame."""
+    try:
+        yield
+    except AddressError as error:
+        put(frames, ("failed", (USAGE, str(error))))
+    except (AdapterError, CannotRunError) as error:
+        put(frames, ("failed", (COULD_NOT_RUN, str(error))))
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        put(frames, ("failed", (COULD_NOT_RUN, f"Playing failed ({error}).")))
+    except Exception:
+        put(frames, ("failed", (FAULT, traceback.format_exc())))
+
+
+def main() -> None:
+    """Serve standard input and output; the one argument is the file of the shared place."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign says when it is over
+    faulthandler.enable()
+    frames = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    with Path(sys.argv[1]).open("r+b") as file, mmap.mmap(file.fileno(), PLACE.size) as place, rare_collections():
+        with suppress(BrokenPipeError):
+            serve(sys.stdin.buffer, frames, place)
+        sys.stderr.flush()
+        os._exit(0)  # a Java machine's threads must not keep the process alive
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,341 @@
+"""Playing blocks of cases on every address of a campaign, inside the player's process."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rocketmq_conformance.conformance import plan
+from rocketmq_conformance.conformance.adapter import Hello
+from rocketmq_conformance.conformance.address import open_address
+from rocketmq_conformance.conformance.campaign.behaviours import NOTHING, Behaviours
+from rocketmq_conformance.conformance.campaign.comparing import agreed, compared, differing
+from rocketmq_conformance.conformance.campaign.packing import Packer
+from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.control import control
+from rocketmq_conformance.conformance.divergence import said, told
+from rocketmq_conformance.conformance.hello import hello_of, newer_than_known, profile_of
+from rocketmq_conformance.conformance.judge import Judge, Judged, Step, fingerprint
+from rocketmq_conformance.conformance.player import BROKEN, Numbered, Played, Player
+from rocketmq_conformance.conformance.shrink import Shrunk, shrink
+from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.models.outcome import agrees, outcome_class
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNSUPPORTED
+from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.suite import Row, Suite
+
+#: Seconds between two parts of a block, and the cases of one at most.
+_OFTEN = 0.25
+_MANY = 2048
+#: Cases of an address in a row that cannot be run before the rest of their block is given up.
+GIVE_UP = 20
+#: Divergences of a kind whose steps are stored, per block; those of the others come back by the seed.
+_KEPT = 16
+
+
+@dataclass
+class _Implementation:
+    """One address: its stage, who it is, and a player for every suite that was asked for."""
+
+    stage: Stage
+    hello: Hello
+    profile: Profile
+    players: dict[str, Player] = field(default_factory=dict)
+
+    def player(self, suite: Suite) -> Player:
+        """The player of a suite."""
+        if suite.name not in self.players:
+            judge = Judge(suite, self.profile.judged(), Behaviours(suite))
+            self.players[suite.name] = Player(self.stage, judge)
+        return self.players[suite.name]
+
+
+class Players:
+    """Every address of a campaign, ready to play.
+
+    ``at`` is told which (case, address) begins, ``beat`` is called whenever an adapter is asked something. ``start``
+    gives the address that is really opened where it is another one: a broker that somebody else started.
+    """
+
+    def __init__(
+        self, spec: Spec, at: Callable[[int, int], None], beat: Callable[[], None], start: Mapping[str, str]
+    ) -> None:
+        self.spec = spec
+        self._at = at
+        self._all: list[_Implementation] = []
+        try:
+            for address in spec.addresses:
+                stage = Stage(open_address(start.get(address, address)), Profile(), spec.patience)
+                stage.beat = beat
+                hello = hello_of(stage)
+                profile = profile_of(hello, spec.releases)
+                stage.use(profile)
+                self._all.append(_Implementation(stage, hello, profile))
+        except BaseException:
+            self.close()
+            raise
+
+    def introduce(self) -> list[dict[str, Any]]:
+        """Who each address is: a JSON object each."""
+        return [
+            {
+                "name": one.hello.name,
+                "version": one.hello.version,
+                "profile": plan.profile_json(one.profile),
+                "refuses": {suite.name: why for suite in SUITES.values() if (why := one.hello.refuses(suite))},
+                "notes": newer_than_known(one.profile),
+                # what others may open to reach the very same thing, when it is a server that this process started
+                "shared": getattr(one.stage.adapter, "shared_address", lambda: "")(),
+            }
+            for one in self._all
+        ]
+
+    def close(self) -> None:
+        """Release everything."""
+        for one in self._all:
+            one.stage.close()
+
+    # --- playing ----------------------------------------------------------------------------------------------
+
+    def play(
+        self, suite: str, first: int, count: int, lost: Mapping[str, Mapping[int, str]]
+    ) -> Iterator[dict[str, Any]]:
+        """Play the cases ``[first, first + count)``; answers them in parts, in order.
+
+        ``lost`` names cases that cannot be lived through, by address: they are not played again.
+        """
+        return _Block(self, SUITES[suite], lost).play(range(first, first + count))
+
+    def plans(self, suite: Suite, numbers: Sequence[int]) -> list[Numbered]:
+        """The plans of cases: the same for every address."""
+        draw = sampler(suite, self._all[0].profile)
+        steps = self.spec.steps_of(suite)
+        return [(number, draw.case(self.spec.seed, number, steps)) for number in numbers]
+
+    def everyone(self) -> list[tuple[str, _Implementation]]:
+        """Every address with its implementation."""
+        return list(zip(self.spec.addresses, self._all, strict=True))
+
+    def of(self, address: str) -> _Implementation:
+        """The implementation of an address."""
+        return self._all[self.spec.addresses.index(address)]
+
+    def begin(self, case: int, address: int) -> None:
+        """Say what begins."""
+        self._at(case, address)
+
+    # --- what comes after --------------------------------------------------------------------------------------
+
+    def control(self, suite: str, address: str, case: int) -> Iterator[bool | None]:
+        """Play a case that conformed once more, with a wrong answer planted: was it noticed?"""
+        one, chosen = self.of(address), SUITES[suite]
+        ((_, rows),) = self.plans(chosen, [case])
+        yield control(one.stage, Judge(chosen, one.profile.judged()), rows)
+
+    def shrink(self, suite: str, address: str, against: str, case: int, mark: str) -> Iterator[dict[str, Any]]:
+        """Shrink a divergence: the event that tells it, and its plan's rows."""
+        one, chosen = self.of(address), SUITES[suite]
+        ((_, rows),) = self.plans(chosen, [case])
+        judge = Judge(chosen, one.profile.judged())
+        player = Player(one.stage, judge)
+
+        def execute(rows: Sequence[Row]) -> Judged:
+            return player.execute(rows, case, count=False)
+
+        if against != "model":
+            other = self.of(against)
+            second = Player(other.stage, Judge(chosen, other.profile.judged()))
+
+            def execute(rows: Sequence[Row]) -> Judged:
+                return differing(player, second, rows, case)
+
+        failing = execute(rows)
+        if failing.verdict != DIVERGES:
+            yield {"again": failing.verdict, "reason": failing.reason}
+            return
+        found = len(failing.steps)
+        try:
+            shrunk = shrink(judge, execute, failing)
+        except BROKEN:
+            shrunk = Shrunk(failing, 0)
+        event = told(chosen, case, mark, shrunk, found, "", ()).json()
+        steps = plan.steps_json(chosen, shrunk.judged.rows)
+        yield {"again": DIVERGES, "event": json.dumps(event), "steps": json.dumps(steps)}
+
+
+class _Block:
+    """A block on its way."""
+
+    def __init__(self, players: Players, suite: Suite, lost: Mapping[str, Mapping[int, str]]) -> None:
+        self.players = players
+        self.suite = suite
+        self.lost = lost
+        self.everyone = players.everyone()
+        self.packers = {address: Packer() for address, _ in self.everyone}
+        self.steps: list[tuple[Any, ...]] = []
+        self.divergences: list[tuple[Any, ...]] = []
+        self.kept: dict[tuple[str, str], int] = {}
+        #: Cases in a row that could not be run, by address.
+        self.failed = dict.fromkeys(self.packers, 0)
+        self.lanes = max(
+            (1 if one.hello.refuses(suite) else one.player(suite).lanes for _, one in self.everyone), default=1
+        )
+
+    def play(self, numbers: range) -> Iterator[dict[str, Any]]:
+        """Play the cases, ``lanes`` of them at once; answers parts."""
+        told_at = time.monotonic()
+        waiting = 0
+        for begin in range(numbers.start, numbers.stop, self.lanes):
+            plans = self.players.plans(self.suite, range(begin, min(begin + self.lanes, numbers.stop)))
+            ended = [self._on(position, plans) for position in range(len(self.everyone))]
+            if len(ended) > 1:
+                self._compare(ended)
+            waiting += len(plans)
+            now = time.monotonic()
+            if now - told_at >= _OFTEN or waiting >= _MANY:
+                yield self._part(waiting)
+                told_at, waiting = now, 0
+        if waiting:
+            yield self._part(waiting)
+
+    def _part(self, count: int) -> dict[str, Any]:
+        fresh = []
+        rules: list[str] = []
+        for _, one in self.everyone:
+            player = one.players.get(self.suite.name)
+            if player:
+                coverage = player.judge.coverage
+                assert isinstance(coverage, Behaviours)
+                fresh += coverage.take_fresh()
+                rules = max(rules, coverage.rules, key=len)
+        part = {
+            "count": count,
+            "cases": {address: packer.take() for address, packer in self.packers.items()},
+            "rules": rules,
+            "behaviours": fresh,
+            "steps": self.steps,
+            "divergences": self.divergences,
+        }
+        self.steps, self.divergences = [], []
+        return part
+
+    def _on(self, position: int, plans: list[Numbered]) -> list[Played]:
+        """Play cases on one address, and note what is to be kept of them."""
+        address, one = self.everyone[position]
+        lost = self.lost.get(address, {})
+        packer = self.packers[address]
+        refused = one.hello.refuses(self.suite)
+        if refused:
+            ended = [Played(number, rows, UNSUPPORTED, 0, 0.0, "", refused) for number, rows in plans]
+            for played in ended:
+                packer.add(played, NOTHING, comparable=False)
+            return ended
+        player = one.player(self.suite)
+        coverage = player.judge.coverage
+        assert isinstance(coverage, Behaviours)
+        coverage.forget()
+        comparable = not player.judge.observes
+        ended = []
+        for played in self._played(player, position, plans, lost):
+            shown = NOTHING if played.verdict == COULD_NOT_RUN else coverage.next()
+            packer.add(played, shown, comparable)
+            self.failed[address] = self.failed[address] + 1 if played.verdict == COULD_NOT_RUN else 0
+            if played.verdict == DIVERGES and played.judged:
+                self._diverged(address, played.number, played.judged)
+            if self.players.spec.sample and self.players.spec.sampled(played.number) and played.verdict == CONFORMS:
+                self._keep(address, played.number, self._traced(player, played))
+            ended.append(played)
+        return ended
+
+    def _played(
+        self, player: Player, position: int, plans: list[Numbered], lost: Mapping[int, str]
+    ) -> Iterator[Played]:
+        if not lost and player.lanes > 1 and not self._given_up(position):
+            self.players.begin(plans[0][0], position)
+            yield from player.play(plans)
+            return
+        for number, rows in plans:
+            self.players.begin(number, position)
+            why = lost.get(number) or self._given_up(position)
+            yield Played(number, rows, COULD_NOT_RUN, 0, 0.0, "", why) if why else player.one(number, rows)
+
+    def _given_up(self, position: int) -> str:
+        failed = self.failed[self.everyone[position][0]]
+        return f"given up after {GIVE_UP} cases in a row that could not be run" if failed >= GIVE_UP else ""
+
+    def _traced(self, player: Player, played: Played) -> list[Step]:
+        """The steps of a case that conformed; played once more when it was judged at once."""
+        if played.judged:
+            return played.judged.steps
+        if not player.judge.observes:
+            return agreed(player.judge, played.rows)
+        return player.execute(played.rows, played.number, count=False).steps
+
+    def _diverged(self, address: str, number: int, judged: Judged) -> None:
+        step = judged.steps[-1]
+        mark = fingerprint(self.suite, step)
+        self._difference(address, "model", number, len(judged.steps), mark, step)
+        kept = self.kept.get((address, mark), 0)
+        if kept < _KEPT:
+            self.kept[address, mark] = kept + 1
+            self._keep(address, number, judged.steps)
+
+    def _difference(self, address: str, against: str, number: int, at: int, mark: str, step: Step) -> None:
+        self.divergences.append(
+            (
+                number,
+                address,
+                against,
+                at,
+                mark,
+                self.suite.operations[step.row[0]].form.name,
+                list(step.why.rules),
+                step.why.kind,
+                said(step.expected),
+                said(step.observed),
+                outcome_class(step.expected),
+                outcome_class(step.observed),
+            )
+        )
+
+    def _keep(self, address: str, number: int, steps: Sequence[Step]) -> None:
+        for at, step in enumerate(steps, start=1):
+            form = self.suite.operations[step.row[0]].form
+            arguments = dict(zip((name for name, _ in form.domains), step.row[1], strict=True))
+            self.steps.append(
+                (
+                    number,
+                    address,
+                    at,
+                    form.name,
+                    json.dumps(arguments),
+                    said(step.expected),
+                    said(step.observed),
+                    list(step.why.rules),
+                    step.why.kind,
+                    outcome_class(step.expected),
+                    outcome_class(step.observed),
+                    not agrees(step.expected, step.observed),
+                )
+            )
+
+    def _compare(self, ended: list[list[Played]]) -> None:
+        """Where the digests of two addresses differ, find the first step at which they part."""
+        for first, (address, one) in enumerate(self.everyone):
+            for second in range(first):
+                against, other = self.everyone[second]
+                if one.hello.refuses(self.suite) or other.hello.refuses(self.suite):
+                    continue
+                for ours, theirs in zip(ended[first], ended[second], strict=True):
+                    if ours.digest == theirs.digest:
+                        continue
+                    found = compared(one.player(self.suite), ours, other.player(self.suite), theirs)
+                    if found:
+                        at, step = found
+                        mark = fingerprint(self.suite, step)
+                        self._difference(address, against, ours.number, at, mark, step)

@@ -1,0 +1,71 @@
+"""What a campaign was asked for: everything that decides its cases and their verdicts, as one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.suite import Suite
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A campaign. A resumed one must have the same."""
+
+    addresses: tuple[str, ...]
+    #: Names of the suites, in the order of the registry.
+    suites: tuple[str, ...]
+    #: Cases in all; every address plays each of them.
+    cases: int
+    seed: int
+    #: Cases of a block, the unit that is finished or not.
+    block: int
+    #: Steps of a case; None leaves it to the suite.
+    steps: int | None = None
+    #: Share of the cases whose steps are stored though they conform.
+    sample: float = 0.0
+    #: Share of the cases that goes to suites which still find new behaviour.
+    steer: float = 0.0
+    #: Releases that judge a side, by side ("client", "broker", "java").
+    releases: dict[str, str] = field(default_factory=dict)
+    #: Seconds that one operation may take.
+    patience: float = 60.0
+    #: Bytes that a player may take before it is replaced.
+    memory: int = 2 << 30
+
+    def json(self) -> dict[str, Any]:
+        """The campaign as a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, json: Mapping[str, Any]) -> Spec:
+        """Read :meth:`json` again; TypeError or KeyError when it is none."""
+        given = {item.name: json[item.name] for item in fields(cls)}
+        return cls(**{**given, "addresses": tuple(given["addresses"]), "suites": tuple(given["suites"])})
+
+    def steps_of(self, suite: Suite) -> int:
+        """Steps of a case of the suite."""
+        return self.steps or suite.steps
+
+    def sampled(self, case: int) -> bool:
+        """Are the steps of this case stored in any event?"""
+        return self.sample > 0 and case % max(1, round(1 / self.sample)) == 0
+
+    def chosen(self) -> list[Suite]:
+        """The suites."""
+        return [SUITES[name] for name in self.suites]
+
+
+#: Bounds of a block: few files, and at most some seconds of work lost when one is not finished.
+SMALLEST, LARGEST, LARGEST_SLOW = 16, 4096, 128
+#: Kinds of addresses that play thousands of cases a second.
+_FAST = ("port", "mutant", "python")
+
+
+def block_size(addresses: tuple[str, ...], suites: int, cases: int) -> int:
+    """Cases of a block for a campaign of so many suites and cases."""
+    fast = all(address.partition(":")[0].partition("?")[0] in _FAST for address in addresses)
+    largest = LARGEST if fast else LARGEST_SLOW
+    return max(SMALLEST, min(largest, cases // suites // 64))
