@@ -52,8 +52,8 @@ def clustered(divergences: pa.Table) -> list[Cluster]:
     """The clusters of rows of ``divergences`` (with ``suite``), the largest first; rows may come in any order."""
     if not divergences.num_rows:
         return []
-    plain = divergences.set_column(0, "suite", divergences["suite"].cast(pa.string()))
-    for name in _KEY[1:]:
+    plain = divergences
+    for name in _KEY:  # dictionaries of different files differ
         plain = plain.set_column(plain.schema.get_field_index(name), name, plain[name].cast(pa.string()))
     order = pc.sort_indices(plain, [("step", "ascending"), ("case", "ascending")])
     rows = plain.take(order).append_column("row", pa.array(range(plain.num_rows), pa.int64()))

@@ -59,15 +59,15 @@ class Campaign:
 
     def finished(self, suite: str) -> list[int]:
         """Numbers of the finished blocks of a suite, ascending."""
-        try:
-            return sorted(blocks.finished(self.folder, suite))
-        except OSError as error:
-            raise _unreadable(self.folder / "cases", error) from error
+        return self._blocks("cases", suite)
 
     def read(
         self, table: str, columns: Sequence[str] | None = None, suite: str | None = None, block: int | None = None
     ) -> pa.Table:
         """Rows of finished blocks, in the order of suites and blocks.
+
+        Behaviours are those of all blocks: one means the same wherever it is told, and is not told again by the
+        process that told it.
 
         The result has the columns that were asked for (all when None), with the types of the table's schema;
         ``suite`` can be asked for like any column and comes first among all of them. ``suite`` and ``block`` select.
@@ -78,11 +78,17 @@ class Campaign:
             schema = pa.schema([schema.field(name) for name in columns])
         parts: list[pa.Table] = []
         for name in self.suites if suite is None else (suite,):
-            for number in self.finished(name) if block is None else (block,):
+            for number in self._blocks(table, name) if block is None else (block,):
                 file = blocks.path(self.folder, table, name, number)
                 if table == "cases" or file.exists():
                     parts.append(_rows(file, schema, name))
         return pa.concat_tables(parts).unify_dictionaries() if parts else schema.empty_table()
+
+    def _blocks(self, table: str, suite: str) -> list[int]:
+        try:
+            return sorted(blocks.numbers(self.folder, "behaviours" if table == "behaviours" else "cases", suite))
+        except OSError as error:
+            raise _unreadable(self.folder / table, error) from error
 
     def runs(self) -> pa.Table:
         """One row per session, the first one first."""
