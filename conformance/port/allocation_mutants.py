@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import md5
 from zlib import crc32
 
@@ -267,9 +267,7 @@ class ConfigFiltered(Allocator):
         return tuple(queue for queue in configured or () if queue in queues)
 
 
-def _mutant(name: str, defect: str, sentence: str, allocator: type[Allocator]) -> Mutant:
-    return Mutant(name, defect, sentence, {"allocator": allocator})
-
+_mutant = partial(Mutant.of, "allocator")
 
 MUTANTS: tuple[Mutant, ...] = (
     _mutant("descending-order", "D18", "Topics and brokers sort in descending order.", Descending),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore, Offsets, UnreadableError
@@ -217,9 +218,7 @@ class NullReadsThree(LocalOffsetStore):
         return -3 if queue < 0 else super().read(queue, kind)
 
 
-def _mutant(name: str, defect: str, sentence: str, changed: type[LocalOffsetStore], equivalent: str = "") -> Mutant:
-    return Mutant(name, defect, sentence, {"local_store": changed}, equivalent)
-
+_mutant = partial(Mutant.of, "local_store")
 
 MUTANTS: tuple[Mutant, ...] = (
     _mutant("local-persist-ignored", "D33", "Persisting one queue leaves the file as it is.", PersistIgnored),

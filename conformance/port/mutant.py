@@ -20,3 +20,8 @@ class Mutant:
     parts: dict[str, type] = field(default_factory=dict)
     #: Why no test can tell it from the port; "" for a mutant that must be killed.
     equivalent: str = ""
+
+    @classmethod
+    def of(cls, part: str, name: str, defect: str, sentence: str, changed: type, equivalent: str = "") -> Mutant:
+        """A fault in one part of the port."""
+        return cls(name, defect, sentence, {part: changed}, equivalent)

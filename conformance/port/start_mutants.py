@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from rocketmq_conformance.conformance.port.mutant import Mutant
@@ -389,9 +390,7 @@ class RetryReadsTime(StartPosition):
         return super().begin(queue, where, text, zone)
 
 
-def _mutant(name: str, defect: str, sentence: str, start: type[StartPosition], equivalent: str = "") -> Mutant:
-    return Mutant(name, defect, sentence, {"start": start}, equivalent)
-
+_mutant = partial(Mutant.of, "start")
 
 MUTANTS: tuple[Mutant, ...] = (
     _mutant("push-unreadable-is-minus-one", "D05", "Push starts at -1 when it cannot ask.", PushUnreadableIsMinusOne),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rocketmq_conformance.conformance.port.mutant import Mutant
 from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET, Entry
 from rocketmq_conformance.conformance.port.remote_store import (
@@ -439,9 +441,7 @@ class AlwaysOneWay(RemoteOffsetStore):
         return super().commit(queue, offset, True)
 
 
-def _mutant(name: str, defect: str, sentence: str, store: type[RemoteOffsetStore], equivalent: str = "") -> Mutant:
-    return Mutant(name, defect, sentence, {"remote_store": store}, equivalent)
-
+_mutant = partial(Mutant.of, "remote_store")
 
 MUTANTS: tuple[Mutant, ...] = (
     _mutant("refusal-is-new", "D01", 'Every refusal of the broker reads as "no offset".', RefusalIsNew),
