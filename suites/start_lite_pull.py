@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import LITE_PULL, LITE_STARTS
-from rocketmq_conformance.models.client.world import world
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import start_values as values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.start_values import CommitElsewhere, Read, Remove, Shape, Update
+from rocketmq_conformance.suites.operation import Side, operation
 from rocketmq_conformance.suites.suite import Bound, Suite
 
 
@@ -28,66 +26,46 @@ def _timed(profile: Profile) -> bool:
     return LITE_STARTS.on(profile.client)
 
 
+@dataclass(frozen=True)
+class _WhereArguments(values.WhereArguments):
+    where: Annotated[str, values.LITE_WHERE]
+
+
 @operation(
     "Compute where to start (4.6.0 has no `where`): `fault` is how the broker plays the query, `bound_fault` how it "
     "plays max and search.",
     weight=6,
     offered=_offered,
 )
-class Start(Operation):
-    queue: Annotated[int, values.QUEUE]
-    where: Annotated[str, values.LITE_WHERE]
-    fault: Annotated[str, values.FAULT]
-    bound_fault: Annotated[str, values.BOUND_FAULT]
+class Start(_WhereArguments):
+    pass
 
 
 @operation("Compute where to start, and report what fails.", weight=6, offered=_checked)
-class StartChecked(Operation):
-    queue: Annotated[int, values.QUEUE]
-    where: Annotated[str, values.LITE_WHERE]
-    fault: Annotated[str, values.FAULT]
-    bound_fault: Annotated[str, values.BOUND_FAULT]
+class StartChecked(_WhereArguments):
+    pass
 
 
 @operation("Start at a time: `timestamp` is read in time zone `zone`.", weight=8, offered=_timed)
-class StartAtTime(Operation):
-    queue: Annotated[int, values.TIMED_QUEUE]
-    timestamp: Annotated[str | None, values.TIME]
-    zone: Annotated[str, values.ZONE]
-    fault: Annotated[str, values.TIMED_FAULT]
-    bound_fault: Annotated[str, values.TIMED_BOUND_FAULT]
+class StartAtTime(values.TimeArguments):
+    pass
 
 
 @operation("Start at a time, and report what fails.", weight=4, offered=_checked)
-class StartAtTimeChecked(Operation):
-    queue: Annotated[int, values.TIMED_QUEUE]
-    timestamp: Annotated[str | None, values.TIME]
-    zone: Annotated[str, values.ZONE]
-    fault: Annotated[str, values.TIMED_FAULT]
-    bound_fault: Annotated[str, values.TIMED_BOUND_FAULT]
+class StartAtTimeChecked(values.TimeArguments):
+    pass
 
 
 def _bind(profile: Profile) -> Bound:
     model = StartModel(profile)
-    store = model.store
-    return Bound(
-        RemoteStore(broker=world()),
-        (
-            *values.handlers(model.lite_pull),
-            store.update,
-            store.remove,
-            store.read,
-            model.shape,
-            store.commit_elsewhere,
-        ),
-    )
+    return values.bound(model, values.handlers(model.lite_pull))
 
 
 SUITE = Suite(
     name="start-lite-pull",
     sentence="Where a lite pull consumer starts to pull, and what it does when nobody can tell.",
     side=Side.CLIENT,
-    operations=(Start, StartChecked, StartAtTime, StartAtTimeChecked, Update, Remove, Read, Shape, CommitElsewhere),
+    operations=(Start, StartChecked, StartAtTime, StartAtTimeChecked, *values.AROUND),
     bind=_bind,
     steps=40,
     show=values.show,

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.world import world
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import start_values as values
 from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.start_values import CommitElsewhere, Read, Remove, Shape, Update
 from rocketmq_conformance.suites.suite import Bound, Suite
 
 
@@ -28,18 +25,14 @@ class StartChecked(Operation):
 
 def _bind(profile: Profile) -> Bound:
     model = StartModel(profile)
-    store = model.store
-    return Bound(
-        RemoteStore(broker=world()),
-        (model.pull, model.pull, store.update, store.remove, store.read, model.shape, store.commit_elsewhere),
-    )
+    return values.bound(model, (model.pull, model.pull))
 
 
 SUITE = Suite(
     name="start-pull",
     sentence="Where a pull consumer starts to pull: at 0, whatever is stored.",
     side=Side.CLIENT,
-    operations=(Start, StartChecked, Update, Remove, Read, Shape, CommitElsewhere),
+    operations=(Start, StartChecked, *values.AROUND),
     bind=_bind,
     steps=20,
     show=values.show,

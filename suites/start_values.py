@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.layout import LOST
 from rocketmq_conformance.models.client.remote_store import RemoteStore
-from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.switches import CHECKED_START
-from rocketmq_conformance.models.client.world import SHAPES
+from rocketmq_conformance.models.client.world import SHAPES, world
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.client_values import OFFSET, READ_KIND, ROUTED
 from rocketmq_conformance.suites.domain import Values
 from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Handler
+from rocketmq_conformance.suites.suite import Bound, Handler
 
 QUEUE = Values(0, 1, 2, 3, LOST, weights=(2, 1, 1, 2, 1))
 WHERE = Values(LAST, FIRST, *DEPRECATED, weights=(2, 1, 1, 1, 1))
@@ -92,6 +93,27 @@ def handlers(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, ...]:
     return partial(start, False), partial(start, True), partial(start_at_time, False), partial(start_at_time, True)
 
 
+@dataclass(frozen=True)
+class WhereArguments(Operation):
+    """What a start takes, whether it is checked or not."""
+
+    queue: Annotated[int, QUEUE]
+    where: Annotated[str, WHERE]
+    fault: Annotated[str, FAULT]
+    bound_fault: Annotated[str, BOUND_FAULT]
+
+
+@dataclass(frozen=True)
+class TimeArguments(Operation):
+    """What a start at a time takes, whether it is checked or not."""
+
+    queue: Annotated[int, TIMED_QUEUE]
+    timestamp: Annotated[str | None, TIME]
+    zone: Annotated[str, ZONE]
+    fault: Annotated[str, TIMED_FAULT]
+    bound_fault: Annotated[str, TIMED_BOUND_FAULT]
+
+
 @operation("Update the offset of a queue in memory.", weight=2)
 class Update(Operation):
     queue: Annotated[int, QUEUE]
@@ -121,6 +143,19 @@ class CommitElsewhere(Operation):
 class Shape(Operation):
     queue: Annotated[int, ROUTED]
     shape: Annotated[str, Values(*SHAPES)]
+
+
+#: What happens to a consumer besides starting.
+AROUND = (Update, Remove, Read, Shape, CommitElsewhere)
+
+
+def bound(model: StartModel, starts: tuple[Handler, ...]) -> Bound:
+    """The handlers of a suite's starts, and of AROUND behind them."""
+    store = model.store
+    return Bound(
+        RemoteStore(broker=world()),
+        (*starts, store.update, store.remove, store.read, model.shape, store.commit_elsewhere),
+    )
 
 
 def show(state: RemoteStore) -> str:
