@@ -1,12 +1,25 @@
-"""Tests that need Java or real brokers are skipped, with the reason, unless they are asked for."""
+"""Tests that need Java, real brokers, Spark or a browser are skipped, with the reason, unless they are asked for."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
+
+if TYPE_CHECKING:
+    from spark_cluster import Cluster
+
+#: Helpers that several tests share are beside them.
+sys.path.insert(0, str(Path(__file__).parent))
 
 NEEDS = {
     "java": "needs Java and Maven: tox run -e java",
     "broker": "starts real brokers: tox run -e broker",
+    "spark": "needs Spark and Java: tox run -e spark",
+    "browser": "needs Chromium: tox run -e browser",
 }
 
 
@@ -21,3 +34,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if mark not in asked and item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))
                 break
+
+
+@pytest.fixture(scope="session")
+def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One master and two workers, for all tests of a run."""
+    from spark_cluster import running
+
+    with running(tmp_path_factory.mktemp("spark")) as cluster:
+        yield cluster

@@ -80,20 +80,21 @@ def open_session(
     session lives on so that the caller can end its jobs.
     """
     asked = None if master is None else parse(master)
-    _need_packages()
+    need_packages()
     with ExitStack() as stack:
         spark = _running(asked) or _start(asked, name, config or {}, log, patience, stack)
         ship(spark)
         yield spark
 
 
-def _need_packages() -> None:
+def need_packages() -> None:
+    """CannotRunError when a package is not installed."""
     missing = [package for package in _NEEDED if find_spec(package) is None]
     if missing:
         raise CannotRunError(f"A campaign needs {', '.join(missing)}: install what is missing with `{INSTALL}`.")
 
 
-def _need_java() -> None:
+def need_java() -> None:
     """Find Java as Spark does; CannotRunError when it would find none, or one that is too old for it."""
     remedy = f"install a Java runtime of {OLDEST_JAVA} or later, or set JAVA_HOME to one"
     home = os.environ.get("JAVA_HOME")
@@ -137,7 +138,7 @@ def _start(
     submitted = _SUBMITTED in os.environ
     if not submitted:
         asked = asked or parse(DEFAULT_MASTER)
-        _need_java()
+        need_java()
     loopback = asked is not None and reach(asked)
     stack.enter_context(_environment(loopback))
     interrupt = signal.getsignal(signal.SIGINT)

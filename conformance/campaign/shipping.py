@@ -41,6 +41,8 @@ NEEDED = ("click", "hypothesis", "psutil", "pyarrow")
 _PACKAGE_IN_TREE = ("conformance", "package")
 #: The oldest time that a zip can tell: equal files make equal zips.
 _TIME = (1980, 1, 1, 0, 0, 0)
+#: Where the kit of this process is imported from. Executors of a cluster give it relative to their folder.
+_PLACE = Path(rocketmq_conformance.__file__).absolute().parent.parent
 
 
 def contents() -> dict[str, bytes]:
@@ -132,8 +134,7 @@ def unpacked() -> Path | None:
 
 def _archive() -> Path | None:
     """The zip that the kit of this process was imported from."""
-    place = Path(rocketmq_conformance.__file__).parent.parent
-    return place if place.is_file() else None
+    return _PLACE if _PLACE.is_file() else None
 
 
 def child_environment(extra_path: Sequence[str] = ()) -> dict[str, str]:
@@ -146,8 +147,8 @@ def child_environment(extra_path: Sequence[str] = ()) -> dict[str, str]:
     archive, kit = _archive(), unpacked()
     if archive is not None and kit is not None:
         path.append(str(kit))
-        shipped = [place for place in sys.path if archive.parent in (Path(place), *Path(place).parents)]
-        path += [place for place in shipped if Path(place) != archive]
+        places = [Path(place).absolute() for place in sys.path]
+        path += [str(place) for place in places if place != archive and place.is_relative_to(archive.parent)]
     path += [place for place in extra_path if Path(place).exists()]
     path += filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(path))}

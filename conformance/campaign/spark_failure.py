@@ -39,11 +39,11 @@ def why(error: BaseException) -> str:
 def _message(error: BaseException) -> str:
     """What an error says; of an error in Java, what its first cause says."""
     cause = getattr(error, "java_exception", None)
-    if cause is None:
-        return str(error)
-    # the Java machine may be gone
+    # errors ask Java for their words, and it may be gone
     with suppress(Exception):
+        if cause is None:
+            return str(error)
         while cause.getCause() is not None:
             cause = cause.getCause()
         return str(cause.getMessage() or cause.toString())
-    return type(error).__name__
+    return str(getattr(error, "_desc", ""))
