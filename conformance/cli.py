@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.command_options import (
     judging_options,
     out_option,
     plan_argument,
+    read_corpus,
     read_plan,
     releases_option,
     rule_named,
@@ -67,6 +68,15 @@ def cli() -> None:
 @click.option("--max-time", type=click.FloatRange(min=0), help="Begin no case after so many seconds.")
 @out_option
 @click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first divergence.")
+@click.option(
+    "--corpus",
+    "more_corpus",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="DIR",
+    help="Play the plans of this folder first too, with those of the kit and of ./corpus.",
+)
+@click.option("--no-corpus", is_flag=True, help="Play generated cases only.")
 @judging_options
 def run(
     address: str,
@@ -78,13 +88,18 @@ def run(
     max_time: float | None,
     out: Path | None,
     stop_at_first: bool,
+    more_corpus: tuple[Path, ...],
+    no_corpus: bool,
     judging: Judging,
 ) -> None:
     """Generate plans, run them on ADDRESS and on the model, and compare."""
     suites = chosen_suites(pattern, rule_id)
+    if no_corpus and more_corpus:
+        raise click.UsageError("--corpus and --no-corpus contradict each other: give one of them.")
+    corpus = {} if no_corpus else read_corpus(more_corpus, suites)
     seed = secrets.randbelow(2**32) if seed is None else seed
     out = out or default_out(address, seed)
-    options = Options(address, seed, cases, steps, max_time, out, stop_at_first)
+    options = Options(address, seed, cases, steps, max_time, out, stop_at_first, corpus=corpus)
     judge(suites, options, judging, named=bool(pattern or rule_id))
 
 

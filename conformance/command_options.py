@@ -5,7 +5,7 @@ Checks raise usage errors (exit code 2), or :class:`CouldNot` (4) where somethin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import wraps
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rocketmq_conformance.conformance import corpus
 from rocketmq_conformance.conformance import plan as plans
 from rocketmq_conformance.conformance.ending import CouldNot
 from rocketmq_conformance.conformance.stage import PATIENCE
@@ -141,8 +142,19 @@ def read_plan(path: Path, number: int | None) -> plans.Plan:
     return replace(read, cases={number: read.cases[number]})
 
 
-def writable_folder(path: Path) -> Path:
-    """A folder that is there now, and can be written to."""
+def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[corpus.CorpusCase]]:
+    """The corpus of the suites, with the folders ``more`` of --corpus; usage errors for what is none or is damaged."""
+    try:
+        for folder in more:
+            if not corpus.files(folder):
+                raise click.UsageError(f"{folder} has no plans of a corpus ({corpus.PATTERN}): name another folder.")
+        return corpus.cases(corpus.folders(more), suites)
+    except plans.PlanError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def writable_folder(path: Path, option: str = "--out") -> Path:
+    """A folder that is there now, and can be written to; ``option`` is how another one can be named."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / ".writable"

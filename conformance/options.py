@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rocketmq_conformance.conformance.corpus import CorpusCase
 from rocketmq_conformance.suites.suite import Row
 
 
@@ -26,3 +27,5 @@ class Options:
     plan: Path | None = None
     #: Options of the command line that say which releases judge; a replay repeats them.
     judged_as: tuple[str, ...] = ()
+    #: Cases of the corpus by suite name; they are played first.
+    corpus: dict[str, list[CorpusCase]] = field(default_factory=dict)

@@ -104,9 +104,10 @@ def _cases(path: Path, suite: Suite, lines: list[str]) -> Iterator[tuple[int, li
     for number, line in enumerate(lines, start=2):
         case = _object(path, number, line)
         steps = case.get("steps")
-        if type(case.get("case")) is not int or not isinstance(steps, list):
-            raise PlanError(f"{path}, line {number}: a case needs a number and a list of steps.")
-        yield case["case"], [_row(path, number, suite, step) for step in steps]
+        of = case.get("case")
+        if type(of) is not int or of < 0 or not isinstance(steps, list):
+            raise PlanError(f"{path}, line {number}: a case needs a number, from 0 up, and a list of steps.")
+        yield of, [_row(path, number, suite, step) for step in steps]
 
 
 def _row(path: Path, number: int, suite: Suite, step: Any) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance import plan
@@ -21,8 +22,6 @@ from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
 from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Suite
-
-EXIT_CODES = {CONFORMS: 0, DIVERGES: 1, UNDECIDED: 3, UNSUPPORTED: 3, COULD_NOT_RUN: 4}
 
 Emit = Callable[[Event], None]
 
@@ -61,7 +60,7 @@ class Runner:
         except KeyboardInterrupt:
             stopped = event.INTERRUPTED
         verdict = self._verdict(stopped)
-        code = EXIT_CODES[verdict]
+        code = event.EXIT_CODES[verdict]
         noticed = sum(self.controls)
         self.emit(
             event.RunEnded(
@@ -110,26 +109,29 @@ class Runner:
 
     def _suite(self, suite: Suite, left: int) -> None:
         given = self.options.plans.get(suite.name)
-        of = len(given) if given is not None else self.options.cases or suite.cases
+        corpus = {-at: case for at, case in enumerate(self.options.corpus.get(suite.name, []), start=1)}
+        generated = len(given) if given is not None else self.options.cases or suite.cases
         steps = self.options.steps or suite.steps
         cases: list[Numbered] | Iterator[Numbered]
         if given is not None:
             cases = list(given.items())
         else:
             draw = sampler(suite, self.profile)
-            cases = ((number, draw.case(self.options.seed, number, steps)) for number in range(of))
+            cases = ((number, draw.case(self.options.seed, number, steps)) for number in range(generated))
         path = ""
         if self.options.out:
             cases = list(cases)
             file = self.options.out / f"{suite.name}.plan.jsonl"
             plan.write(file, suite, self.profile, self.options.seed, cases)
             path = str(file)
-        self.emit(event.SuiteStarted(suite.name, suite.sentence, of, steps, path))
+        of = len(corpus) + generated
+        files = [event.CorpusPlan(str(case.path), case.number) for case in corpus.values()]
+        self.emit(event.SuiteStarted(suite.name, suite.sentence, of, steps, path, files))
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - (time.monotonic() - self.started)) / left
-        part = SuiteRun(self.stage, self.hello, self.profile, self.options, self.emit, suite, of, path, share)
+        part = SuiteRun(self.stage, self.hello, self.profile, self.options, self.emit, suite, of, share, corpus)
         try:
-            part.run(cases)
+            part.run(chain(((number, case.rows) for number, case in corpus.items()), cases))
         finally:
             self._add(part)
 

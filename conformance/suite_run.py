@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from rocketmq_conformance.conformance import plan
 from rocketmq_conformance.conformance.adapter import AdapterError, Hello
 from rocketmq_conformance.conformance.control import control
+from rocketmq_conformance.conformance.corpus import CorpusCase
 from rocketmq_conformance.conformance.divergence import listen, plan_file, told
 from rocketmq_conformance.conformance.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.messages import Message
@@ -18,7 +19,7 @@ from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
-from rocketmq_conformance.suites.suite import Row, Suite
+from rocketmq_conformance.suites.suite import Suite
 
 #: Cases in a row that cannot be run before a suite is given up.
 GIVE_UP = 3
@@ -42,8 +43,8 @@ class SuiteRun:
         emit: Callable[[Event], None],
         suite: Suite,
         of: int,
-        path: str,
         share: float | None,
+        corpus: Mapping[int, CorpusCase],
     ) -> None:
         self.stage = stage
         self.refused = hello.refuses(suite)
@@ -52,7 +53,8 @@ class SuiteRun:
         self.emit = emit
         self.suite = suite
         self.of = of
-        self.path = path
+        #: Cases of the corpus, by the negative number that they have in this run.
+        self.corpus = corpus
         #: Seconds after which no case begins: every suite gets its share of the time limit.
         self.share = share
         self.judge = Judge(suite, profile.judged())
@@ -75,7 +77,8 @@ class SuiteRun:
         self.kept: set[str] = set()
         self.failed_in_row = 0
         self.reason = ""
-        self.good: list[Row] | None = None
+        #: A case that conformed, for the control: a generated one if there is any.
+        self.good: Numbered | None = None
         self.done = 0
 
     def run(self, cases: Iterable[Numbered]) -> None:
@@ -89,7 +92,7 @@ class SuiteRun:
             try:
                 self._play(cases)
                 if self.good is not None:
-                    self.control = control(self.stage, self.judge, self.good)
+                    self.control = control(self.stage, self.judge, self.good[1])
             except (Stop, KeyboardInterrupt) as error:
                 stop = error
                 self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.of} cases"
@@ -101,7 +104,7 @@ class SuiteRun:
 
     def _play(self, cases: Iterable[Numbered]) -> None:
         player = Player(self.stage, self.judge)
-        for played in player.play(self._in_time(cases)):
+        for played in player.play(self._offered(self._in_time(cases))):
             self._settle(player, played)
         if self.cut_short:
             self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.of} cases"
@@ -114,6 +117,16 @@ class SuiteRun:
                 return
             yield case
 
+    def _offered(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
+        """The cases that can be played; a plan of the corpus may be for another release, and counts as that."""
+        for number, rows in cases:
+            lacking = self.suite.lacking(self.profile, rows) if number in self.corpus else ""
+            if lacking:
+                reason = f"{self.profile} has no {lacking}"
+                self._count(Played(number, rows, UNSUPPORTED, 0, 0.0, "", reason))
+            else:
+                yield number, rows
+
     def _settle(self, player: Player, played: Played) -> None:
         self._count(played)
         self.failed_in_row = self.failed_in_row + 1 if played.verdict == COULD_NOT_RUN else 0
@@ -121,8 +134,8 @@ class SuiteRun:
             raise AdapterError(
                 f"given up after {self.failed_in_row} cases in a row that could not be run: {played.reason}"
             )
-        if played.verdict == CONFORMS and self.good is None:
-            self.good = played.rows if played.judged is None else played.judged.rows
+        if played.verdict == CONFORMS and (self.good is None or self.good[0] < 0 <= played.number):
+            self.good = played.number, played.rows if played.judged is None else played.judged.rows
         if played.judged is not None:
             self.unsupported.update(played.judged.unsupported)
             if played.verdict == DIVERGES:
@@ -171,22 +184,32 @@ class SuiteRun:
 
     def _tell(self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]]) -> None:
         """Tell a divergence; the first of its kind is kept as a plan, the others come back by the seed."""
-        path = ""
-        options = self.options
-        again = ["-k", self.suite.name, "--seed", str(options.seed), "--cases", str(number + 1)]
-        if options.steps:
-            again += ["--steps", str(options.steps)]
-        command = ["run", options.address, *again]
-        if options.plan:
-            command = ["replay", str(options.plan), options.address, "--case", str(number)]
+        path, options = "", self.options
+        command = self._again(number)
         if options.out and shrunk.executions and mark not in self.kept:
             self.kept.add(mark)
+            of = self.corpus.get(number)
+            kept, seed = (of.number, of.seed) if of else (number, options.seed)
             file = plan_file(options.out, self.suite, mark)
-            plan.write(file, self.suite, self.profile, options.seed, [(number, shrunk.judged.rows)])
+            plan.write(file, self.suite, self.profile, seed, [(kept, shrunk.judged.rows)])
             path = str(file)
             command = ["replay", path, options.address]
         command += options.judged_as
         self.emit(told(self.suite, number, mark, shrunk, found, path, command, messages))
+
+    def _again(self, number: int) -> list[str]:
+        """The words of the command line that play a case of this run once more."""
+        options = self.options
+        if number in self.corpus:
+            of = self.corpus[number]
+            return ["replay", str(of.path), options.address, "--case", str(of.number)]
+        if options.plan:
+            return ["replay", str(options.plan), options.address, "--case", str(number)]
+        words = ["run", options.address, "-k", self.suite.name, "--seed", str(options.seed)]
+        words += ["--cases", str(number + 1)]
+        if options.steps:
+            words += ["--steps", str(options.steps)]
+        return words
 
     def _end(self, stop: BaseException | None) -> None:
         self.verdict = self._judged(stop)

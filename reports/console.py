@@ -88,7 +88,7 @@ class ConsoleReport:
     def _divergence(self, event: DivergenceFound) -> None:
         number = self._fingerprints.get(event.fingerprint, 0) + 1
         self._fingerprints[event.fingerprint] = number
-        where = f"{event.suite}, case {event.case}"
+        where = f"{event.suite}, {self._ledger.case_name(event.suite, event.case)}"
         if number > 1:
             again = f"again: fingerprint {event.fingerprint}, {where}"
             self._screen.show(Text("  " + clean(again), style="dim"), wrap=False)
@@ -117,7 +117,8 @@ class ConsoleReport:
             below.append(clean(event.reason))
         reasons = [(key, value) for key, value in self._ledger.reasons.items() if key[0] == event.suite and key[2]]
         for (_, verdict, reason), (times, first) in reasons[:REASONS]:
-            where = f"case {first}" if times == 1 else f"{times:,} cases, first case {first}"
+            where = self._ledger.case_name(event.suite, first)
+            where = where if times == 1 else f"{times:,} cases, first {where}"
             below.append(clean(f"{verdict}: {reason} ({where})"))
         if len(reasons) > REASONS:
             below.append(f"and {count(len(reasons) - REASONS, 'more reason')}")
@@ -218,6 +219,8 @@ def _numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
     deaf = ", ".join(suite.suite for suite in ended if suite.control is False)
     told = f"{noticed}/{planted}" + (f", silent in {clean(deaf)}" if deaf else "")
     rows.append(("controls", Text(told, style="" if noticed == planted else "yellow")))
+    if ledger.corpus:
+        rows.append(("corpus", _replayed(ledger.corpus)))
     silent = footer.silent_rules if footer else sorted({rule for suite in ended for rule in suite.silent_rules})
     if silent:
         rows.append(("never fired", Text(clean(", ".join(silent)), style="yellow")))
@@ -228,6 +231,13 @@ def _numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
     if ledger.unfinished:
         rows.append(("did not end", Text(clean(", ".join(ledger.unfinished)), style="yellow")))
     return rows
+
+
+def _replayed(corpus: dict[str, int]) -> Text:
+    """How many plans of the corpus were played, and what became of those that do not conform."""
+    played = sum(corpus.values()) - corpus.get(UNSUPPORTED, 0)
+    others = [f"{clean(verdict)} {number:,}" for verdict, number in corpus.items() if verdict != CONFORMS]
+    return Text(", ".join([f"{count(played, 'plan')} replayed", *others]), style="yellow" if others else "")
 
 
 def _last_line(ledger: Ledger, conclusion: Conclusion) -> Text:

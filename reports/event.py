@@ -31,6 +31,10 @@ CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED = (
 )
 
 
+VERDICTS = (CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED)
+#: What a process ends with, by the verdict of its run.
+EXIT_CODES = {CONFORMS: 0, DIVERGES: 1, UNDECIDED: 3, UNSUPPORTED: 3, COULD_NOT_RUN: 4}
+
 #: Why a run ended before its time. An interrupted run never conforms; one that used up its time may.
 INTERRUPTED, TIME_LIMIT = "interrupted", "time limit"
 
@@ -74,6 +78,15 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True)
+class CorpusPlan(Event):
+    """A case of the corpus: its plan file, and its number there."""
+
+    kind: ClassVar[str] = "corpus-plan"
+    plan: str
+    case: int
+
+
+@dataclass(frozen=True)
 class SuiteStarted(Event):
     """A suite begins; its plan is on disk."""
 
@@ -83,23 +96,35 @@ class SuiteStarted(Event):
     cases: int
     steps: int
     plan: str
+    #: Cases of the corpus, which come first: the cases -1, -2 and so on. They are among ``cases``.
+    corpus: list[CorpusPlan] = field(default_factory=list)
+
+    def json(self) -> dict[str, Any]:
+        """The event as one JSON object, its plans of the corpus too."""
+        return {**super().json(), "corpus": [vars(one) for one in self.corpus]}
 
 
 @dataclass(frozen=True)
 class Progress(Event):
-    """How far a suite is; for terminals."""
+    """How far a suite is, or ("") a whole campaign; for terminals."""
 
     kind: ClassVar[str] = "progress"
     suite: str
     cases: int
     of: int
     steps: int
+    #: Of the suite, or of a campaign's session.
     seconds: float
+    #: Of a campaign: cases and steps of the sessions before, behaviours seen, and cases that diverge.
+    cases_before: int = 0
+    steps_before: int = 0
+    behaviours: int = 0
+    divergences: int = 0
 
 
 @dataclass(frozen=True)
 class CaseEnded(Event):
-    """One case, with its verdict; ``reason`` says why it is not "conforms"."""
+    """One case, with its verdict; ``reason`` says why it is not "conforms". Below 0 it is one of the corpus."""
 
     kind: ClassVar[str] = "case-ended"
     suite: str

@@ -60,11 +60,11 @@ def replay_line(divergence: DivergenceFound) -> Text:
     return Text.assemble(("replay", "dim"), " " * 9, (clean(divergence.replay), "bold"))
 
 
-def plain(divergence: DivergenceFound, width: int) -> str:
-    """The block as plain text."""
+def plain(divergence: DivergenceFound, width: int, where: str = "") -> str:
+    """The block as plain text; ``where`` is the case as people call it."""
     screen = Console(file=StringIO(), width=width, force_terminal=False, color_system=None, highlight=False)
     with screen.capture() as capture:
-        screen.print(block(divergence, f"{divergence.suite}, case {divergence.case}"))
+        screen.print(block(divergence, f"{divergence.suite}, {where or f'case {divergence.case}'}"))
         screen.print(replay_line(divergence), soft_wrap=True)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 

@@ -113,9 +113,9 @@ def _suite_cases(ledger: Ledger, suite: str, address: str) -> list[_TestCase]:
     ended = ledger.ended.get((suite, address))
     if ended is None:
         error = _TestCase("verdict", "error", "the suite did not end, so nothing is known of it")
-        return [*_rule_cases(found, (), ()), error]
+        return [*_rule_cases(ledger, found, (), ()), error]
     fired = [str(row[0]) for row in ended.coverage]
-    rules = _rule_cases(found, fired, ended.silent_rules)
+    rules = _rule_cases(ledger, found, fired, ended.silent_rules)
     if ended.control is False:
         # What a suite agrees to that does not notice a wrong answer is no pass of a rule either.
         rules = [
@@ -129,7 +129,10 @@ def _suite_cases(ledger: Ledger, suite: str, address: str) -> list[_TestCase]:
 
 
 def _rule_cases(
-    divergences: list[DivergenceFound], fired: list[str] | tuple[()], silent: list[str] | tuple[()]
+    ledger: Ledger,
+    divergences: list[DivergenceFound],
+    fired: list[str] | tuple[()],
+    silent: list[str] | tuple[()],
 ) -> list[_TestCase]:
     """A test case per rule. A divergence fails every rule that made the expected answer."""
     failed: dict[str, list[DivergenceFound]] = {}
@@ -143,8 +146,8 @@ def _rule_cases(
             stories = {divergence.fingerprint: divergence for divergence in reversed(failed[rule])}
             first = failed[rule][0]
             message = f"expected {first.expected}, observed {first.observed}"
-            body = "\n\n".join(plain(story, _WIDTH) for story in reversed(stories.values()))
-            cases.append(_TestCase(rule, "failure", message, body))
+            told = [plain(one, _WIDTH, ledger.case_name(one.suite, one.case)) for one in reversed(stories.values())]
+            cases.append(_TestCase(rule, "failure", message, "\n\n".join(told)))
         elif rule in fired:
             cases.append(_TestCase(rule))
         else:
@@ -154,7 +157,7 @@ def _rule_cases(
 
 def _verdict_case(ledger: Ledger, ended: SuiteEnded) -> _TestCase:
     reasons = [
-        f"{verdict}: {reason} ({count(times, 'case')}, first case {first})"
+        f"{verdict}: {reason} ({count(times, 'case')}, first {ledger.case_name(suite, first)})"
         for (suite, verdict, reason), (times, first) in ledger.reasons.items()
         if suite == ended.suite and reason
     ]

@@ -8,6 +8,7 @@ stream without a footer, a suite that never ended or a control that stayed silen
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from rocketmq_conformance.reports.event import (
     CONFORMS,
@@ -57,6 +58,8 @@ class Ledger:
     reasons: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     #: Cases told one by one: suite -> verdict -> how many.
     counted: dict[str, dict[str, int]] = field(default_factory=dict)
+    #: The same of the cases of the corpus: verdict -> how many.
+    corpus: dict[str, int] = field(default_factory=dict)
     discoveries: list[Discovery] = field(default_factory=list)
     lost: list[CaseLost] = field(default_factory=list)
     footer: RunEnded | None = None
@@ -87,6 +90,8 @@ class Ledger:
     def _count(self, case: CaseEnded) -> None:
         counts = self.counted.setdefault(case.suite, {})
         counts[case.verdict] = counts.get(case.verdict, 0) + 1
+        if case.case < 0:
+            self.corpus[case.verdict] = self.corpus.get(case.verdict, 0) + 1
         if case.verdict != CONFORMS:
             key = (case.suite, case.verdict, case.reason)
             times, first = self.reasons.get(key, (0, case.case))
@@ -128,6 +133,15 @@ class Ledger:
     def part_name(self, suite: str, address: str) -> str:
         """A suite, and the implementation where there are several."""
         return f"{suite} ({address})" if len(self.addresses) > 1 else suite
+
+    def case_name(self, suite: str, case: int) -> str:
+        """A case as people call it: "case 7", or the plan of the corpus that it is."""
+        corpus = self.started[suite].corpus if suite in self.started else []
+        if not -len(corpus) <= case < 0:
+            return f"case {case}"
+        of = corpus[-case - 1]
+        several = [one.plan for one in corpus].count(of.plan) > 1
+        return f"corpus plan {PurePath(of.plan).name}" + (f", case {of.case}" if several else "")
 
     def conclusion(self) -> Conclusion:
         """What may be concluded now."""

@@ -11,7 +11,7 @@ the borders only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -69,3 +69,8 @@ class Suite:
     def offered(self, profile: Profile) -> Sequence[int]:
         """Positions of the operations that the profile has."""
         return [at for at, op in enumerate(self.operations) if op.form.offered(profile)]
+
+    def lacking(self, profile: Profile, rows: Iterable[Row]) -> str:
+        """The first operation of a plan that the profile does not have, by name, or ""."""
+        offered = {*self.offered(profile)}
+        return next((self.operations[at].form.name for at, _ in rows if at not in offered), "")

@@ -46,6 +46,7 @@ TEXT = st.one_of(
     st.text("<>&]\"'\x00\x1b\r\n\t\ud800\ufffe\U0001f600[/]", max_size=12),
 )
 NUMBER = st.one_of(st.integers(0, 3), st.integers(0, 2**63))
+CASE = st.one_of(st.integers(-3, 3), st.integers(0, 2**63))
 COVERAGE = st.lists(st.tuples(TEXT, TEXT, TEXT, NUMBER).map(list), max_size=3)
 
 
@@ -55,6 +56,8 @@ def values(hint: Any, name: str) -> st.SearchStrategy[Any]:
         return COVERAGE
     if name == "format":
         return st.just(1)
+    if name == "case":
+        return CASE
     if get_origin(hint) is list:
         return st.lists(values(get_args(hint)[0], ""), max_size=3)
     if get_origin(hint) is dict:
