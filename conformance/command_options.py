@@ -162,7 +162,7 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
         probe.unlink()
     except OSError as error:
         raise CouldNot(
-            f"Nothing can be written to {path} ({error.strerror}): name another folder with --out."
+            f"Nothing can be written to {path} ({error.strerror}): name another folder with {option}."
         ) from error
     return path
 

@@ -27,7 +27,7 @@ from rocketmq_conformance.suites.suite import Row, Suite
 NAME = "corpus"
 #: What a name looks like, for sentences.
 PATTERN = "SUITE.FINGERPRINT.plan.jsonl"
-_SUFFIX = ".plan.jsonl"
+SUFFIX = ".plan.jsonl"
 _MINIMAL = re.compile(r"([a-z-]+)\.(.+)\.plan\.jsonl")
 
 
@@ -64,10 +64,15 @@ def minimal(name: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
+def stem(path: Path) -> str:
+    """The name of a plan's file without what all of them end in."""
+    return path.name.removesuffix(SUFFIX)
+
+
 def files(folder: Path) -> list[Path]:
     """The plan files of a corpus, sorted; PlanError when it is no folder or a plan's name says no suite."""
     try:
-        found = sorted(path for path in folder.iterdir() if path.name.endswith(_SUFFIX))
+        found = sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIX))
     except OSError as error:
         raise PlanError(f"{folder} is no corpus ({error.strerror}): name a folder of plan files.") from error
     for path in found:

@@ -1,4 +1,4 @@
-"""The pytest plugin: ``--implementation ADDRESS`` and the fixture that the generated machines ask for.
+"""The pytest plugin: ``--implementation ADDRESS``, ``--plan FILE`` and the fixtures of the generated machines.
 
 It is loaded by every pytest run where the kit is installed, so it imports nothing of the kit before it is used.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.adapter import Hello
     from rocketmq_conformance.conformance.stage import Stage
-    from rocketmq_conformance.suites.suite import Suite
+    from rocketmq_conformance.suites.suite import Row, Suite
 
 
 @dataclass
@@ -30,11 +31,50 @@ class Implementation:
         return self.hello.refuses(suite)
 
 
+@dataclass
+class Planned:
+    """A case of a plan, to be played by the machine of its suite."""
+
+    suite: str
+    #: Its file, and its number where the file has several cases.
+    name: str
+    rows: list[Row]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options."""
     group = parser.getgroup("rocketmq-conformance")
     group.addoption("--implementation", metavar="ADDRESS", help="What the RocketMQ conformance machines judge.")
     group.addoption("--examples", type=int, default=50, metavar="N", help="Cases per machine (50).")
+    group.addoption(
+        "--plan",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="Play this plan by the RocketMQ conformance machines, instead of the corpus and the search.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark of tests that search."""
+    config.addinivalue_line("markers", "conformance_search: searches for a difference; left out with --plan")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give ``conformance_plan`` every case of the files of ``--plan``, else of the corpus."""
+    if "conformance_plan" in metafunc.fixturenames:
+        planned = _planned(metafunc.config.getoption("--plan"))
+        metafunc.parametrize("conformance_plan", planned, ids=[one.name for one in planned])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With ``--plan``, leave out the search."""
+    if config.getoption("--plan"):
+        left_out = [item for item in items if item.get_closest_marker("conformance_search")]
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")
@@ -55,3 +95,19 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
     stage.use(profile_of(hello, {}))
     yield Implementation(stage, hello, request.config.getoption("--examples"))
     stage.close()
+
+
+def _planned(files: list[Path]) -> list[Planned]:
+    """The cases of the files, or of the corpus without any; a damaged plan ends the collection with a sentence."""
+    from rocketmq_conformance.conformance import corpus, plan
+
+    try:
+        paths = files or [path for folder in corpus.folders() for path in corpus.files(folder)]
+        read = [(path, plan.read(path) if files else corpus.read(path)) for path in paths]
+    except plan.PlanError as error:
+        raise pytest.Collector.CollectError(str(error)) from error
+    return [
+        Planned(one.suite.name, path.name + (f", case {number}" if len(one.cases) > 1 else ""), rows)
+        for path, one in read
+        for number, rows in one.cases.items()
+    ]

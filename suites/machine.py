@@ -6,9 +6,10 @@ the model. ``play`` is how the implementation does one row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from hypothesis import Phase, example, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, agrees, result_of
@@ -95,3 +96,29 @@ def _rule(form: Form, position: int) -> Any:
         guard = form.guard
         made = precondition(lambda self: guard(self.state))(made)
     return made
+
+
+def play_plan(made: type[RuleBasedStateMachine], suite: Suite, name: str, rows: Sequence[Row]) -> None:
+    """Play a plan by the rules of a suite's machine, as an explicit example; AssertionError where it diverges.
+
+    Hypothesis tells the failure of an example as it tells that of a search: by ``name``, the plan's, and step by step.
+    Steps that may not be done in the model's state are left out. The profile has every operation of the plan.
+    """
+
+    @settings(phases=(Phase.explicit,), deadline=None)
+    @example(plan=name)
+    @given(plan=st.just(name))
+    def conforms(plan: str) -> None:
+        note(f"state = {made.__name__}()")
+        state: Any = made()
+        try:
+            for position, args in rows:
+                form = suite.operations[position].form
+                if form.guard is None or form.guard(state.state):
+                    note(f"state.{form.name}(args={args!r})")
+                    getattr(state, form.name)(args=args)
+        finally:
+            note("state.teardown()")
+            state.teardown()
+
+    conforms()

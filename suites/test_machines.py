@@ -7,10 +7,23 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
-from rocketmq_conformance.suites.machine import machine
+from rocketmq_conformance.suites.machine import machine, play_plan
 from rocketmq_conformance.suites.registry import SUITES
 
 
+def test_conforms_along(conformance_plan: Any, implementation: Any) -> None:
+    """The implementation does what the model says, step by step of a plan of the corpus or of ``--plan``."""
+    suite, stage = SUITES[conformance_plan.suite], implementation.stage
+    refused = implementation.refuses(suite)
+    if refused:
+        pytest.skip(refused)
+    lacking = suite.lacking(stage.profile, conformance_plan.rows)
+    if lacking:
+        pytest.skip(f"{stage.profile} has no {lacking}")
+    play_plan(machine(suite, stage), suite, conformance_plan.name, conformance_plan.rows)
+
+
+@pytest.mark.conformance_search
 @pytest.mark.parametrize("name", [name for name, suite in SUITES.items() if suite.ordinary])
 def test_conforms(name: str, implementation: Any) -> None:
     """The implementation does what the model says, step by step."""

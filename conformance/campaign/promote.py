@@ -1,0 +1,110 @@
+"""Promoting: the minimal plans that a campaign or run kept become plans of a corpus.
+
+What is copied is the file as it is, under its name. No plan of the corpus is ever replaced: a plan with the steps of
+one that is there already is left out, and another one of the same name gets a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+from rocketmq_conformance.conformance import corpus
+from rocketmq_conformance.conformance.plan import Plan, PlanError
+
+#: Where a campaign keeps minimal plans; a run keeps them in its folder itself.
+PLANS = "plans"
+#: Files that tell the folder of a campaign or run.
+_SIGNS = ("campaign.json", "events.jsonl")
+
+
+class Promoted(NamedTuple):
+    """What became of a plan."""
+
+    source: Path
+    #: The plan in the corpus: the new one, or the one that has its steps already.
+    target: Path
+    #: Was it copied?
+    new: bool
+    #: Steps of its cases.
+    steps: int
+
+
+def minimal_plans(folder: Path) -> list[Path]:
+    """The minimal plans of a campaign or run, sorted; PlanError with a sentence when the folder is of neither."""
+    if not folder.is_dir():
+        raise PlanError(f"{folder} is no folder: name that of a campaign, or the --out of a run.")
+    plans = folder / PLANS
+    place = plans if plans.is_dir() else folder
+    try:
+        found = sorted(path for path in place.iterdir() if corpus.minimal(path.name))
+    except OSError as error:
+        raise PlanError(f"{place} cannot be read ({error.strerror}).") from error
+    if not found and not any((folder / sign).exists() for sign in _SIGNS):
+        raise PlanError(
+            f"{folder} has no minimal plans ({corpus.PATTERN}), and is neither a campaign nor the --out of a run."
+        )
+    return found
+
+
+def matching(plans: Sequence[Path], patterns: Iterable[str]) -> list[Path]:
+    """The plans whose name any pattern matches, all without patterns; PlanError for a pattern that matches none."""
+    found: set[Path] = set()
+    for pattern in patterns:
+        matched = [path for path in plans if pattern in path.name or fnmatch(corpus.stem(path), pattern)]
+        if not matched:
+            known = ", ".join(map(corpus.stem, plans)) or "none"
+            raise PlanError(f"No minimal plan matches {pattern!r}; there are {known}.")
+        found.update(matched)
+    return [path for path in plans if path in found] if patterns else list(plans)
+
+
+def promote(plans: Iterable[Path], to: Path) -> list[Promoted]:
+    """Copy minimal plans into the folder of a corpus, which is there.
+
+    PlanError when one of them, or of the corpus, is damaged: nothing is copied then. OSError when the folder cannot be
+    written; what was copied before stays.
+    """
+    read = [(path, corpus.read(path)) for path in plans]
+    known: dict[str, Path] = {}
+    for path in corpus.files(to):
+        for key in _keys(corpus.read(path)):
+            known.setdefault(key, path)
+    done = []
+    for path, one in read:
+        keys = _keys(one)
+        steps = sum(map(len, one.cases.values()))
+        new = any(key not in known for key in keys)
+        target = _free(to, path.name) if new else known[keys[0]]
+        if new:
+            _copy(path, target)
+            known |= dict.fromkeys(keys, target)
+        done.append(Promoted(path, target, new, steps))
+    return done
+
+
+def _keys(plan: Plan) -> list[str]:
+    """What two cases with the same steps have in common; ``repr`` because 1 is not True."""
+    return [f"{plan.suite.name} {rows!r}" for rows in plan.cases.values()]
+
+
+def _free(folder: Path, name: str) -> Path:
+    """A name in the folder that no plan has."""
+    path, number = folder / name, 2
+    while path.exists():
+        path = folder / f"{corpus.stem(Path(name))}-{number}{corpus.SUFFIX}"
+        number += 1
+    return path
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy whole or not at all."""
+    hidden = target.with_name(f".{target.name}.part")
+    try:
+        hidden.write_bytes(source.read_bytes())
+        hidden.replace(target)
+    except BaseException:
+        hidden.unlink(missing_ok=True)
+        raise
