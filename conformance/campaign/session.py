@@ -37,9 +37,10 @@ DEFAULT_MASTER = "local[*]"
 OLDEST_JAVA = 17
 #: Seconds that a cluster may take to lend its first process, and that Spark's Java machine may take to end.
 PATIENCE, END_PATIENCE = 60.0, 20.0
-_NEEDED = ("pyspark", "pandas", "pyarrow", "psutil")
+#: Packages of the extra that a session needs.
+NEEDED = ("pyspark", "pandas", "pyarrow", "psutil")
 #: Set by spark-submit: the Java machine of the session runs already.
-_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
 
 #: What a session is set to, unless the caller or spark-submit says otherwise. A row of a campaign is a block of cases
 #: and takes seconds, so a batch of Arrow holds one row; a second copy of a slow task would play its cases twice. The
@@ -89,7 +90,7 @@ def open_session(
 
 def need_packages() -> None:
     """CannotRunError when a package is not installed."""
-    missing = [package for package in _NEEDED if find_spec(package) is None]
+    missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
         raise CannotRunError(f"A campaign needs {', '.join(missing)}: install what is missing with `{INSTALL}`.")
 
@@ -135,7 +136,7 @@ def _start(
     # neither has types
     launch: Any = java_gateway.launch_gateway
     py4j: Any = import_module("py4j.protocol")
-    submitted = _SUBMITTED in os.environ
+    submitted = SUBMITTED in os.environ
     if not submitted:
         asked = asked or parse(DEFAULT_MASTER)
         need_java()
@@ -157,7 +158,7 @@ def _start(
             if gateway is None:
                 said = stack.enter_context(_file(log))
                 gateway = launch(conf, {"stdout": said, "stderr": said})
-                stack.callback(_end, gateway)
+                stack.callback(end_java, gateway)
         context = SparkContext(conf=conf, gateway=gateway)
         stack.callback(_stop, context)
         spark = SparkSession.builder.getOrCreate()
@@ -225,7 +226,7 @@ def _stop(context: Any) -> None:
     SparkContext._active_spark_context = None
 
 
-def _end(gateway: Any) -> None:
+def end_java(gateway: Any) -> None:
     """End a Java machine that was started here, and wait for it: it deletes the files of the session."""
     from pyspark import SparkContext
 

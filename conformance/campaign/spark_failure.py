@@ -17,7 +17,8 @@ _RAISED = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b.*)$
 
 def why(error: BaseException) -> str:
     """Why a session or a job failed, as one sentence without stack traces."""
-    said = _message(error)
+    messages = _messages(error)
+    said = "\n".join(messages)
     found = _NO_PROGRAM.search(said)
     if found:
         return f"The workers have no {found[1]}: set PYSPARK_PYTHON to a Python that they have."
@@ -32,18 +33,20 @@ def why(error: BaseException) -> str:
     if found:
         return f"The Python of the workers has no {found[1] or found[2]}: install it there with `{INSTALL}`."
     raised = _RAISED.findall(said) if _TRACEBACK in said else []
-    line = raised[-1] if raised else next(filter(None, map(str.strip, said.splitlines())), type(error).__name__)
+    lines = filter(None, map(str.strip, messages[-1].splitlines()))
+    line = str(raised[-1]) if raised else next(lines, type(error).__name__)
     return line.rstrip(".") + "."
 
 
-def _message(error: BaseException) -> str:
-    """What an error says; of an error in Java, what its first cause says."""
+def _messages(error: BaseException) -> list[str]:
+    """What an error says; of an error in Java, what it and its causes say, the first cause last."""
     cause = getattr(error, "java_exception", None)
+    found = []
     # errors ask Java for their words, and it may be gone
     with suppress(Exception):
         if cause is None:
-            return str(error)
-        while cause.getCause() is not None:
+            return [str(error)]
+        while cause is not None:
+            found.append(str(cause.getMessage() or cause.toString()))
             cause = cause.getCause()
-        return str(cause.getMessage() or cause.toString())
-    return str(getattr(error, "_desc", ""))
+    return found or [str(getattr(error, "_desc", ""))]
