@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import CannotRunError, Hello
+from rocketmq_conformance.conformance.campaign.cli import campaign
 from rocketmq_conformance.conformance.command_options import (
     Judging,
     address_argument,
@@ -28,7 +29,7 @@ from rocketmq_conformance.conformance.command_options import (
     seed_option,
     writable_folder,
 )
-from rocketmq_conformance.conformance.ending import FAULT, UNDECIDED, CouldNot, finish
+from rocketmq_conformance.conformance.ending import FAULT, KIT_FAULT, UNDECIDED, CouldNot, finish
 from rocketmq_conformance.conformance.hello import profile_of
 from rocketmq_conformance.conformance.judging import judge
 from rocketmq_conformance.conformance.options import Options
@@ -248,6 +249,9 @@ def power(names: tuple[str, ...], seed: int | None, cases: int, out: Path | None
     finish(code)
 
 
+cli.add_command(campaign)
+
+
 def main() -> None:
     """The console script."""
     try:
@@ -263,7 +267,5 @@ def main() -> None:
         finish(end.exit_code)
     except Exception:
         traceback.print_exc()
-        click.echo(
-            "This is a fault of the kit, not of what is judged: please report it with the lines above.", err=True
-        )
+        click.echo(KIT_FAULT, err=True)
         finish(FAULT)

@@ -40,7 +40,7 @@ def told(
         suite.name,
         number,
         mark,
-        [_rule(name) for name in last.why.rules],
+        [rule_json(name) for name in last.why.rules],
         said(last.expected),
         said(last.observed),
         [_step(suite, at, step, said_in, step is last) for at, (step, said_in) in enumerate(by_step, start=1)],
@@ -107,6 +107,7 @@ def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverg
     )
 
 
-def _rule(name: str) -> dict[str, str]:
+def rule_json(name: str) -> dict[str, str]:
+    """A rule as events write it."""
     rule = rulebook.RULES[name]
     return {"id": rule.id, "sentence": rule.sentence, "level": rule.level.value, "source": rule.source}

@@ -8,6 +8,7 @@ import sys
 import click
 
 UNDECIDED, COULD_NOT_RUN, FAULT = 3, 4, 5
+KIT_FAULT = "This is a fault of the kit, not of what is judged: please report it with the lines above."
 
 
 class CouldNot(click.ClickException):

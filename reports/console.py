@@ -22,6 +22,7 @@ from rocketmq_conformance.reports.event import (
     TIME_LIMIT,
     UNDECIDED,
     UNSUPPORTED,
+    VERDICTS,
     DivergenceFound,
     Event,
     Progress,
@@ -36,8 +37,7 @@ from rocketmq_conformance.reports.progress import LiveProgress
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile, rate
 
-VERDICTS = (CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED)
-_STYLES = {CONFORMS: "green", DIVERGES: "red", UNDECIDED: "yellow", COULD_NOT_RUN: "magenta", UNSUPPORTED: "cyan"}
+STYLES = {CONFORMS: "green", DIVERGES: "red", UNDECIDED: "yellow", COULD_NOT_RUN: "magenta", UNSUPPORTED: "cyan"}
 
 #: Different divergences told in full; further ones get a line each, and their plans are in the run's folder.
 BLOCKS = 10
@@ -65,7 +65,7 @@ class ConsoleReport:
         self._ledger.add(event)
         match event:
             case RunStarted():
-                self._screen.show(*_header(event))
+                self._screen.show(*header(event))
                 self._screen.gap()
             case SuiteStarted() if self._screen.live:
                 self._progress.begin(event)
@@ -107,7 +107,7 @@ class ConsoleReport:
         line = Text.assemble(
             (f"{clean(event.suite):<{width}}", "bold"),
             "  ",
-            (f"{clean(event.verdict):<13}", _STYLES.get(event.verdict, "")),
+            (f"{clean(event.verdict):<13}", STYLES.get(event.verdict, "")),
             f"  {count(cases, 'case'):>12}  {count(event.steps, 'step'):>15}  {duration(event.seconds):>9}",
         )
         below = []
@@ -136,12 +136,12 @@ class ConsoleReport:
             self._coverage(ended)
         self._screen.gap()
         self._screen.show(Rule(Text("Verdicts", style="bold"), style="dim", align="left"))
-        self._screen.show(_verdict_numbers(self._ledger), "")
-        self._screen.show(grid(_numbers(self._ledger)))
+        self._screen.show(verdict_numbers(self._ledger), "")
+        self._screen.show(grid(numbers(self._ledger)))
         self._kept()
         self._repeats()
         self._screen.gap()
-        self._screen.show(_last_line(self._ledger, conclusion), wrap=False)
+        self._screen.show(last_line(self._ledger, conclusion), wrap=False)
 
     def _coverage(self, suites: list[SuiteEnded]) -> None:
         full = self._full_coverage
@@ -171,7 +171,7 @@ class ConsoleReport:
                 self._screen.show(replay_line(divergence), wrap=False)
 
 
-def _header(event: RunStarted) -> list[RenderableType]:
+def header(event: RunStarted) -> list[RenderableType]:
     title = Text.assemble(("rocketmq-conformance", "bold"), f" {clean(event.kit)}, rule book {clean(event.rulebook)}")
     rows: list[tuple[str, RenderableType]] = [
         ("implementation", Text(clean(f"{event.implementation} {event.version}".strip()))),
@@ -192,7 +192,7 @@ def _totals(ledger: Ledger) -> dict[str, int]:
     return {verdict: sum(suite.cases.get(verdict, 0) for suite in ledger.ended.values()) for verdict in VERDICTS}
 
 
-def _verdict_numbers(ledger: Ledger) -> Table:
+def verdict_numbers(ledger: Ledger) -> Table:
     """The five numbers, side by side: they are never folded into one another."""
     totals = _totals(ledger)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
@@ -201,12 +201,12 @@ def _verdict_numbers(ledger: Ledger) -> Table:
     for verdict in VERDICTS:
         number = totals.get(verdict, 0)
         table.add_column(verdict, justify="right", no_wrap=True)
-        cells.append(Text(f"{number:,}", style=f"bold {_STYLES[verdict]}" if number else "dim"))
+        cells.append(Text(f"{number:,}", style=f"bold {STYLES[verdict]}" if number else "dim"))
     table.add_row(Text("cases", style="dim"), *cells)
     return table
 
 
-def _numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
+def numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
     rows: list[tuple[str, RenderableType]] = []
     ended, footer = ledger.ended.values(), ledger.footer
     found = len(ledger.divergences)
@@ -240,9 +240,9 @@ def _replayed(corpus: dict[str, int]) -> Text:
     return Text(", ".join([f"{count(played, 'plan')} replayed", *others]), style="yellow" if others else "")
 
 
-def _last_line(ledger: Ledger, conclusion: Conclusion) -> Text:
+def last_line(ledger: Ledger, conclusion: Conclusion) -> Text:
     """The verdict and the seed."""
-    style = f"bold {_STYLES.get(conclusion.verdict, 'yellow')}"
+    style = f"bold {STYLES.get(conclusion.verdict, 'yellow')}"
     parts = Text.assemble("Verdict: ", (clean(conclusion.verdict), style))
     if ledger.footer:
         parts.append(f" (exit code {conclusion.exit_code})")

@@ -35,6 +35,10 @@ class Fanout:
         #: What each of them raised.
         self.errors: list[Exception] = []
 
+    def add(self, report: Report) -> None:
+        """One more report; it gets what comes from now on."""
+        self._reports.append(report)
+
     def __call__(self, event: Event) -> None:
         """Give the event to every report that still works."""
         for report in list(self._reports):

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from rocketmq_conformance.conformance.campaign.packing import VERDICTS, Packed
+from rocketmq_conformance.conformance.campaign.packing import Packed
 from rocketmq_conformance.conformance.campaign.tables import CASES
+from rocketmq_conformance.reports.event import VERDICTS
 
 
 def cases_table(first: int, arm: str, rules: Sequence[str], parts: dict[str, list[Packed]]) -> pa.Table:

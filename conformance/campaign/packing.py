@@ -7,9 +7,8 @@ from typing import Any
 
 from rocketmq_conformance.conformance.campaign.behaviours import Shown
 from rocketmq_conformance.conformance.player import Played
-from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED
+from rocketmq_conformance.reports.event import VERDICTS
 
-VERDICTS = (CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED)
 _CODES = {verdict: code for code, verdict in enumerate(VERDICTS)}
 
 #: Cases of one address as a player sends them: a dictionary of bytes and lists, nothing else.

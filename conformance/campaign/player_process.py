@@ -63,7 +63,7 @@ def serve(commands: BinaryIO, frames: BinaryIO, place: mmap.mmap) -> None:
 _COMMANDS: dict[str, Callable[..., Iterator[Any]]] = {
     "play": Players.play,
     "control": Players.control,
-    "shrink": Players.shrink,
+    "tell": Players.tell,
 }
 
 

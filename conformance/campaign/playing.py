@@ -12,22 +12,22 @@ from rocketmq_conformance.conformance import plan
 from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.address import open_address
 from rocketmq_conformance.conformance.campaign.behaviours import NOTHING, Behaviours
-from rocketmq_conformance.conformance.campaign.comparing import agreed, compared, differing
+from rocketmq_conformance.conformance.campaign.comparing import agreed, compared
 from rocketmq_conformance.conformance.campaign.packing import Packer
 from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.telling import MODEL, tell
 from rocketmq_conformance.conformance.control import control
-from rocketmq_conformance.conformance.divergence import said, told
+from rocketmq_conformance.conformance.divergence import said
 from rocketmq_conformance.conformance.hello import hello_of, newer_than_known, profile_of
 from rocketmq_conformance.conformance.judge import Judge, Judged, Step, fingerprint
-from rocketmq_conformance.conformance.player import BROKEN, Numbered, Played, Player
-from rocketmq_conformance.conformance.shrink import Shrunk, shrink
+from rocketmq_conformance.conformance.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import agrees, outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNSUPPORTED
 from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.sampler import sampler
-from rocketmq_conformance.suites.suite import Row, Suite
+from rocketmq_conformance.suites.suite import Suite
 
 #: Seconds between two parts of a block, and the cases of one at most.
 _OFTEN = 0.25
@@ -39,9 +39,12 @@ _KEPT = 16
 
 
 @dataclass
-class _Implementation:
+class Implementation:
     """One address: its stage, who it is, and a player for every suite that was asked for."""
 
+    address: str
+    #: Which of the campaign's addresses it is.
+    position: int
     stage: Stage
     hello: Hello
     profile: Profile
@@ -67,15 +70,15 @@ class Players:
     ) -> None:
         self.spec = spec
         self._at = at
-        self._all: list[_Implementation] = []
+        self._all: list[Implementation] = []
         try:
-            for address in spec.addresses:
+            for position, address in enumerate(spec.addresses):
                 stage = Stage(open_address(start.get(address, address)), Profile(), spec.patience)
                 stage.beat = beat
                 hello = hello_of(stage)
                 profile = profile_of(hello, spec.releases)
                 stage.use(profile)
-                self._all.append(_Implementation(stage, hello, profile))
+                self._all.append(Implementation(address, position, stage, hello, profile))
         except BaseException:
             self.close()
             raise
@@ -117,11 +120,16 @@ class Players:
         steps = self.spec.steps_of(suite)
         return [(number, draw.case(self.spec.seed, number, steps)) for number in numbers]
 
-    def everyone(self) -> list[tuple[str, _Implementation]]:
-        """Every address with its implementation."""
-        return list(zip(self.spec.addresses, self._all, strict=True))
+    @property
+    def first(self) -> Implementation:
+        """The one whose releases decide which plans there are."""
+        return self._all[0]
 
-    def of(self, address: str) -> _Implementation:
+    def everyone(self) -> list[tuple[str, Implementation]]:
+        """Every address with its implementation."""
+        return [(one.address, one) for one in self._all]
+
+    def of(self, address: str) -> Implementation:
         """The implementation of an address."""
         return self._all[self.spec.addresses.index(address)]
 
@@ -137,35 +145,12 @@ class Players:
         ((_, rows),) = self.plans(chosen, [case])
         yield control(one.stage, Judge(chosen, one.profile.judged()), rows)
 
-    def shrink(self, suite: str, address: str, against: str, case: int, mark: str) -> Iterator[dict[str, Any]]:
-        """Shrink a divergence: the event that tells it, and its plan's rows."""
-        one, chosen = self.of(address), SUITES[suite]
-        ((_, rows),) = self.plans(chosen, [case])
-        judge = Judge(chosen, one.profile.judged())
-        player = Player(one.stage, judge)
+    def tell(self, suite: str, address: str, against: str, case: int, folder: str) -> Iterator[str]:
+        """Shrink a divergence, write its minimal plan into a folder and tell it: the event, as JSON.
 
-        def execute(rows: Sequence[Row]) -> Judged:
-            return player.execute(rows, case, count=False)
-
-        if against != "model":
-            other = self.of(against)
-            second = Player(other.stage, Judge(chosen, other.profile.judged()))
-
-            def execute(rows: Sequence[Row]) -> Judged:
-                return differing(player, second, rows, case)
-
-        failing = execute(rows)
-        if failing.verdict != DIVERGES:
-            yield {"again": failing.verdict, "reason": failing.reason}
-            return
-        found = len(failing.steps)
-        try:
-            shrunk = shrink(judge, execute, failing)
-        except BROKEN:
-            shrunk = Shrunk(failing, 0)
-        event = told(chosen, case, mark, shrunk, found, "", ()).json()
-        steps = plan.steps_json(chosen, shrunk.judged.rows)
-        yield {"again": DIVERGES, "event": json.dumps(event), "steps": json.dumps(steps)}
+        "" when the case does not diverge this time.
+        """
+        yield tell(self.of(address), None if against == MODEL else self.of(against), self, SUITES[suite], case, folder)
 
 
 class _Block:
@@ -279,7 +264,7 @@ class _Block:
     def _diverged(self, address: str, number: int, judged: Judged) -> None:
         step = judged.steps[-1]
         mark = fingerprint(self.suite, step)
-        self._difference(address, "model", number, len(judged.steps), mark, step)
+        self._difference(address, MODEL, number, len(judged.steps), mark, step)
         kept = self.kept.get((address, mark), 0)
         if kept < _KEPT:
             self.kept[address, mark] = kept + 1

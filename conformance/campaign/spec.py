@@ -45,6 +45,11 @@ class Spec:
         given = {item.name: json[item.name] for item in fields(cls)}
         return cls(**{**given, "addresses": tuple(given["addresses"]), "suites": tuple(given["suites"])})
 
+    @property
+    def judged_as(self) -> list[str]:
+        """The words of the command line that say which releases judge."""
+        return [word for item in self.releases.items() for word in ("--with", "=".join(item))]
+
     def steps_of(self, suite: Suite) -> int:
         """Steps of a case of the suite."""
         return self.steps or suite.steps

@@ -7,16 +7,20 @@ it is named, counted as one that could not be run, and left out from then on.
 from __future__ import annotations
 
 import atexit
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.address import AddressError
 from rocketmq_conformance.conformance.campaign import blocks, columns
+from rocketmq_conformance.conformance.campaign.behaviours import Behaviour
+from rocketmq_conformance.conformance.campaign.folder import STOP
 from rocketmq_conformance.conformance.campaign.playing import GIVE_UP
 from rocketmq_conformance.conformance.campaign.process import (
     Abandoned,
@@ -24,6 +28,7 @@ from rocketmq_conformance.conformance.campaign.process import (
     PlayerFaultError,
     PlayerProcess,
 )
+from rocketmq_conformance.conformance.campaign.schedule import Block
 from rocketmq_conformance.conformance.campaign.shipping import check_worker
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables import BEHAVIOURS, DIVERGENCES, STEPS
@@ -31,25 +36,13 @@ from rocketmq_conformance.conformance.campaign.tables import BEHAVIOURS, DIVERGE
 #: What became of a task's work on a block.
 FINISHED, THERE, STOPPED, COULD_NOT_RUN, FAULT = "finished", "there", "stopped", "could not run", "fault"
 
-#: The file whose presence ends a campaign; its text says why.
-STOP = "stop"
 #: Seconds that a block may go on for after that.
 LAST_SECONDS = 20.0
 
-#: One row per block: what became of it, why, and the most memory of the player (bytes).
+#: One row per block or command: what became of it, why, and the most memory of the player (bytes).
 REPORT = pa.schema(
-    [("block", pa.int64()), ("status", pa.string()), ("text", pa.string()), ("peak", pa.int64()), ("pid", pa.int64())]
+    [("work", pa.int64()), ("status", pa.string()), ("text", pa.string()), ("peak", pa.int64()), ("pid", pa.int64())]
 )
-
-
-class Block(NamedTuple):
-    """Cases ``[first, first + cases)`` of a suite."""
-
-    suite: str
-    number: int
-    first: int
-    cases: int
-    arm: str
 
 
 @dataclass(frozen=True)
@@ -73,8 +66,8 @@ class Worker:
         self.job = job
         self.folder = Path(job.folder)
         self.player = PlayerProcess(job.spec, job.path, job.start)
-        #: Ids of behaviours that this worker has written.
-        self._written: set[int] = set()
+        #: Behaviours that a player told and no block on disk tells yet, by id: a player tells each of them once.
+        self._untold: dict[int, Behaviour] = {}
         self._stopped_at: float | None = None
         self._looked = 0.0
 
@@ -101,9 +94,9 @@ class Worker:
             parts = self._parts(block)
         except Abandoned:
             return STOPPED
-        behaviours = {row[0]: row for part in parts for row in part["behaviours"] if row[0] not in self._written}
+        told = list(self._untold.values())
         for table, schema, rows in (
-            ("behaviours", BEHAVIOURS, list(behaviours.values())),
+            ("behaviours", BEHAVIOURS, told),
             ("steps", STEPS, [row for part in parts for row in part["steps"]]),
             ("divergences", DIVERGENCES, [row for part in parts for row in part["divergences"]]),
         ):
@@ -112,7 +105,8 @@ class Worker:
         packed = {address: [part["cases"][address] for part in parts] for address in self.job.spec.addresses}
         rules = max((part["rules"] for part in parts), key=len)
         blocks.write(cases, columns.cases_table(block.first, block.arm, rules, packed))
-        self._written |= behaviours.keys()
+        for behaviour in told:
+            del self._untold[behaviour[0]]
         return FINISHED
 
     def _parts(self, block: Block) -> list[dict[str, Any]]:
@@ -127,6 +121,7 @@ class Worker:
                 for part in self.player.ask(command, self._overdue):
                     parts.append(part)
                     at += part["count"]
+                    self._untold.update({row[0]: row for row in part["behaviours"]})
             except PlayerDiedError as died:
                 suspect = (died.case if at <= died.case < end else at), max(died.address, 0)
                 if suspect in suspects:
@@ -143,6 +138,9 @@ class Worker:
 #: How the reason of a case that was lost begins.
 LOST = "lost: "
 
+#: What Spark gives a task, and what it takes from it.
+Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
 _workers: dict[str, Worker] = {}
 
 
@@ -157,7 +155,7 @@ def worker_of(job: Job) -> Worker:
     return _workers[job.session]
 
 
-def task(job: Job, work: list[Block]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def playing_task(job: Job, work: list[Block]) -> Task:
     """The function of a Spark task: takes positions in ``work`` (column ``id``), answers ``REPORT``."""
 
     def play(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -175,24 +173,49 @@ def _report(job: Job, block: Block, position: int) -> pa.RecordBatch:
         worker = worker_of(job)
         try:
             status = worker.play(block)
-        except CannotRunError as error:
+        except (AddressError, CannotRunError) as error:
             text = str(error)
         except OSError as error:
             text = (
-                f"Writing to {job.folder} failed ({error.strerror or error}): free the disk, and resume the campaign."
+                f"Writing to {job.folder} failed ({error.strerror or error}): free the disk, then go on with --resume."
             )
         except PlayerFaultError as error:
             status, text = FAULT, str(error)
         peak, pid = worker.player.peak, worker.player.pid
     if status in (COULD_NOT_RUN, FAULT):
         _stop(Path(job.folder), text)
-    return pa.RecordBatch.from_arrays(
-        [
-            pa.array([value], field.type)
-            for value, field in zip((position, status, text, peak, pid), REPORT, strict=True)
-        ],
-        schema=REPORT,
-    )
+    return _row(position, status, text, peak, pid)
+
+
+def closing_task(job: Job, work: list[dict[str, Any]]) -> Task:
+    """The function of a Spark task that has a player do what comes after playing: controls, and telling divergences.
+
+    ``work`` holds commands of a player; ``text`` of the report is what it answered, as JSON.
+    """
+
+    def close(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for position in batch.column("id").to_pylist():
+                yield _answer(job, work[position], position)
+
+    return close
+
+
+def _answer(job: Job, command: dict[str, Any], position: int) -> pa.RecordBatch:
+    player = worker_of(job).player
+    status, text = COULD_NOT_RUN, ""
+    try:
+        (answer,) = player.ask(dict(command))
+        status, text = FINISHED, json.dumps(answer)
+    except (AddressError, CannotRunError, PlayerDiedError) as error:
+        text = str(error)
+    except PlayerFaultError as error:
+        status, text = FAULT, str(error)
+    return _row(position, status, text, player.peak, player.pid)
+
+
+def _row(*values: Any) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([dict(zip(REPORT.names, values, strict=True))], schema=REPORT)
 
 
 def _stop(folder: Path, why: str) -> None:

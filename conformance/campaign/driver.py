@@ -1,0 +1,298 @@
+"""The driver: one session of a campaign, from what was asked for to the verdict, told as events.
+
+What is on disk decides everything: the driver hands out blocks, watches them arrive, and says what they come to. So a
+session that was killed loses nothing that had been finished, and the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from rocketmq_conformance import __version__
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.campaign import blocks
+from rocketmq_conformance.conformance.campaign.closing import Closing
+from rocketmq_conformance.conformance.campaign.crew import Crew
+from rocketmq_conformance.conformance.campaign.folder import STOP
+from rocketmq_conformance.conformance.campaign.process import PlayerFaultError, PlayerProcess
+from rocketmq_conformance.conformance.campaign.reading import open_campaign
+from rocketmq_conformance.conformance.campaign.schedule import Block, Schedule
+from rocketmq_conformance.conformance.campaign.session import open_session
+from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.tables import RUNS, VERSION
+from rocketmq_conformance.conformance.campaign.watch import Watch
+from rocketmq_conformance.conformance.campaign.worker import COULD_NOT_RUN, FAULT, Job, playing_task
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED, Event
+
+Emit = Callable[[Event], None]
+#: Seconds between two progress events.
+PROGRESS = 0.5
+#: Why a campaign ended before its time, beside those that a run knows.
+DIVERGENCE_LIMIT = "divergence limit"
+#: Reasons that leave the verdict to what did run.
+_ASKED_FOR = (event.TIME_LIMIT, DIVERGENCE_LIMIT)
+
+
+@dataclass(frozen=True)
+class Means:
+    """How a session runs: none of it decides a case."""
+
+    folder: Path
+    master: str | None = None
+    #: Partitions of every Spark job; None chooses by the cores.
+    partitions: int | None = None
+    #: Seconds after which no block begins.
+    max_time: float | None = None
+    #: Cases that diverge after which no block begins.
+    max_divergences: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Driver:
+    """One session."""
+
+    def __init__(self, spec: Spec, means: Means, emit: Emit) -> None:
+        self.spec = spec
+        self.means = means
+        self.emit = emit
+        self.folder = means.folder.resolve()
+        self.started = time.monotonic()
+        self.began = datetime.now(UTC)
+        self.stopped = ""
+        #: What a worker or Spark said when it could not go on.
+        self.failure = ""
+        self._told = 0.0
+        self._before = (0, 0)
+
+    def run(self, opened: PlayerProcess) -> int:
+        """Play what is not there yet, and tell the whole campaign; the exit code.
+
+        ``opened`` is a player whose addresses are open, and stays so: servers that it started are shared. AddressError
+        and CannotRunError when nothing could be begun; PlayerFaultError when the kit failed.
+        """
+        hellos = opened.hellos
+        start = {
+            address: hello["shared"]
+            for address, hello in zip(self.spec.addresses, hellos, strict=True)
+            if hello["shared"]
+        }
+        self._write_run(hellos, None)
+        self.campaign = open_campaign(self.folder)
+        self.watch = Watch(self.campaign)
+        self.watch.look()
+        self._before = self.watch.cases, self.watch.all_steps
+        schedule = Schedule(self.spec)
+        self.asked = schedule.cases * len(self.spec.addresses)
+        self._announce(hellos)
+        path = tuple(
+            dict.fromkeys([str(Path.cwd()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
+        )
+        job = Job(self.spec, str(self.folder), secrets.token_hex(8), start, path)
+        with open_session(self.means.master, name="rocketmq-conformance", log=self.folder / "spark.log") as spark:
+            crew = Crew(spark, self.means.partitions)
+            try:
+                self._play(crew, job, schedule)
+            except CannotRunError as error:
+                self.failure = str(error)
+            self.watch.look()
+            closing = Closing(self.campaign, self.watch, crew, job, hellos)
+            try:
+                for told in closing.events(play=not self.failure and self.stopped != event.INTERRUPTED):
+                    self.emit(told)
+            except KeyboardInterrupt:
+                self.stopped = event.INTERRUPTED
+            master = str(spark.sparkContext.master)
+        with suppress(OSError):
+            (self.folder / STOP).unlink(missing_ok=True)
+        verdict = self._verdict(closing)
+        code = event.EXIT_CODES[verdict]
+        self._write_run(hellos, (verdict, crew.peak, master))
+        self.emit(
+            event.RunEnded(
+                verdict,
+                code,
+                {name: self.watch.total(name) for name in event.VERDICTS},
+                self.watch.all_steps,
+                time.monotonic() - self.started,
+                sum(closing.controls.values()),
+                len(closing.controls),
+                self.watch.divergences,
+                closing.silent_everywhere,
+                self.failure or self.stopped,
+                self._left(),
+                len(crew.players),
+                crew.peak,
+            )
+        )
+        return code
+
+    # --- playing ----------------------------------------------------------------------------------------------
+
+    def _play(self, crew: Crew, job: Job, schedule: Schedule) -> None:
+        for number in range(schedule.waves):
+            wave = schedule.wave(number, self.watch.chances() if number else {})
+            work = [block for block in wave if not self.watch.has(block)]
+            if not work:
+                continue
+            try:
+                self._wave(crew, job, work)
+            except KeyboardInterrupt:
+                self.stopped = event.INTERRUPTED
+            self.watch.look()
+            if self.stopped or self.failure:
+                return
+
+    def _wave(self, crew: Crew, job: Job, work: Sequence[Block]) -> None:
+        def look() -> None:
+            try:
+                self._look()
+            except KeyboardInterrupt:
+                self._stop(event.INTERRUPTED)
+                raise
+
+        for row in crew.run(playing_task(job, list(work)), work, look):
+            if row["status"] == FAULT:
+                raise PlayerFaultError(row["text"])
+            if row["status"] == COULD_NOT_RUN:
+                self.failure = self.failure or row["text"]
+
+    def _look(self) -> None:
+        """See what is new, say how far it is, and end the campaign when it is time."""
+        now = time.monotonic()
+        if now - self._told >= PROGRESS:
+            self._told = now
+            self.watch.look()
+            self._progress()
+        if self.stopped:
+            return
+        limit, most = self.means.max_time, self.means.max_divergences
+        if limit is not None and now - self.started >= limit:
+            self._stop(event.TIME_LIMIT)
+        elif most is not None and self.watch.divergences >= most:
+            self._stop(DIVERGENCE_LIMIT)
+
+    def _stop(self, why: str) -> None:
+        self.stopped = why
+        with suppress(OSError):
+            (self.folder / STOP).write_text(why, "utf-8")
+
+    def _left(self) -> int:
+        return max(0, self.asked - self.watch.cases)
+
+    # --- telling ----------------------------------------------------------------------------------------------
+
+    def _announce(self, hellos: list[dict[str, Any]]) -> None:
+        spec = self.spec
+        notes = list(self.means.notes)
+        for address, hello in zip(spec.addresses, hellos, strict=True):
+            if len(hellos) > 1:
+                releases = ", ".join(f"{side} {release}" for side, release in hello["profile"].items())
+                notes.append(f"{address} is {hello['name']} {hello['version']}, judged by {releases}")
+            notes += hello["notes"]
+        self.emit(
+            event.RunStarted(
+                event.FORMAT,
+                __version__,
+                rulebook.digest(),
+                " ".join(spec.addresses),
+                " and ".join(hello["name"] for hello in hellos),
+                " and ".join(hello["version"] for hello in hellos),
+                hellos[0]["profile"],
+                spec.seed,
+                list(spec.suites),
+                str(self.means.folder),
+                self.began.isoformat(timespec="seconds"),
+                notes,
+            )
+        )
+        for suite in spec.chosen():
+            cases = -(-spec.cases // len(spec.suites))
+            self.emit(event.SuiteStarted(suite.name, suite.sentence, cases, spec.steps_of(suite), ""))
+        if self.watch.cases:
+            self._progress()
+
+    def _progress(self) -> None:
+        """How far it is; times and rates are those of this session."""
+        done = self.watch.cases
+        self.emit(
+            event.Progress(
+                "",
+                done,
+                self.asked,
+                self.watch.all_steps,
+                time.monotonic() - self.started,
+                self._before[0],
+                self._before[1],
+                self.watch.discovery.behaviours,
+                self.watch.divergences,
+            )
+        )
+
+    def _verdict(self, closing: Closing) -> str:
+        totals = {name: self.watch.total(name) for name in event.VERDICTS}
+        if totals[DIVERGES]:
+            return DIVERGES
+        if totals[event.COULD_NOT_RUN] or self.failure:
+            return event.COULD_NOT_RUN
+        if (
+            totals[UNDECIDED]
+            or (self.stopped and self.stopped not in _ASKED_FOR)
+            or (self._left() and not self.stopped)
+        ):
+            return UNDECIDED
+        if not totals[CONFORMS]:
+            return UNSUPPORTED if totals[UNSUPPORTED] else UNDECIDED
+        return CONFORMS if closing.sound else UNDECIDED
+
+    def _write_run(self, hellos: list[dict[str, Any]], ended: tuple[str, int, str] | None) -> None:
+        """The session's row of ``runs``: when it begins, so that a killed one is known too, and when it ends."""
+        place = self.folder / "runs"
+        if ended is None:
+            self._number = len(list(place.glob("run-*.parquet"))) if place.is_dir() else 0
+        verdict, peak, master = ended or ("", 0, self.means.master or "")
+        watch = self.watch if ended else None
+        row = {
+            "session": self._number,
+            "version": VERSION,
+            "kit": __version__,
+            "rulebook": rulebook.digest(),
+            "seed": self.spec.seed,
+            "configuration": _json(self.spec.json()),
+            "addresses": list(self.spec.addresses),
+            "implementations": [hello["name"] for hello in hellos],
+            "versions": [hello["version"] for hello in hellos],
+            "profiles": [_json(hello["profile"]) for hello in hellos],
+            "master": master,
+            "started": self.began,
+            "seconds": time.monotonic() - self.started,
+            **{name.replace(" ", "_"): watch.total(name) if watch else 0 for name in event.VERDICTS},
+            "left": self._left() if watch else 0,
+            "steps": watch.all_steps if watch else 0,
+            "peak_memory": peak,
+            "stopped": (self.failure or self.stopped) if ended else "not ended",
+            "verdict": verdict,
+        }
+        blocks.write(place / f"run-{self._number:04}.parquet", pa.Table.from_pylist([row], schema=RUNS))
+
+
+def search_path() -> tuple[str, ...]:
+    """Where players look for the user's modules: where the campaign was begun, and the user's PYTHONPATH."""
+    further = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    return tuple(dict.fromkeys([str(Path.cwd()), *further]))
+
+
+def _json(value: dict[str, Any]) -> str:
+
+    return json.dumps(value, sort_keys=True)

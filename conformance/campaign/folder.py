@@ -1,0 +1,74 @@
+"""A campaign's folder: begun once, resumed only by who asks for the same, and never shared by two campaigns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rocketmq_conformance import __version__
+from rocketmq_conformance.conformance.campaign.reading import FILE, CampaignError, open_campaign
+from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.tables import VERSION
+from rocketmq_conformance.models import rulebook
+
+#: The file whose presence ends a campaign; its text says why.
+STOP = "stop"
+#: What a resumed campaign may ask for anew: none of it decides a case.
+_FREE = ("patience", "memory")
+
+
+def free(folder: Path) -> None:
+    """CampaignError when a campaign cannot begin in the folder."""
+    if (folder / FILE).exists():
+        raise CampaignError(f"{folder} holds a campaign already: go on with --resume, or name another folder.")
+    if folder.exists() and not folder.is_dir():
+        raise CampaignError(f"{folder} is a file: name a folder with --out.")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise CampaignError(f"{folder} is not empty, and what is in it is no campaign: name another folder with --out.")
+
+
+def begin(folder: Path, spec: Spec) -> None:
+    """Begin a campaign; CampaignError when the folder holds one, OSError when it cannot be written."""
+    free(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    said = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest(), "configuration": spec.json()}
+    hidden = folder / f".{FILE}"
+    hidden.write_text(json.dumps(said, indent=2) + "\n", "utf-8")
+    hidden.replace(folder / FILE)
+
+
+def resume(folder: Path, wanted: dict[str, Any]) -> Spec:
+    """What the campaign in a folder was asked for.
+
+    ``wanted`` is what the user asks for now, by field of ``Spec``; CampaignError when the campaign was asked for
+    something else, or was judged by other rules, or is none.
+    """
+    stored = open_campaign(folder)
+    try:
+        spec = Spec.of(stored.configuration)
+    except (KeyError, TypeError) as error:
+        raise CampaignError(
+            f"{folder / FILE} is damaged (the configuration lacks {error}): begin again in another folder."
+        ) from error
+    for item in fields(Spec):
+        now, then = wanted.get(item.name), getattr(spec, item.name)
+        if item.name in wanted and item.name not in _FREE and now != then:
+            raise CampaignError(
+                f"{folder} was begun with {item.name} {_said(then)}, not {_said(now)}: leave it out to go on with "
+                "that campaign, or begin another one in another folder."
+            )
+    if stored.rulebook != rulebook.digest():
+        raise CampaignError(
+            f"{folder} was judged by the rule book {stored.rulebook} of kit {stored.kit}, and this kit has "
+            f"{rulebook.digest()}: go on with that kit, or begin again in another folder."
+        )
+    (folder / STOP).unlink(missing_ok=True)
+    return spec
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return json.dumps(value)

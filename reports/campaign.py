@@ -1,0 +1,243 @@
+"""The human report of a campaign: header, progress, a block per kind of divergence, suites, and what it came to.
+
+On a terminal the progress is one live line; elsewhere it is a plain line now and then.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TextIO
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bars
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.reports.console import STYLES, header, last_line, numbers, verdict_numbers
+from rocketmq_conformance.reports.event import (
+    CONFORMS,
+    DivergenceFound,
+    Event,
+    Progress,
+    RunEnded,
+    RunStarted,
+    SuiteEnded,
+)
+from rocketmq_conformance.reports.failure import block, grid, replay_line
+from rocketmq_conformance.reports.ledger import Ledger
+from rocketmq_conformance.reports.screen import Screen
+from rocketmq_conformance.reports.text import clean, count, duration, rate
+
+#: Kinds of divergences told in full; further ones get a line each.
+BLOCKS = 10
+#: Lost cases named one by one.
+LOST = 20
+#: Seconds between two plain lines of progress, growing with the campaign.
+FIRST_LINE, MOST_LINES = 5.0, 60.0
+
+
+class CampaignReport:
+    """Prints a campaign for people."""
+
+    def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
+        self._screen = Screen(stream, width)
+        self._ledger = Ledger()
+        self._bars: Bars | None = None
+        self._next_line = FIRST_LINE
+
+    def __call__(self, event: Event) -> None:
+        """Print what the event adds."""
+        self._ledger.add(event)
+        match event:
+            case RunStarted():
+                self._screen.show(*header(event))
+                self._screen.gap()
+            case Progress():
+                self._progress(event)
+            case RunEnded():
+                self._end()
+
+    def close(self) -> None:
+        """Finish; a campaign that broke off gets its end here."""
+        if self._ledger.header and self._ledger.footer is None:
+            self._end()
+        self._clear()
+
+    # --- progress ----------------------------------------------------------------------------------------------
+
+    def _progress(self, event: Progress) -> None:
+        if self._screen.live:
+            self._move(event)
+        elif event.seconds >= self._next_line:
+            self._next_line = event.seconds + min(MOST_LINES, max(FIRST_LINE, event.seconds / 4))
+            told = f"{event.cases:,} of {event.of:,} cases, {_rates(event)}"
+            self._screen.show(Text(told), wrap=False)
+
+    def _move(self, event: Progress) -> None:
+        if self._bars is None:
+            # no refresh thread: a redraw per event is enough
+            self._bars = Bars(
+                BarColumn(bar_width=20),
+                TextColumn("{task.completed:,.0f} of {task.total:,.0f} cases"),
+                TextColumn("{task.fields[rates]}", style="dim"),
+                console=self._screen.console,
+                auto_refresh=False,
+                transient=True,
+            )
+            self._bars.add_task("", total=event.of, rates="")
+            self._bars.start()
+        self._bars.update(
+            self._bars.task_ids[0], completed=event.cases, total=event.of, rates=_rates(event), refresh=True
+        )
+
+    def _clear(self) -> None:
+        if self._bars:
+            self._bars.stop()
+            self._bars = None
+
+    # --- the end -----------------------------------------------------------------------------------------------
+
+    def _end(self) -> None:
+        self._clear()
+        ledger = self._ledger
+        for number, divergence in enumerate(ledger.divergences, start=1):
+            self._divergence(number, divergence)
+        if ledger.ended:
+            self._heading("Suites")
+            self._screen.show(_suites(ledger))
+            for suite in ledger.ended.values():
+                self._screen.show(*_below(ledger, suite))
+        if ledger.lost:
+            self._heading("Cases that were lost")
+            for lost in ledger.lost[:LOST]:
+                line = f"{lost.suite}, case {lost.case} ({lost.address}): {lost.reason}"
+                self._screen.show(Text(clean(line)), wrap=False)
+            if len(ledger.lost) > LOST:
+                self._screen.show(f"and {len(ledger.lost) - LOST:,} more")
+        if ledger.discoveries:
+            self._heading("New behaviour")
+            self._screen.show(_discoveries(ledger))
+        self._heading("Verdicts")
+        self._screen.show(verdict_numbers(ledger), "")
+        self._screen.show(grid([*numbers(ledger), *_resources(ledger)]))
+        out = ledger.header.out if ledger.header else ""
+        if out:
+            for label, name in (("tables", ""), ("events", jsonl.NAME)):
+                self._screen.show(Text.assemble((f"{label:<15}", "dim"), clean(str(PurePath(out, name)))), wrap=False)
+        for divergence in ledger.divergences[:BLOCKS]:
+            self._screen.show(replay_line(divergence), wrap=False)
+        self._screen.gap()
+        self._screen.show(last_line(ledger, ledger.conclusion()), wrap=False)
+
+    def _heading(self, text: str) -> None:
+        self._screen.gap()
+        self._screen.show(Rule(Text(text, style="bold"), style="dim", align="left"))
+
+    def _divergence(self, number: int, event: DivergenceFound) -> None:
+        where = f"{event.suite}, {count(event.cases, 'case')}, the shortest is case {event.case}"
+        if event.address:
+            where += f" of {event.address}"
+        if event.against != "model":
+            where += f", other than {event.against}"
+        if number > BLOCKS:
+            line = f"one more: fingerprint {event.fingerprint}, {where}, plan {event.plan}"
+            self._screen.show(Text("  " + clean(line)), wrap=False)
+            return
+        self._screen.gap()
+        self._screen.show(block(event, f"Divergence {number}: {where}"))
+        if event.separates:
+            self._screen.show(grid([("separates", _separators(event))]))
+        self._screen.show(replay_line(event), wrap=False)
+        self._screen.gap()
+
+
+def _rates(event: Progress) -> str:
+    """Cases and steps a second of this session, what was found, and how long it will still take."""
+    cases, steps = event.cases - event.cases_before, event.steps - event.steps_before
+    if not cases:
+        return "Spark and its workers are starting" if event.of > event.cases else "all there"
+    parts = [f"{rate(cases, event.seconds)} cases/s", f"{rate(steps, event.seconds)} steps/s"]
+    parts.append(count(event.behaviours, "behaviour"))
+    parts.append(count(event.divergences, "divergence"))
+    if cases and event.of > event.cases:
+        parts.append(f"{duration((event.of - event.cases) * event.seconds / cases)} left")
+    return ", ".join(parts)
+
+
+def _separators(event: DivergenceFound) -> Text:
+    """What the steps that diverge have in common, and the others have not."""
+    lines = [
+        f"{clean(one.feature)}: {one.diverging:.0%} of those that diverge, {one.others:.0%} of the others"
+        for one in event.separates
+    ]
+    return Text("\n".join(lines))
+
+
+def _suites(ledger: Ledger) -> Table:
+    """A row per suite and implementation."""
+    several = len(ledger.addresses) > 1
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    if several:
+        table.add_column(overflow="fold")
+    table.add_column(no_wrap=True)
+    for _ in range(2):
+        table.add_column(justify="right", no_wrap=True)
+    for (suite, address), ended in ledger.ended.items():
+        table.add_row(
+            clean(suite),
+            *([clean(address)] if several else []),
+            Text(clean(ended.verdict), style=STYLES.get(ended.verdict, "")),
+            count(sum(ended.cases.values()), "case"),
+            count(ended.steps, "step"),
+        )
+    return table
+
+
+def _below(ledger: Ledger, suite: SuiteEnded) -> list[RenderableType]:
+    """What else is to be said of a suite."""
+    name = ledger.part_name(suite.suite, suite.address)
+    numbers = {verdict: number for verdict, number in suite.cases.items() if number}
+    told = [suite.reason] if suite.reason else []
+    if list(numbers) not in ([], [CONFORMS]):
+        told.insert(0, ", ".join(f"{verdict} {number:,}" for verdict, number in numbers.items()))
+    told += [f"unsupported: {operation}" for operation in suite.unsupported]
+    if suite.silent_rules:
+        told.append(f"never fired: {', '.join(suite.silent_rules)}")
+    return [Padding(Text(clean(f"{name}: {one}")), (0, 0, 0, 2)) for one in told]
+
+
+def _discoveries(ledger: Ledger) -> Table:
+    """A row per suite and arm: how much was seen, and how likely the next case shows something new."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("suite", no_wrap=True)
+    table.add_column("arm")
+    for name in ("cases", "behaviours", "chance of more"):
+        table.add_column(name, justify="right")
+    for found in ledger.discoveries:
+        # nothing new in so many cases still leaves a chance of three in as many
+        chance = _percent(found.chance) if found.chance else f"< {_percent(min(1.0, 3 / max(found.cases, 1)))}"
+        cells = (f"{found.cases:,}", f"{found.behaviours:,}", chance)
+        table.add_row(clean(found.suite) or "all", clean(found.arm) or "both", *cells)
+    return table
+
+
+def _percent(share: float) -> str:
+    """Two digits that say something, however small the share is."""
+    return f"{float(f'{100 * share:.2g}'):f}".rstrip("0").rstrip(".") + "%"
+
+
+def _resources(ledger: Ledger) -> list[tuple[str, RenderableType]]:
+    footer = ledger.footer
+    if footer is None:
+        return []
+    rows: list[tuple[str, RenderableType]] = []
+    if footer.workers:
+        peak = f", at most {footer.peak_memory / (1 << 20):,.0f} MiB each"
+        rows.append(("players", Text(f"{footer.workers:,}{peak}")))
+    if footer.left:
+        rows.append(("not played", Text(count(footer.left, "case"), style="yellow")))
+    return rows
