@@ -7,6 +7,7 @@ is missing or of another type is an error.
 from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -28,15 +29,31 @@ def event_of(json: Any) -> Event:
 
 
 def _build(cls: type, json: dict[str, Any]) -> object:
-    hints = get_type_hints(cls)
     values = {}
-    for item in fields(cls):
-        if item.name in json:
-            values[item.name] = _value(hints[item.name], json[item.name], item.name)
-        elif item.default is MISSING and item.default_factory is MISSING:
-            raise ValueError(f"lacks the field {item.name!r}")
+    for name, hint, plain, needed in _shape(cls):
+        if name in json:
+            value = json[name]
+            # Most fields hold what they may at first sight, and a file may have millions of them.
+            values[name] = value if type(value) is plain else _value(hint, value, name)
+        elif needed:
+            raise ValueError(f"lacks the field {name!r}")
     made: object = cls(**values)
     return made
+
+
+@cache
+def _shape(cls: type) -> list[tuple[str, Any, type | None, bool]]:
+    """Per field: its name, its type, the same when it is a plain one, and whether it must be there."""
+    hints = get_type_hints(cls)
+    return [
+        (
+            item.name,
+            hints[item.name],
+            hints[item.name] if hints[item.name] in (str, int, float, bool) else None,
+            item.default is MISSING and item.default_factory is MISSING,
+        )
+        for item in fields(cls)
+    ]
 
 
 def _value(hint: Any, value: Any, name: str) -> Any:

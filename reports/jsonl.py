@@ -8,6 +8,7 @@ concluded from it. ``progress`` is for terminals and is not written.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -65,38 +66,46 @@ class Recording:
 
 
 def read(path: Path) -> Recording:
-    """Read a file of events.
+    """Read a file of events whole; as ``stream``."""
+    events = list(stream(path))
+    return Recording(events, complete=bool(events) and _is_footer(events[-1]))
 
-    A file that ends early, even in the middle of a line, is read as far as it goes and is not ``complete``. Any other
-    flaw raises ValueError: one sentence with the line's number.
+
+def stream(path: Path) -> Iterator[Event]:
+    """The events of a file, one after the other: a file may be larger than memory.
+
+    A file that ends early, even in the middle of a line, is read as far as it goes and has no footer. Any other flaw
+    raises ValueError: one sentence with the line's number.
     """
-    *lines, rest = path.read_bytes().split(b"\n")
-    events: list[Event] = []
-    for line in lines:
-        _append(events, line, path)
-    # The last line has no end. It counts when only the line end is missing: no object is valid JSON once it is cut.
-    if rest and (_ended(events) or _is_json(rest)):
-        _append(events, rest, path)
-    return Recording(events, complete=_ended(events))
-
-
-def _append(events: list[Event], line: bytes, path: Path) -> None:
-    try:
-        found = _object(line)
-        _check_format(found)
-        event = event_of(found)
-        _check_place(event, events)
-    except ValueError as error:
-        raise ValueError(f"Line {len(events) + 1} of {path} {error}.") from None
-    events.append(event)
+    last: Event | None = None
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            # The last line may have no end. It counts when only the line end is missing: no object is valid JSON
+            # once it is cut.
+            if not line.endswith(b"\n") and not (last and _is_footer(last)) and not _is_json(line):
+                return
+            try:
+                found = _object(line)
+                _check_format(found)
+                event = event_of(found)
+                _check_place(event, last)
+            except ValueError as error:
+                raise ValueError(f"Line {number} of {path} {error}.") from None
+            last = event
+            yield event
 
 
 def _object(line: bytes) -> object:
     try:
-        found: object = json.loads(line)
+        found: object = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise ValueError("is not JSON") from None
     return found
+
+
+def _refuse(constant: str) -> float:
+    """NaN and its like are no JSON, and no report can count with them."""
+    raise ValueError(constant)
 
 
 def _is_json(line: bytes) -> bool:
@@ -107,8 +116,8 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _ended(events: list[Event]) -> bool:
-    return bool(events) and isinstance(events[-1], RunEnded | PowerEnded)
+def _is_footer(event: Event) -> bool:
+    return isinstance(event, RunEnded | PowerEnded)
 
 
 def _check_format(found: object) -> None:
@@ -121,10 +130,10 @@ def _check_format(found: object) -> None:
             )
 
 
-def _check_place(event: Event, before: list[Event]) -> None:
-    """Raise ValueError when the event may not stand here."""
+def _check_place(event: Event, before: Event | None) -> None:
+    """Raise ValueError when the event may not stand behind the one before it."""
     header = isinstance(event, RunStarted | PowerStarted)
-    if _ended(before):
+    if before and _is_footer(before):
         raise ValueError("comes after the footer")
     if header and before:
         raise ValueError("is a second header: keep the events of one run in one file")

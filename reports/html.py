@@ -1,0 +1,93 @@
+"""report.html: one page for a run or a campaign, made of its events and of nothing else.
+
+The page is one file that fetches nothing, and says so to the browser: a Content-Security-Policy allows the page's own
+style and script, by their hashes, and nothing else. Every text of an event is cleaned (``text.clean``) and escaped by
+the template engine; none is ever taken for markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+from collections.abc import Iterable
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+from rocketmq_conformance.reports.event import Event, RunStarted, SuiteEnded
+from rocketmq_conformance.reports.html_view import view
+from rocketmq_conformance.reports.ledger import Ledger
+
+#: Name of the file in the folder of a run.
+NAME = "report.html"
+#: Seconds between two writings while the run goes on; the begin and the end are always written.
+PAUSE = 5.0
+
+
+class HtmlReport:
+    """Writes the page of a run: when it begins, now and then when a suite ends, and when it is closed.
+
+    What is on disk before the end is the page of a run that was cut off, so that a killed run leaves no pass.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._ledger = Ledger()
+        self._written = 0.0
+
+    def __call__(self, event: Event) -> None:
+        """Enter the event."""
+        self._ledger.add(event)
+        late = isinstance(event, SuiteEnded) and time.monotonic() - self._written > PAUSE
+        if late or isinstance(event, RunStarted):
+            self._write()
+
+    def close(self) -> None:
+        """Write the page for the last time."""
+        self._write()
+
+    def _write(self) -> None:
+        write(self._path, rendered(self._ledger))
+        self._written = time.monotonic()
+
+
+def write(path: Path, text: str) -> None:
+    """Write beside and move, so that nobody opens half a page; OSError when it cannot be written."""
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(text, "utf-8")
+    os.replace(beside, path)
+
+
+def page(events: Iterable[Event]) -> str:
+    """The page of a stream of events, whole or not."""
+    ledger = Ledger()
+    for event in events:
+        ledger.add(event)
+    return rendered(ledger)
+
+
+def rendered(ledger: Ledger) -> str:
+    """The page of what a ledger holds."""
+    return _environment().get_template("page.html.j2").render(page=view(ledger))
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    # The only text that is not escaped: what the page itself is made of, under the hash that lets a browser use it.
+    for name in ("style", "script"):
+        text = _source(f"{name}.j2")
+        digest = base64.b64encode(sha256(text.encode()).digest()).decode()
+        made.globals[name] = Markup(text)
+        made.globals[f"{name}_hash"] = f"sha256-{digest}"
+    return made
+
+
+def _source(name: str) -> str:
+    return files(__package__).joinpath("templates", name).read_text("utf-8")

@@ -1,0 +1,224 @@
+"""Stories: divergences of one kind, told once by the shortest plan that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocketmq_conformance.reports.event import DivergenceFound, Step
+from rocketmq_conformance.reports.html_sequence import Diagram, diagram
+from rocketmq_conformance.reports.html_text import Piece, capped, compared, count, figure, share, shown
+
+#: Kinds that are told in full, that get a line, and what is listed inside a story.
+FULL, LINES = 40, 1000
+STEPS, MESSAGES, SEPARATORS, RULES, CASES = 40, 24, 12, 8, 20
+
+#: Suite, implementation, what it differs from, fingerprint.
+Key = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """A rule behind the expected answer."""
+
+    id: str
+    level: str
+    sentence: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What separates: shares of the steps that diverge and of the others, as texts and as percentages."""
+
+    feature: str
+    diverging: str
+    others: str
+    diverging_width: float
+    others_width: float
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """A step with the model's state around it."""
+
+    number: int
+    operation: str
+    diverges: bool
+    expected: str
+    observed: str
+    rules: str
+    kind: str
+    before: list[Piece]
+    after: list[Piece]
+    unchanged: bool
+    #: from, to, text
+    messages: list[tuple[str, str, str]]
+    more_messages: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A kind of divergence in one line."""
+
+    number: int
+    suite: str
+    address: str
+    against: str
+    rule: str
+    operation: str
+    expected: str
+    observed: str
+    cases: str
+    fingerprint: str
+    replay: str
+
+
+@dataclass(frozen=True)
+class Story:
+    """A kind of divergence in full."""
+
+    line: Line
+    case: str
+    also: str
+    rules: list[RuleText]
+    more_rules: int
+    expected: list[Piece]
+    observed: list[Piece]
+    step: StepRow | None
+    steps: list[StepRow]
+    steps_left_out: int
+    of_steps: int
+    shrunk: str
+    separates: list[Bar]
+    more_separates: int
+    diagram: Diagram
+    plan: str
+
+
+@dataclass(frozen=True)
+class Stories:
+    """All divergences: told in full, in a line, or only counted."""
+
+    full: list[Story]
+    lines: list[Line]
+    more: int
+    kinds: int
+    found: int
+
+
+def stories(divergences: Sequence[DivergenceFound]) -> Stories:
+    """The kinds of divergences, those of most cases first, else in the order in which they were found."""
+    kinds: dict[Key, list[DivergenceFound]] = {}
+    for one in divergences:
+        kinds.setdefault((one.suite, one.address, one.against, one.fingerprint), []).append(one)
+    ordered = sorted(kinds.values(), key=lambda same: -_cases(same))
+    lines, more = capped(ordered[FULL:], LINES)
+    return Stories(
+        [_story(number, same) for number, same in enumerate(ordered[:FULL], 1)],
+        [_line(number, same) for number, same in enumerate(lines, FULL + 1)],
+        more,
+        len(ordered),
+        len(divergences),
+    )
+
+
+def _cases(same: list[DivergenceFound]) -> int:
+    return sum(max(1, one.cases) for one in same)
+
+
+def _exemplar(same: list[DivergenceFound]) -> DivergenceFound:
+    """The shortest plan that is kept tells the story; of two, the one that was found first."""
+    return min(same, key=lambda one: (not one.plan, len(one.steps) or one.found_steps))
+
+
+def _diverging(steps: Sequence[Step]) -> Step | None:
+    return next((step for step in steps if step.diverges), None)
+
+
+def _line(number: int, same: list[DivergenceFound]) -> Line:
+    one = _exemplar(same)
+    step = _diverging(one.steps)
+    return Line(
+        number,
+        shown(one.suite, 120),
+        shown(one.address, 200),
+        shown(one.against, 200),
+        shown(one.rules[0].get("id", "?"), 80) if one.rules else "no rule",
+        shown(step.operation, 300) if step else "no step",
+        shown(one.expected, 160),
+        shown(one.observed, 160),
+        count(_cases(same), "case"),
+        shown(one.fingerprint, 80),
+        # A command that was cut would be another command.
+        shown(one.replay, 20_000),
+    )
+
+
+def _story(number: int, same: list[DivergenceFound]) -> Story:
+    one = _exemplar(same)
+    rules, more_rules = capped(one.rules, RULES)
+    separates, more_separates = capped(one.separates, SEPARATORS)
+    expected, observed = compared(one.expected, one.observed)
+    steps = [_step(step) for step in one.steps[-STEPS:]]
+    return Story(
+        _line(number, same),
+        figure(one.case),
+        _also(one, same),
+        [RuleText(*(shown(rule.get(name, "")) for name in ("id", "level", "sentence", "source"))) for rule in rules],
+        more_rules,
+        expected,
+        observed,
+        next((step for step in steps if step.diverges), None),
+        steps,
+        len(one.steps) - len(steps),
+        len(one.steps),
+        _shrinking(one),
+        [_bar(item.feature, item.diverging, item.others) for item in separates],
+        more_separates,
+        diagram(one.steps),
+        shown(one.plan, 4000),
+    )
+
+
+def _also(one: DivergenceFound, same: list[DivergenceFound]) -> str:
+    """Other cases of the kind that were told one by one."""
+    others = sorted({other.case for other in same} - {one.case})
+    listed, more = capped(others, CASES)
+    return ", ".join(map(figure, listed)) + (f" and {figure(more)} more" if more else "")
+
+
+def _shrinking(one: DivergenceFound) -> str:
+    found = f"Found in {count(one.found_steps, 'step')}"
+    if one.shrink_executions == 0:
+        return f"{found}, not shrunk."
+    return f"{found}, shrunk to {figure(len(one.steps))} in {count(one.shrink_executions, 'execution')}."
+
+
+def _bar(feature: str, diverging: float, others: float) -> Bar:
+    widths = [round(100 * part, 1) if 0 <= part <= 1 else 0.0 for part in (diverging, others)]
+    return Bar(shown(feature, 200), share(diverging), share(others), widths[0], widths[1])
+
+
+def _step(step: Step) -> StepRow:
+    before, after = compared(step.before, step.after)
+    messages, more = capped(step.messages, MESSAGES)
+    return StepRow(
+        step.number,
+        shown(step.operation),
+        step.diverges,
+        shown(step.expected),
+        shown(step.observed),
+        ", ".join(shown(rule, 80) for rule in step.rules[:RULES]),
+        shown(step.state_kind, 200),
+        before,
+        after,
+        step.before == step.after,
+        [_message(message) for message in messages],
+        more,
+    )
+
+
+def _message(message: list[str]) -> tuple[str, str, str]:
+    sender, receiver, text = [*message[:3], "", "", ""][:3]
+    return shown(sender, 60), shown(receiver, 60), shown(text, 600)
