@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 from rocketmq_conformance.conformance.campaign.clusters import Cluster
-from rocketmq_conformance.conformance.campaign.features import MEMBER, PAST, Feature, features
+from rocketmq_conformance.conformance.campaign.features import KIND, PAST, Feature, features, is_absence
 from rocketmq_conformance.conformance.campaign.reading import Campaign
 from rocketmq_conformance.conformance.campaign.rebuild import Rebuilder
 from rocketmq_conformance.conformance.judge import Step
@@ -29,13 +29,12 @@ CASES = 200
 AGREEING = 800
 #: Separators that are named, and the smallest difference of shares that is worth a name.
 BEST, LEAST = 4, 0.2
-#: Agreeing steps of the same kind of state that are enough to compare with.
-_ENOUGH = 10
+#: Agreeing steps of the same kind of state that are enough to compare with, and how much each share of them counts.
+_ENOUGH, _NEAR = 10, 4
 #: Features of one rank of which so many may be expected to separate by mere chance.
 _BY_CHANCE = 0.05
-#: A feature is joined to others when it separates what they leave together: so many agreeing steps at least, and so
-#: large a share of the diverging ones must have it.
-_LITTLE, _MOST, _CANDIDATES = 0.02, 0.8, 200
+#: What is named after the first: so many of the diverging steps must have it, and so many more than of the others.
+_MOST, _CLEAR, _CANDIDATES = 0.8, 0.3, 200
 
 
 class Sample(NamedTuple):
@@ -128,7 +127,7 @@ def separators(suite: Suite, diverging: Sequence[Sample], agreeing: Sequence[Sam
         }
     )
     counted = table.groupby("feature")[["diverging", "others", "near"]].sum()
-    return _Selection(list(numbers), counted, table, diverges, near).best()
+    return _Selection(suite, list(numbers), counted, table, diverges, near).best()
 
 
 def _alike(diverging: Sequence[Sample], agreeing: Sequence[Sample]) -> Sequence[Sample]:
@@ -152,47 +151,55 @@ class _Selection:
     """Chooses among the features that were counted; a feature that rather the others have counts as its opposite."""
 
     def __init__(
-        self, names: list[Feature], counted: pd.DataFrame, table: pd.DataFrame, diverges: Any, near: Any
+        self, suite: Suite, names: list[Feature], counted: pd.DataFrame, table: pd.DataFrame, diverges: Any, near: Any
     ) -> None:
         self.names = names
         self.diverges = diverges
-        self.others = ~diverges
-        total = int(diverges.sum())
+        self.near = near
+        total, others = int(diverges.sum()), int((~diverges).sum())
         shares = counted["diverging"].to_numpy() / total
-        others = counted["others"].to_numpy() / int(self.others.sum())
-        self.positive = shares >= others
+        rest = counted["others"].to_numpy() / others
+        self.positive = shares >= rest
         self.shares = np.where(self.positive, shares, 1 - shares)
-        self.rest = np.where(self.positive, others, 1 - others)
-        gap = self.shares - self.rest
-        #: Does the feature also separate steps of the same kind of state? Only then it adds to what the cluster says.
-        within = np.zeros(len(names))
-        if near.sum() >= _ENOUGH:
-            closest = counted["near"].to_numpy() / int(near.sum())
-            within = self.shares - np.where(self.positive, closest, 1 - closest)
-        ranks = np.array([name.rank for name in names])
-        many = np.bincount(ranks, minlength=PAST + 1)[ranks]
-        likely = _tail(np.round(self.shares * total).astype(int), total, self.rest, int(self.others.sum())) * many
-        self.candidates = np.flatnonzero((gap >= LEAST) & (likely <= _BY_CHANCE)).tolist()
-        self.candidates.sort(key=lambda at: (-round((gap[at] + within[at] / 2) / 0.05), ranks[at], names[at].text))
+        self.rest = np.where(self.positive, rest, 1 - rest)
+        self.gap = self.shares - self.rest
+        closest = counted["near"].to_numpy() / max(1, int(near.sum()))
+        within = self.shares - np.where(self.positive, closest, 1 - closest)
+        # a cluster names its kind of state: the more steps of that kind agree, the more it matters what else they are
+        weight = min(1.0, _NEAR * near.sum() / others) if near.sum() >= _ENOUGH else 0.0
+        score = (1 - weight) * self.gap + weight * within
+        ranks = np.array([name.rank for name in names]) + np.where(self.positive, 0.0, 0.5)
+        many = np.bincount(ranks.astype(int), minlength=PAST + 1)[ranks.astype(int)]
+        chance = _tail(np.round(self.shares * total).astype(int), total, self.rest, others) * many
+        self.candidates = [
+            at
+            for at in np.flatnonzero((self.gap >= LEAST) & (score >= LEAST) & (chance <= _BY_CHANCE)).tolist()
+            if not is_absence(suite, names[at], bool(self.positive[at]))
+        ]
+        self.ranks = ranks
+        self.candidates.sort(key=lambda at: (-round(score[at] / 0.05), ranks[at], names[at].text))
         self._steps = table.groupby("feature")["step"]
         self._has: dict[int, Any] = {}
 
     def best(self) -> list[Separator]:
-        """The sharpest and simplest feature, then what separates the steps that it leaves together."""
+        """The sharpest and simplest feature, then what separates the steps of the same kind that it leaves together."""
         if not self.candidates:
             return []
         chosen = [self.candidates[0]]
-        left = self.others & self.has(chosen[0])
-        while len(chosen) < BEST and left.sum() > _LITTLE * self.others.sum():
+        left = self.near & self.has(chosen[0])
+        while len(chosen) < BEST and left.sum() >= _ENOUGH:
             following = self._next(left)
             if following is None:
                 break
             chosen.append(following)
             left &= self.has(following)
-        if not any(self.names[at].rank <= MEMBER for at in chosen):
-            given = [at for at in self.candidates if self.names[at].rank <= MEMBER and self.shares[at] >= _MOST][:1]
+        if not any(self.ranks[at] < KIND for at in chosen):
+            given = [at for at in self.candidates if self.ranks[at] < KIND and self._joins(at)][:1]
             chosen = [*chosen[: BEST - len(given)], *given]
         return [self._separator(at) for at in chosen]
+
+    def _joins(self, at: int) -> bool:
+        return bool(self.shares[at] >= _MOST and self.gap[at] >= _CLEAR)
 
     def has(self, number: int) -> Any:
         """Which steps have a feature."""
@@ -205,12 +212,10 @@ class _Selection:
 
     def _next(self, left: Any) -> int | None:
         """What separates the diverging steps best from the agreeing ones that are left."""
-        gaps = {}
-        for at in self.candidates[:_CANDIDATES]:
-            share = self.has(at)[self.diverges].mean()
-            gaps[at] = share - self.has(at)[left].mean() if share >= _MOST else 0.0
-        best = max(gaps, key=lambda at: (round(gaps[at] / 0.05), -self.names[at].rank))
-        return best if gaps[best] >= LEAST else None
+        joining = [at for at in self.candidates[:_CANDIDATES] if self._joins(at)]
+        gaps = {at: self.shares[at] - self.has(at)[left].mean() for at in joining}
+        best = max(gaps, key=lambda at: (round(gaps[at] / 0.05), -self.ranks[at]), default=None)
+        return best if best is not None and gaps[best] >= _CLEAR else None
 
     def _separator(self, at: int) -> Separator:
         name = self.names[at]

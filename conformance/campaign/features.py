@@ -27,12 +27,15 @@ class Feature(NamedTuple):
     opposite: str
 
 
-#: Ranks: the operation, its arguments, their shapes, relations and members; what the model says; its state; the history.
+#: Ranks: the operation; its arguments, their shapes, relations and members; what the model says; its state; history.
 OPERATION, ARGUMENT, SHAPE, RELATION, MEMBER, KIND, EXPECTED, STATE, HISTORY, PAST = range(10)
 #: Longer texts and larger numbers are not told by themselves.
 _LONG, _LARGE = 24, 100
 #: Bounds that implementations are known to trip over: 32 bits, and what floating point holds exactly.
 _BOUNDS = ((2**31, "2**31"), (2**53, "2**53"))
+
+#: The parts of a queue.
+_PARTS = ("topic", "broker", "id")
 
 Named = tuple[tuple[str, Any], ...]
 
@@ -80,10 +83,21 @@ def _yes(rank: int, text: str, opposite: str) -> Feature:
 
 
 def _of_argument(name: str, value: Any) -> Iterator[Feature]:
-    if isinstance(value, tuple):
+    if _is_queue(value):
+        for part, inside in zip(_PARTS, value, strict=True):
+            yield from _of_scalar(ARGUMENT, f"{part} of {name}", inside)
+            if isinstance(inside, str):
+                yield from _of_text(f"{part} of {name}", inside)
+    elif isinstance(value, tuple):
         yield from _of_list(name, value)
     else:
         yield from _of_scalar(ARGUMENT, name, value)
+        if isinstance(value, str):
+            yield from _of_text(name, value)
+
+
+def _is_queue(value: Any) -> bool:
+    return isinstance(value, tuple) and tuple(map(type, value)) == (str, str, int)
 
 
 def _of_scalar(rank: int, name: str, value: Any) -> Iterator[Feature]:
@@ -99,10 +113,8 @@ def _of_scalar(rank: int, name: str, value: Any) -> Iterator[Feature]:
         for bound, text in _BOUNDS:
             if value >= bound:
                 yield _yes(rank, f"{name} >= {text}", f"{name} < {text}")
-    elif isinstance(value, str):
-        if len(value) <= _LONG:
-            yield _simple(rank, name, value)
-        yield from _of_text(name, value)
+    elif isinstance(value, str) and len(value) <= _LONG:
+        yield _simple(rank, name, value)
 
 
 def _of_text(name: str, text: str) -> Iterator[Feature]:
@@ -125,7 +137,7 @@ def _of_list(name: str, items: tuple[Any, ...]) -> Iterator[Feature]:
         yield _yes(SHAPE, f"{name} is empty", f"{name} is not empty")
         return
     size = len(items)
-    yield _yes(SHAPE, f"{name} has {size}", f"{name} has not {size}")
+    yield _yes(SHAPE, f"number of {name} = {size}", f"number of {name} is not {size}")
     if size > 1:
         yield _yes(SHAPE, f"{name} has more than one", f"{name} has at most one")
     if len(set(items)) < size:
@@ -140,8 +152,7 @@ def _of_list(name: str, items: tuple[Any, ...]) -> Iterator[Feature]:
 def _of_parts(name: str, items: tuple[Any, ...]) -> Iterator[Feature]:
     """Of lists of texts, or of queues: what their parts have in common."""
     if all(isinstance(item, tuple) for item in items):
-        columns = list(zip(*items, strict=False))
-        parts = list(zip(("topic", "broker", "id"), columns, strict=False))
+        parts = list(zip(_PARTS, zip(*items, strict=False), strict=False))
     else:
         parts = [("", items)]
     for part, values in parts:
@@ -154,12 +165,17 @@ def _of_parts(name: str, items: tuple[Any, ...]) -> Iterator[Feature]:
             yield _yes(SHAPE, f"some {what} < 0", f"no {what} < 0")
         texts = [value for value in values if isinstance(value, str)]
         yield from {feature for text in texts for feature in _of_text(f"some {what}", text)}
-        if len({text.lower() for text in texts}) < len(set(texts)):
-            yield _yes(SHAPE, f"{what} differ in nothing but case", f"{what} differ in more than case")
+        if any(text != text.lower() for text in texts) and any(text == text.lower() for text in texts):
+            yield _yes(SHAPE, f"some {what} has capitals, and some has none", f"all or no {what} have capitals")
 
 
 def _relations(arguments: Named) -> Iterator[Feature]:
-    lists = [(name, value) for name, value in arguments if isinstance(value, tuple)]
+    queues = [(name, value) for name, value in arguments if _is_queue(value)]
+    for (one, first), (other, second) in combinations(queues, 2):
+        for part, left, right in zip(_PARTS, first, second, strict=True):
+            if left == right:
+                yield _yes(RELATION, f"{one} and {other} have one {part}", f"{one} and {other} differ in {part}")
+    lists = [(name, value) for name, value in arguments if isinstance(value, tuple) and not _is_queue(value)]
     scalars = [(name, value) for name, value in arguments if not isinstance(value, tuple)]
     for (one, first), (other, second) in combinations(lists, 2):
         if len(first) < len(second):
@@ -168,6 +184,10 @@ def _relations(arguments: Named) -> Iterator[Feature]:
             yield _yes(RELATION, f"{one} divide evenly by {other}", f"{one} do not divide evenly by {other}")
     for name, value in scalars:
         for other, items in lists:
+            if isinstance(value, str) and any(
+                isinstance(item, str) and item != value and item.startswith(value) for item in items
+            ):
+                yield _yes(RELATION, f"others of {other} begin with {name}", f"no other of {other} begins with {name}")
             if value in items:
                 yield _yes(RELATION, f"{name} is among {other}", f"{name} is not among {other}")
                 place = items.index(value)
@@ -197,7 +217,7 @@ def _expected(step: Step) -> Iterator[Feature]:
             if any(type(number) is int and number >= bound for number in numbers):
                 yield _yes(EXPECTED, f"a number >= {text} is expected", f"no number >= {text} is expected")
         if 0 < len(expected) <= 4:
-            yield _yes(EXPECTED, f"{len(expected)} expected", f"not {len(expected)} expected")
+            yield _yes(EXPECTED, f"number expected = {len(expected)}", f"number expected is not {len(expected)}")
 
 
 def _state(suite: Suite, arguments: Named, state: Any, prefix: str) -> Iterator[Feature]:
@@ -284,3 +304,11 @@ def _history(suite: Suite, earlier: Sequence[Step], arguments: Named) -> Iterato
     for argument, name in last.items():
         text = f"last of the same {argument}: {name}"
         yield _yes(HISTORY, text, f"not {text}")
+
+
+def is_absence(suite: Suite, feature: Feature, positive: bool) -> bool:
+    """Does it name nothing but what a step lacks, where that explains nothing?
+
+    What is not among the members of a list, and in suites that remember nothing what was not done before.
+    """
+    return not positive and (feature.rank == MEMBER or (suite.side is Side.PURE and feature.rank >= HISTORY))
