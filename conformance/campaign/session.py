@@ -129,6 +129,7 @@ def _start(
     asked: Master | None, name: str, config: Mapping[str, str], log: Path | None, patience: float, stack: ExitStack
 ) -> SparkSession:
     """Start a session; what ends it goes onto the stack."""
+    import pyspark
     from pyspark import SparkConf, SparkContext, java_gateway
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
@@ -144,6 +145,7 @@ def _start(
     stack.enter_context(_environment(loopback))
     interrupt = signal.getsignal(signal.SIGINT)
     said: IO[bytes] | None = None
+    context: SparkContext | None = None
     try:
         if submitted:
             gateway = SparkContext._gateway or launch()
@@ -167,7 +169,13 @@ def _start(
         if asked.hosts:
             _await_worker(spark, asked, patience)
     except (py4j.Py4JError, PySparkException, OSError) as error:
-        raise CannotRunError(f"Spark does not start: {_first_line(said) or why(error)}") from error
+        if context is not None and asked is not None and asked.hosts:
+            raise CannotRunError(
+                f"{asked.url} accepts connections and does not answer as a Spark master: check its port, and that the "
+                f"cluster runs Spark {pyspark.__version__}."
+            ) from error
+        dead = said if SparkContext._gateway is None else None
+        raise CannotRunError(f"Spark does not start: {_first_line(dead) or why(error)}") from error
     if threading.current_thread() is threading.main_thread():
         # PySpark's own handler would call Java in the middle of whatever call the signal meets
         signal.signal(signal.SIGINT, interrupt)
