@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.campaign.crew import Crew
 from rocketmq_conformance.conformance.campaign.reading import Campaign
 from rocketmq_conformance.conformance.campaign.watch import Part, Watch
 from rocketmq_conformance.conformance.campaign.worker import FINISHED, Job, closing_task
+from rocketmq_conformance.conformance.divergence import rule_json
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.decode import event_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
@@ -28,7 +29,11 @@ SHRUNK = 200
 class Closing:
     """Tells what a campaign came to."""
 
-    def __init__(self, campaign: Campaign, watch: Watch, crew: Crew, job: Job, hellos: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, campaign: Campaign, watch: Watch, crew: Crew, job: Job, hellos: list[dict[str, Any]], said: Path
+    ) -> None:
+        """``said`` is the campaign's folder as the user wrote it: commands that are told are to be typed there."""
+        self.said = said
         self.campaign = campaign
         self.watch = watch
         self.crew = crew
@@ -93,6 +98,8 @@ class Closing:
             answer = answers.get(at)
             told = event_of(json.loads(answer)) if answer else _unshrunk(one, self.job)
             assert isinstance(told, event.DivergenceFound)
+            plan, replay = (text.replace(self.job.folder, str(self.said)) for text in (told.plan, told.replay))
+            told = replace(told, plan=plan, replay=replay)
             told = replace(told, cases=one.count, address=one.address, against=one.against)
             key = one.suite, one.address, one.against, told.fingerprint
             before = kinds.get(key)

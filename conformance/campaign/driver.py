@@ -107,7 +107,7 @@ class Driver:
             except CannotRunError as error:
                 self.failure = str(error)
             self.watch.look()
-            closing = Closing(self.campaign, self.watch, crew, job, hellos)
+            closing = Closing(self.campaign, self.watch, crew, job, hellos, self.means.folder)
             try:
                 for told in closing.events(play=not self.failure and self.stopped != event.INTERRUPTED):
                     self.emit(told)

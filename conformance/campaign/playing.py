@@ -310,7 +310,11 @@ class _Block:
             )
 
     def _compare(self, ended: list[list[Played]]) -> None:
-        """Where the digests of two addresses differ, find the first step at which they part."""
+        """Where the digests of two addresses differ, find the first step at which they part.
+
+        Of two that are judged by the same releases, one that diverges parts from one that conforms where it parts
+        from the model, which is told already.
+        """
         for first, (address, one) in enumerate(self.everyone):
             for second in range(first):
                 against, other = self.everyone[second]
@@ -318,6 +322,8 @@ class _Block:
                     continue
                 for ours, theirs in zip(ended[first], ended[second], strict=True):
                     if ours.digest == theirs.digest:
+                        continue
+                    if one.profile == other.profile and CONFORMS in (ours.verdict, theirs.verdict):
                         continue
                     found = compared(one.player(self.suite), ours, other.player(self.suite), theirs)
                     if found:
