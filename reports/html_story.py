@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rocketmq_conformance.reports.event import DivergenceFound, Step
 from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, capped, compared, count, figure, share, shown
+from rocketmq_conformance.reports.ledger import Ledger
 
 #: Kinds that are told in full, that get a line, and what is listed inside a story.
 FULL, LINES = 40, 1000
@@ -107,19 +108,19 @@ class Stories:
     found: int
 
 
-def stories(divergences: Sequence[DivergenceFound]) -> Stories:
+def stories(ledger: Ledger) -> Stories:
     """The kinds of divergences, those of most cases first, else in the order in which they were found."""
     kinds: dict[Key, list[DivergenceFound]] = {}
-    for one in divergences:
+    for one in ledger.divergences:
         kinds.setdefault((one.suite, one.address, one.against, one.fingerprint), []).append(one)
     ordered = sorted(kinds.values(), key=lambda same: -_cases(same))
     lines, more = capped(ordered[FULL:], LINES)
     return Stories(
-        [_story(number, same) for number, same in enumerate(ordered[:FULL], 1)],
+        [_story(ledger, number, same) for number, same in enumerate(ordered[:FULL], 1)],
         [_line(number, same) for number, same in enumerate(lines, FULL + 1)],
         more,
         len(ordered),
-        len(divergences),
+        len(ledger.divergences),
     )
 
 
@@ -155,7 +156,7 @@ def _line(number: int, same: list[DivergenceFound]) -> Line:
     )
 
 
-def _story(number: int, same: list[DivergenceFound]) -> Story:
+def _story(ledger: Ledger, number: int, same: list[DivergenceFound]) -> Story:
     one = _exemplar(same)
     rules, more_rules = capped(one.rules, RULES)
     separates, more_separates = capped(one.separates, SEPARATORS)
@@ -163,8 +164,8 @@ def _story(number: int, same: list[DivergenceFound]) -> Story:
     steps = [_step(step) for step in one.steps[-STEPS:]]
     return Story(
         _line(number, same),
-        figure(one.case),
-        _also(one, same),
+        _case(ledger, one),
+        _also(ledger, one, same),
         [RuleText(*(shown(rule.get(name, "")) for name in ("id", "level", "sentence", "source"))) for rule in rules],
         more_rules,
         expected,
@@ -181,11 +182,17 @@ def _story(number: int, same: list[DivergenceFound]) -> Story:
     )
 
 
-def _also(one: DivergenceFound, same: list[DivergenceFound]) -> str:
+def _also(ledger: Ledger, one: DivergenceFound, same: list[DivergenceFound]) -> str:
     """Other cases of the kind that were told one by one."""
-    others = sorted({other.case for other in same} - {one.case})
+    others = sorted({other.case: other for other in same if other.case != one.case}.items())
     listed, more = capped(others, CASES)
-    return ", ".join(map(figure, listed)) + (f" and {figure(more)} more" if more else "")
+    names = ", ".join(_case(ledger, other) if case < 0 else figure(case) for case, other in listed)
+    return names + (f" and {figure(more)} more" if more else "")
+
+
+def _case(ledger: Ledger, one: DivergenceFound) -> str:
+    """``case 17``, or the plan of the corpus that it is."""
+    return f"case {figure(one.case)}" if one.case >= 0 else shown(ledger.case_name(one.suite, one.case), 300)
 
 
 def _shrinking(one: DivergenceFound) -> str:

@@ -223,6 +223,7 @@ def _case_reasons(ledger: Ledger, suite: str) -> list[str]:
     reasons = []
     for (of, verdict, reason), (times, first) in ledger.reasons.items():
         if of == suite and reason:
-            where = f"case {figure(first)}" if times == 1 else f"{figure(times)} cases, first case {figure(first)}"
+            name = shown(ledger.case_name(suite, first), 300)
+            where = name if times == 1 else f"{figure(times)} cases, first {name}"
             reasons.append(f"{shown(verdict, 60)}: {shown(reason, 400)} ({where})")
     return reasons

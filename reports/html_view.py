@@ -64,7 +64,7 @@ class View:
 
 def view(ledger: Ledger) -> View:
     """The view of what a ledger holds."""
-    told = stories(ledger.divergences)
+    told = stories(ledger)
     head = headline(ledger, told.kinds)
     header = ledger.header
     notes, more_notes = capped(header.notes if header else [], NOTES)
@@ -89,7 +89,7 @@ def view(ledger: Ledger) -> View:
         rules(ledger),
         drawn,
         more_charts,
-        [Lost(shown(x.suite, 120), figure(x.case), shown(x.address, 200), shown(x.reason, 600)) for x in lost],
+        [Lost(shown(x.suite, 120), shown(ledger.case_name(x.suite, x.case).removeprefix("case "), 300), shown(x.address, 200), shown(x.reason, 600)) for x in lost],
         more_lost,
         _resources(ledger),
     )
@@ -137,6 +137,9 @@ def _resources(ledger: Ledger) -> list[Fact]:
     if footer and (footer.workers or footer.peak_memory):
         facts.append(Fact("Workers", figure(footer.workers)))
         facts.append(Fact("Most memory of a worker", memory(footer.peak_memory)))
+    if ledger.corpus:
+        played = ", ".join(f"{shown(verdict, 40)} {figure(n)}" for verdict, n in list(ledger.corpus.items())[:8])
+        facts.append(Fact("Plans of the corpus", played))
     if footer and (footer.left or footer.workers):
         facts.append(Fact("Cases not played", count(footer.left, "case") if footer.left else "none"))
     return facts
