@@ -9,7 +9,7 @@ The first line says what the plan is for; every other line is one case::
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -46,6 +46,11 @@ class Plan:
 def profile_json(profile: Profile) -> dict[str, str]:
     """A profile as plans and events write it."""
     return {"client": str(profile.client), "broker": str(profile.broker), "java": str(profile.java)}
+
+
+def profile_of(json: Mapping[str, str]) -> Profile:
+    """Read :func:`profile_json` again; KeyError, TypeError or ValueError when it is none."""
+    return Profile.of(json["client"], json["broker"], int(json["java"]))
 
 
 def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable[tuple[int, list[Row]]]) -> None:
@@ -89,8 +94,7 @@ def read(path: Path) -> Plan:
     if suite is None:
         raise PlanError(f"{path} is for the suite {header.get('suite')!r}, which this kit does not have.")
     try:
-        profile = header["profile"]
-        judged = Profile.of(profile["client"], profile["broker"], int(profile["java"]))
+        judged = profile_of(header["profile"])
         seed = int(header["seed"])
     except (KeyError, TypeError, ValueError) as error:
         raise PlanError(f"{path}, line 1: the header's seed or profile is missing or malformed ({error}).") from error

@@ -202,6 +202,10 @@ class BrokerAdapter:
                 self._connection.close()
             self.source.close()
 
+    def shared_address(self) -> str:
+        """Where others reach the broker that this adapter started; "" for a broker of somebody else."""
+        return f"broker:127.0.0.1:{self.source.broker.port}" if isinstance(self.source, Started) else ""
+
     def overhear(self, hear: Hear | None) -> None:
         """Tell of every request and response of operations from now on; None ends it."""
         self._hear = hear

@@ -83,11 +83,7 @@ class Driver:
         and CannotRunError when nothing could be begun; PlayerFaultError when the kit failed.
         """
         hellos = opened.hellos
-        start = {
-            address: hello["shared"]
-            for address, hello in zip(self.spec.addresses, hellos, strict=True)
-            if hello["shared"]
-        }
+        start = {address: hello for address, hello in zip(self.spec.addresses, hellos, strict=True) if hello["shared"]}
         self._write_run(hellos, None)
         self.campaign = open_campaign(self.folder)
         self.watch = Watch(self.campaign)

@@ -62,21 +62,27 @@ class Players:
     """Every address of a campaign, ready to play.
 
     ``at`` is told which (case, address) begins, ``beat`` is called whenever an adapter is asked something. ``start``
-    gives the address that is really opened where it is another one: a broker that somebody else started.
+    says of an address that somebody else started the server behind it: where that is, and which releases judge it
+    (``shared`` and ``profile`` of its introduction).
     """
 
     def __init__(
-        self, spec: Spec, at: Callable[[int, int], None], beat: Callable[[], None], start: Mapping[str, str]
+        self,
+        spec: Spec,
+        at: Callable[[int, int], None],
+        beat: Callable[[], None],
+        start: Mapping[str, Mapping[str, Any]],
     ) -> None:
         self.spec = spec
         self._at = at
         self._all: list[Implementation] = []
         try:
             for position, address in enumerate(spec.addresses):
-                stage = Stage(open_address(start.get(address, address)), Profile(), spec.patience)
+                shared = start.get(address)
+                stage = Stage(open_address(shared["shared"] if shared else address), Profile(), spec.patience)
                 stage.beat = beat
                 hello = hello_of(stage)
-                profile = profile_of(hello, spec.releases)
+                profile = plan.profile_of(shared["profile"]) if shared else profile_of(hello, spec.releases)
                 stage.use(profile)
                 self._all.append(Implementation(address, position, stage, hello, profile))
         except BaseException:
@@ -85,18 +91,20 @@ class Players:
 
     def introduce(self) -> list[dict[str, Any]]:
         """Who each address is: a JSON object each."""
-        return [
-            {
-                "name": one.hello.name,
-                "version": one.hello.version,
-                "profile": plan.profile_json(one.profile),
-                "refuses": {suite.name: why for suite in SUITES.values() if (why := one.hello.refuses(suite))},
-                "notes": newer_than_known(one.profile),
-                # what others may open to reach the very same thing, when it is a server that this process started
-                "shared": getattr(one.stage.adapter, "shared_address", lambda: "")(),
-            }
-            for one in self._all
-        ]
+        return [self._introduced(one) for one in self._all]
+
+    def _introduced(self, one: Implementation) -> dict[str, Any]:
+        # what others may open to reach the very same thing, when it is a server that this process started
+        shared = getattr(one.stage.adapter, "shared_address", lambda: "")()
+        hello = _seen_by_others(shared) if shared else one.hello
+        return {
+            "name": one.hello.name,
+            "version": one.hello.version,
+            "profile": plan.profile_json(one.profile),
+            "refuses": {suite.name: why for suite in SUITES.values() if (why := hello.refuses(suite))},
+            "notes": newer_than_known(one.profile),
+            "shared": shared,
+        }
 
     def close(self) -> None:
         """Release everything."""
@@ -151,6 +159,15 @@ class Players:
         "" when the case does not diverge this time.
         """
         yield tell(self.of(address), None if against == MODEL else self.of(against), self, SUITES[suite], case, folder)
+
+
+def _seen_by_others(address: str) -> Hello:
+    """What a server says to those who did not start it: they may do less with it."""
+    stage = Stage(open_address(address), Profile())
+    try:
+        return hello_of(stage)
+    finally:
+        stage.close()
 
 
 class _Block:

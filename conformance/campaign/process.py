@@ -53,7 +53,9 @@ class Abandoned(Exception):  # noqa: N818 - nobody's error: somebody asked for i
 class PlayerProcess:
     """One player. Starts with its first command; after its death with the next."""
 
-    def __init__(self, spec: Spec, path: tuple[str, ...] = (), start: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, spec: Spec, path: tuple[str, ...] = (), start: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
         self.spec = spec
         self.path = path
         #: Addresses that are opened as others (see ``Players``).

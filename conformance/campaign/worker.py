@@ -54,7 +54,7 @@ class Job:
     #: Tells this session's players from those of others that the same worker had.
     session: str
     #: Addresses that are opened as others.
-    start: dict[str, str]
+    start: dict[str, dict[str, Any]]
     #: Where else Python looks for modules.
     path: tuple[str, ...]
 
