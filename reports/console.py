@@ -236,7 +236,7 @@ def numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
 def _replayed(corpus: dict[str, int]) -> Text:
     """How many plans of the corpus were played, and what became of those that do not conform."""
     played = sum(corpus.values()) - corpus.get(UNSUPPORTED, 0)
-    others = [f"{clean(verdict)} {number:,}" for verdict, number in corpus.items() if verdict != CONFORMS]
+    others = [f"{verdict} {corpus[verdict]:,}" for verdict in VERDICTS if verdict != CONFORMS and verdict in corpus]
     return Text(", ".join([f"{count(played, 'plan')} replayed", *others]), style="yellow" if others else "")
 
 
