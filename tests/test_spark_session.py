@@ -23,6 +23,8 @@ from rocketmq_conformance.conformance.campaign.spark_failure import why
 if TYPE_CHECKING:
     from spark_cluster import Cluster
 
+EXAMPLE = Path(__file__).parent.parent / "examples" / "campaign.py"
+
 # --- masters ----------------------------------------------------------------------------------------------------
 
 
@@ -538,24 +540,53 @@ def test_a_cluster_that_lends_no_worker_is_told(spark_cluster: Cluster) -> None:
 
 
 SUBMITTED = """
-import sys
 from rocketmq_conformance.conformance.campaign.session import open_session
 from rocketmq_conformance.conformance.campaign.shipping import check_workers
 with open_session(name="submitted") as spark:
-    conf = spark.sparkContext.getConf()
-    print(conf.get("spark.master"), conf.get("spark.sql.execution.arrow.maxRecordsPerBatch"), conf.get("spark.my"),
-          repr(check_workers(spark)))
+    settings = ("spark.master", "spark.driver.host", "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.my")
+    print(*(spark.sparkContext.getConf().get(key) for key in settings), repr(check_workers(spark)))
 """
 
 
-@pytest.mark.spark
-def test_spark_submit_says_where_a_campaign_runs(spark_cluster: Cluster, tmp_path: Path) -> None:
+def submit(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run spark-submit."""
     from spark_cluster import spark_bin
 
+    return subprocess.run(
+        [spark_bin("spark-submit"), *words],
+        cwd=cwd,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+
+
+@pytest.mark.spark
+def test_spark_submit_says_where_a_session_runs(spark_cluster: Cluster, tmp_path: Path) -> None:
     script = tmp_path / "submitted.py"
     script.write_text(SUBMITTED)
-    environment = {**os.environ, "PYSPARK_DRIVER_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    environment.pop("PYSPARK_PYTHON", None)
-    command = [spark_bin("spark-submit"), "--master", spark_cluster.url, "--conf", "spark.my=own", str(script)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180, check=False)
-    assert done.stdout.split("\n")[-2] == f"{spark_cluster.url} 1 own ''", done.stderr
+    done = submit("--master", spark_cluster.url, "--conf", "spark.my=own", str(script), cwd=tmp_path)
+    assert done.stdout.split("\n")[-2] == f"{spark_cluster.url} 127.0.0.1 1 own ''", done.stderr
+
+
+@pytest.mark.spark
+def test_spark_submit_plays_the_example_on_its_cluster(spark_cluster: Cluster, tmp_path: Path) -> None:
+    words = ("port", "-k", "remote-store", "--cases", "40", "--seed", "3", "--out", "campaign")
+    done = submit("--master", spark_cluster.url, str(EXAMPLE), *words, cwd=tmp_path)
+    assert "Verdict: conforms (exit code 0). Seed 3." in done.stdout, done.stderr
+    assert done.returncode == 0
+
+    import pyarrow.parquet as pq
+
+    assert pq.read_table(tmp_path / "campaign" / "cases").num_rows == 40
+    assert pq.read_table(tmp_path / "campaign" / "runs").column("master").to_pylist() == [spark_cluster.url]
+
+
+@pytest.mark.spark
+def test_spark_submit_to_a_master_that_is_not_there(tmp_path: Path, closed: int) -> None:
+    done = submit("--master", f"spark://127.0.0.1:{closed}", str(EXAMPLE), "port", "--cases", "40", cwd=tmp_path)
+    # spark-submit makes one stream of the two
+    assert f"Error: No Spark master answers at spark://127.0.0.1:{closed}" in done.stdout
+    assert done.returncode == 4

@@ -138,29 +138,26 @@ def _start(
     launch: Any = java_gateway.launch_gateway
     py4j: Any = import_module("py4j.protocol")
     submitted = SUBMITTED in os.environ
-    if not submitted:
-        asked = asked or parse(DEFAULT_MASTER)
-        need_java()
-    loopback = asked is not None and reach(asked)
-    stack.enter_context(_environment(loopback))
     interrupt = signal.getsignal(signal.SIGINT)
     said: IO[bytes] | None = None
     context: SparkContext | None = None
     try:
+        gateway = SparkContext._gateway
         if submitted:
-            gateway = SparkContext._gateway or launch()
+            gateway = gateway or launch()
             conf = SparkConf(_jvm=gateway.jvm)
             asked = asked or parse(conf.get("spark.master") or DEFAULT_MASTER)
-            _fill(conf, asked, name, config, loopback)
         else:
             conf = SparkConf()
-            assert asked is not None
-            _fill(conf, asked, name, config, loopback)
-            gateway = SparkContext._gateway
-            if gateway is None:
-                said = stack.enter_context(_file(log))
-                gateway = launch(conf, {"stdout": said, "stderr": said})
-                stack.callback(end_java, gateway)
+            asked = asked or parse(DEFAULT_MASTER)
+            need_java()
+        loopback = reach(asked)
+        stack.enter_context(_environment(loopback))
+        _fill(conf, asked, name, config, loopback)
+        if gateway is None:
+            said = stack.enter_context(_file(log))
+            gateway = launch(conf, {"stdout": said, "stderr": said})
+            stack.callback(end_java, gateway)
         context = SparkContext(conf=conf, gateway=gateway)
         stack.callback(_stop, context)
         spark = SparkSession.builder.getOrCreate()
@@ -169,7 +166,7 @@ def _start(
         if asked.hosts:
             _await_worker(spark, asked, patience)
     except (py4j.Py4JError, PySparkException, OSError) as error:
-        if context is not None and asked is not None and asked.hosts:
+        if context is not None and asked and asked.hosts:
             raise CannotRunError(
                 f"{asked.url} accepts connections and does not answer as a Spark master: check its port, and that the "
                 f"cluster runs Spark {pyspark.__version__}."
