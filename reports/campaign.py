@@ -15,10 +15,11 @@ from rich.progress import Progress as Bars
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
-from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.reports import html, jsonl
 from rocketmq_conformance.reports.console import STYLES, header, last_line, numbers, verdict_numbers
 from rocketmq_conformance.reports.event import (
     CONFORMS,
+    MODEL,
     DivergenceFound,
     Event,
     Progress,
@@ -103,7 +104,7 @@ class CampaignReport:
     def _end(self) -> None:
         self._clear()
         ledger = self._ledger
-        for number, divergence in enumerate(ledger.divergences, start=1):
+        for number, divergence in enumerate((*ledger.divergences, *ledger.differences), start=1):
             self._divergence(number, divergence)
         if ledger.ended:
             self._heading("Suites")
@@ -125,9 +126,9 @@ class CampaignReport:
         self._screen.show(grid([*numbers(ledger), *_resources(ledger)]))
         out = ledger.header.out if ledger.header else ""
         if out:
-            for label, name in (("tables", ""), ("events", jsonl.NAME)):
+            for label, name in (("tables", ""), ("events", jsonl.NAME), ("page", html.NAME)):
                 self._screen.show(Text.assemble((f"{label:<15}", "dim"), clean(str(PurePath(out, name)))), wrap=False)
-        for divergence in ledger.divergences[:BLOCKS]:
+        for divergence in (*ledger.divergences, *ledger.differences)[:BLOCKS]:
             self._screen.show(replay_line(divergence), wrap=False)
         self._screen.gap()
         self._screen.show(last_line(ledger, ledger.conclusion()), wrap=False)
@@ -137,19 +138,21 @@ class CampaignReport:
         self._screen.show(Rule(Text(text, style="bold"), style="dim", align="left"))
 
     def _divergence(self, number: int, event: DivergenceFound) -> None:
-        where = f"{event.suite}, {count(event.cases, 'case')}, the shortest is case {event.case}"
+        where = f"{count(event.cases, 'case')}, the shortest is case {event.case}"
         if event.address:
             where += f" of {event.address}"
-        if event.against != "model":
-            where += f", other than {event.against}"
         if number > BLOCKS:
-            line = f"one more: fingerprint {event.fingerprint}, {where}, plan {event.plan}"
+            line = f"one more: {event.suite}, fingerprint {event.fingerprint}, {where}, plan {event.plan}"
             self._screen.show(Text("  " + clean(line)), wrap=False)
             return
-        self._screen.gap()
-        self._screen.show(block(event, f"Divergence {number}: {where}"))
+        noun = "Divergence" if event.against == MODEL else "Difference"
+        about: list[tuple[str, RenderableType]] = [("seen in", Text(clean(where)))]
+        if event.against != MODEL:
+            about.append(("other than", Text(clean(event.against))))
         if event.separates:
-            self._screen.show(grid([("separates", _separators(event))]))
+            about.append(("separates", _separators(event)))
+        self._screen.gap()
+        self._screen.show(block(event, f"{noun} {number}: {event.suite}", about))
         self._screen.show(replay_line(event), wrap=False)
         self._screen.gap()
 

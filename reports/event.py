@@ -38,6 +38,9 @@ EXIT_CODES = {CONFORMS: 0, DIVERGES: 1, UNDECIDED: 3, UNSUPPORTED: 3, COULD_NOT_
 #: Why a run ended before its time. An interrupted run never conforms; one that used up its time may.
 INTERRUPTED, TIME_LIMIT = "interrupted", "time limit"
 
+#: What a divergence is against when it is not another implementation.
+MODEL = "model"
+
 #: What became of a mutant.
 KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 
@@ -187,10 +190,10 @@ class DivergenceFound(Event):
     shrink_executions: int
     plan: str
     replay: str
-    #: Of a campaign: the cases of this kind, which implementation differs, and from what ("model" or an address).
+    #: Of a campaign: the cases of this kind, which implementation differs, and from what (MODEL or an address).
     cases: int = 1
     address: str = ""
-    against: str = "model"
+    against: str = MODEL
     #: What separates the steps that diverge from those that do not, the sharpest first.
     separates: list[Separator] = field(default_factory=list)
 

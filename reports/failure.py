@@ -5,6 +5,7 @@ docs/failure.md explains it part by part.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import StringIO
 
 from rich.console import Console, Group, RenderableType
@@ -12,7 +13,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
-from rocketmq_conformance.reports.event import DivergenceFound, Step
+from rocketmq_conformance.reports.event import MODEL, DivergenceFound, Step
 from rocketmq_conformance.reports.text import clean, common_ends, count
 
 #: Answers longer than this are hard to compare by eye, so what differs is shown by itself.
@@ -33,15 +34,17 @@ def grid(rows: list[tuple[str, RenderableType]]) -> Table:
     return table
 
 
-def block(divergence: DivergenceFound, title: str) -> RenderableType:
-    """The whole block, except for the replay line, which must not be broken into lines."""
+def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, RenderableType]] = ()) -> RenderableType:
+    """The whole block, except for the replay line, which must not be broken into lines.
+
+    ``about`` is told first: labels, and what is to be said of the divergence as a whole.
+    """
     parts: list[RenderableType] = [
         Rule(Text(clean(title), style="bold red"), style="red", align="left"),
-        grid(_rules(divergence)),
-        "",
-        grid(_answers(divergence)),
-        "",
     ]
+    if about:
+        parts += [grid(list(about)), ""]
+    parts += [grid(_rules(divergence)), "", grid(_answers(divergence)), ""]
     states = _states(divergence)
     if states:
         parts += [grid(states), ""]
@@ -94,7 +97,10 @@ def _answers(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
     expected, observed = clean(divergence.expected), clean(divergence.observed)
     long = max(len(expected), len(observed)) > _LONG
     begin, end = common_ends(expected, observed) if long else (0, 0)
-    rows.append(("expected", _marked(expected, begin, end, "bold green")))
+    # of two implementations, what was expected is what the other one did
+    rows.append(
+        ("expected" if divergence.against == MODEL else "the other", _marked(expected, begin, end, "bold green"))
+    )
     rows.append(("observed", _marked(observed, begin, end, "bold red")))
     if long:
         rows.append(("difference", Text(_excerpt(expected, begin, end), style="green")))

@@ -111,7 +111,7 @@ class Stories:
 def stories(ledger: Ledger) -> Stories:
     """The kinds of divergences, those of most cases first, else in the order in which they were found."""
     kinds: dict[Key, list[DivergenceFound]] = {}
-    for one in ledger.divergences:
+    for one in (*ledger.divergences, *ledger.differences):
         kinds.setdefault((one.suite, one.address, one.against, one.fingerprint), []).append(one)
     ordered = sorted(kinds.values(), key=lambda same: -_cases(same))
     lines, more = capped(ordered[FULL:], LINES)
@@ -120,7 +120,7 @@ def stories(ledger: Ledger) -> Stories:
         [_line(number, same) for number, same in enumerate(lines, FULL + 1)],
         more,
         len(ordered),
-        len(ledger.divergences),
+        len(ledger.divergences) + len(ledger.differences),
     )
 
 

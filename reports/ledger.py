@@ -12,6 +12,7 @@ from pathlib import PurePath
 
 from rocketmq_conformance.reports.event import (
     CONFORMS,
+    MODEL,
     TIME_LIMIT,
     UNDECIDED,
     UNSUPPORTED,
@@ -53,7 +54,10 @@ class Ledger:
     started: dict[str, SuiteStarted] = field(default_factory=dict)
     #: By suite and implementation; a run has one implementation, "".
     ended: dict[tuple[str, str], SuiteEnded] = field(default_factory=dict)
+    #: From the model.
     divergences: list[DivergenceFound] = field(default_factory=list)
+    #: Between two implementations, which the model may well allow.
+    differences: list[DivergenceFound] = field(default_factory=list)
     #: Reasons of cases that do not conform: (suite, verdict, reason) -> how many, and the first case.
     reasons: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     #: Cases told one by one: suite -> verdict -> how many.
@@ -77,7 +81,7 @@ class Ledger:
             case CaseEnded():
                 self._count(event)
             case DivergenceFound():
-                self.divergences.append(event)
+                (self.divergences if event.against == MODEL else self.differences).append(event)
             case SuiteEnded():
                 self.ended[event.suite, event.address] = event
             case Discovery():

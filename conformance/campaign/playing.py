@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.campaign.behaviours import NOTHING, Behavi
 from rocketmq_conformance.conformance.campaign.comparing import agreed, compared
 from rocketmq_conformance.conformance.campaign.packing import Packer
 from rocketmq_conformance.conformance.campaign.spec import Spec
-from rocketmq_conformance.conformance.campaign.telling import MODEL, tell
+from rocketmq_conformance.conformance.campaign.telling import tell
 from rocketmq_conformance.conformance.control import control
 from rocketmq_conformance.conformance.divergence import said
 from rocketmq_conformance.conformance.hello import hello_of, newer_than_known, profile_of
@@ -24,7 +24,7 @@ from rocketmq_conformance.conformance.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import agrees, outcome_class
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNSUPPORTED
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, MODEL, UNSUPPORTED
 from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Suite

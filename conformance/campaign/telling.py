@@ -20,9 +20,6 @@ from rocketmq_conformance.suites.suite import Row, Suite
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.campaign.playing import Implementation, Players
 
-#: What a divergence is against when it is not another address.
-MODEL = "model"
-
 
 def tell(
     one: Implementation, other: Implementation | None, players: Players, suite: Suite, case: int, folder: str
@@ -59,8 +56,15 @@ def tell(
     plan.write(hidden, suite, one.profile, players.spec.seed, [(case, shrunk.judged.rows)])
     hidden.replace(file)
     command = ["replay", str(file), one.address, *players.spec.judged_as]
+    if other:  # judged as the other one, it diverges from the model too
+        releases = zip(("client", "broker", "java"), _releases(one), _releases(other), strict=True)
+        command += [word for side, a, b in releases if a != b for word in ("--with", f"{side}={b}")]
     found = len(failing.steps)
     return json.dumps(told(suite, case, mark, shrunk, found, str(file), command, messages).json())
+
+
+def _releases(one: Implementation) -> tuple[str, str, str]:
+    return str(one.profile.client), str(one.profile.broker), str(one.profile.java)
 
 
 def _tag(one: Implementation, other: Implementation | None) -> str:
