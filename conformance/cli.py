@@ -33,6 +33,7 @@ from rocketmq_conformance.conformance.ending import FAULT, KIT_FAULT, UNDECIDED,
 from rocketmq_conformance.conformance.hello import profile_of
 from rocketmq_conformance.conformance.judging import judge
 from rocketmq_conformance.conformance.options import Options
+from rocketmq_conformance.conformance.report_command import report
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.fanout import Fanout, Report
@@ -250,6 +251,7 @@ def power(names: tuple[str, ...], seed: int | None, cases: int, out: Path | None
 
 
 cli.add_command(campaign)
+cli.add_command(report)
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.runner import Runner
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports import jsonl, junit
+from rocketmq_conformance.reports import html, jsonl, junit
 from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout, Report
@@ -75,7 +75,9 @@ def _run(stage: Stage, hello: Hello, profile: Profile, options: Options, suites:
     ledger = Ledger()
     reports: list[Report] = [ConsoleReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout)]
     if options.out:
-        reports += [jsonl.JsonlReport.to(options.out / jsonl.NAME), junit.JunitReport(options.out / junit.NAME)]
+        reports.append(jsonl.JsonlReport.to(options.out / jsonl.NAME))
+        reports.append(junit.JunitReport(options.out / junit.NAME))
+        reports.append(html.HtmlReport(options.out / html.NAME))
     fanout = Fanout(reports)
 
     def emit(event: Event) -> None:

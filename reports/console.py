@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
-from rocketmq_conformance.reports import coverage, jsonl, junit
+from rocketmq_conformance.reports import coverage, html, jsonl, junit
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     COULD_NOT_RUN,
@@ -159,7 +159,7 @@ class ConsoleReport:
         """Where the files are; one line each, to be copied."""
         out = self._ledger.header.out if self._ledger.header else ""
         if out:
-            for label, name in (("events", jsonl.NAME), ("junit", junit.NAME)):
+            for label, name in (("events", jsonl.NAME), ("junit", junit.NAME), ("page", html.NAME)):
                 self._screen.show(Text.assemble((f"{label:<15}", "dim"), clean(str(PurePath(out, name)))), wrap=False)
 
     def _repeats(self) -> None:
@@ -209,10 +209,12 @@ def verdict_numbers(ledger: Ledger) -> Table:
 def numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
     rows: list[tuple[str, RenderableType]] = []
     ended, footer = ledger.ended.values(), ledger.footer
-    found = len(ledger.divergences)
+    found = sum(divergence.cases for divergence in ledger.divergences)
     if found:
         different = len({divergence.fingerprint for divergence in ledger.divergences})
         rows.append(("divergences", Text(f"{found:,}, {different:,} different", style="red")))
+    if ledger.differences:
+        rows.append(("differences", Text(f"{count(len(ledger.differences), 'kind')} between the implementations")))
     # Words of the whole run, or of what is known of it when it broke off.
     controls = [suite.control for suite in ended if suite.control is not None]
     noticed, planted = (footer.controls_noticed, footer.controls) if footer else (sum(controls), len(controls))

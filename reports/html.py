@@ -15,12 +15,14 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
 from rocketmq_conformance.reports.event import Event, RunStarted, SuiteEnded
 from rocketmq_conformance.reports.html_view import view
 from rocketmq_conformance.reports.ledger import Ledger
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 #: Name of the file in the folder of a run.
 NAME = "report.html"
@@ -77,6 +79,10 @@ def rendered(ledger: Ledger) -> str:
 
 @cache
 def _environment() -> Environment:
+    # Loaded with the first page: commands that make none do not wait for it.
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
+
     made = Environment(
         loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

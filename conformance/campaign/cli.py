@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.command_options import (
     seed_option,
 )
 from rocketmq_conformance.conformance.ending import COULD_NOT_RUN, FAULT, KIT_FAULT, CouldNot, finish
-from rocketmq_conformance.reports import jsonl, junit
+from rocketmq_conformance.reports import html, jsonl, junit
 from rocketmq_conformance.reports.campaign import CampaignReport
 from rocketmq_conformance.reports.fanout import Fanout, Report
 
@@ -127,6 +127,7 @@ def run(
         with begun(out, asked, resume=resume, master=master) as (spec, opened):
             fanout.add(jsonl.JsonlReport.to(out / jsonl.NAME))
             fanout.add(junit.JunitReport(out / junit.NAME))
+            fanout.add(html.HtmlReport(out / html.NAME))
             code = Driver(spec, Means(out, master, partitions, max_time, max_divergences), fanout).run(opened)
     except ValueError as error:  # of a folder, a master or an address
         raise click.UsageError(str(error)) from error
