@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from rocketmq_conformance.conformance.campaign.reading import Campaign
+from rocketmq_conformance.conformance.campaign.reading import Campaign, plain
 
 _KEY = ["suite", "address", "against", "fingerprint"]
 
@@ -52,11 +52,8 @@ def clustered(divergences: pa.Table) -> list[Cluster]:
     """The clusters of rows of ``divergences`` (with ``suite``), the largest first; rows may come in any order."""
     if not divergences.num_rows:
         return []
-    plain = divergences
-    for name in _KEY:  # dictionaries of different files differ
-        plain = plain.set_column(plain.schema.get_field_index(name), name, plain[name].cast(pa.string()))
-    order = pc.sort_indices(plain, [("step", "ascending"), ("case", "ascending")])
-    rows = plain.take(order).append_column("row", pa.array(range(plain.num_rows), pa.int64()))
+    order = pc.sort_indices(divergences, [("step", "ascending"), ("case", "ascending")])
+    rows = plain(divergences).take(order).append_column("row", pa.array(range(divergences.num_rows), pa.int64()))
     grouped = rows.group_by(_KEY).aggregate([("row", "min"), ("case", "count_distinct")])
     exemplars = rows.take(grouped["row_min"]).to_pylist()
     found = [

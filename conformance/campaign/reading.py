@@ -23,6 +23,10 @@ class CampaignError(ValueError):
     """A campaign that cannot be read or used; the text is one sentence with what to do."""
 
 
+class DamagedError(CampaignError):
+    """A campaign that was one once, or that this process may not read."""
+
+
 @dataclass(frozen=True)
 class Campaign:
     """A stored campaign; tables are read when they are asked for."""
@@ -128,6 +132,14 @@ def open_campaign(folder: Path) -> Campaign:
     return opened
 
 
+def plain(table: pa.Table) -> pa.Table:
+    """The same rows with plain texts where there were dictionaries."""
+    for at, column in enumerate(table.schema):
+        if column.type == TEXT:
+            table = table.set_column(at, column.name, table.column(at).cast(pa.string()))
+    return table
+
+
 def _campaign(folder: Path, file: Path, said: dict[str, Any]) -> Campaign:
     wanted = said.get("configuration")
     if not isinstance(wanted, dict):
@@ -220,22 +232,22 @@ def _newer(what: Path, version: int) -> CampaignError:
     return CampaignError(f"{what} has tables of version {version}; this kit reads up to {VERSION}: use a newer kit.")
 
 
-def _damaged(file: Path, why: str) -> CampaignError:
-    return CampaignError(f"{file} is damaged: {why}.")
+def _damaged(file: Path, why: str) -> DamagedError:
+    return DamagedError(f"{file} is damaged: {why}.")
 
 
-def _damaged_block(file: Path, why: str) -> CampaignError:
+def _damaged_block(file: Path, why: str) -> DamagedError:
     """A block can be played again: what is not under ``cases`` is not finished."""
     again = ""
     if file.name.startswith("block-"):
         cases = file.parents[2] / "cases" / file.parent.name / file.name
         again = f": delete {cases} and resume the campaign, which plays the block again"
-    return CampaignError(f"{file} is damaged ({_one_line(why)}){again}.")
+    return DamagedError(f"{file} is damaged ({_one_line(why)}){again}.")
 
 
-def _unreadable(what: Path, error: OSError) -> CampaignError:
+def _unreadable(what: Path, error: OSError) -> DamagedError:
     said = error.strerror or type(error).__name__
-    return CampaignError(f"{what} cannot be read ({said}): name a campaign's folder that can be read.")
+    return DamagedError(f"{what} cannot be read ({said}): name a campaign's folder that can be read.")
 
 
 def _one_line(text: str) -> str:

@@ -1,0 +1,281 @@
+"""The difference of two campaigns: what two implementations, or two releases, did with the same plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TextIO
+
+from rich.console import Group, RenderableType
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+from rocketmq_conformance.reports.event import Separator
+from rocketmq_conformance.reports.failure import grid
+from rocketmq_conformance.reports.screen import Screen
+from rocketmq_conformance.reports.text import clean, count, duration, profile
+
+#: What the comparison came to, and the exit code of each.
+SAME, DIFFERENT, UNDECIDED, NOTHING = "same", "different", "undecided", "nothing compared"
+EXIT_CODES = {SAME: 0, DIFFERENT: 1, UNDECIDED: 3, NOTHING: 3}
+_STYLES = {SAME: "green", DIFFERENT: "red", UNDECIDED: "yellow", NOTHING: "yellow"}
+
+#: Differences told in full; further ones get a line each.
+BLOCKS = 10
+#: Earlier steps shown of an exemplar: the first ones and the last ones.
+_FIRST, _LAST = 3, 6
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two campaigns."""
+
+    folder: str
+    address: str
+    implementation: str
+    version: str
+    kit: str
+    rulebook: str
+    #: Releases that judge: {"client": "5.5.0", "broker": "5.5.0", "java": "17"}.
+    profile: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What one side did in the step, and what its rules demand."""
+
+    did: str
+    #: What the rules of its release demand.
+    expected: str
+    conforms: bool
+    state_kind: str
+    #: Each with "id", "sentence", "level" and "source".
+    rules: list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Cases in which the two differ for the first time in the same way, told by the shortest of them."""
+
+    suite: str
+    #: Equal for differences that differ in nothing but values.
+    fingerprint: str
+    cases: int
+    #: The exemplar: its number, the first step that differs (1 is the first one played), and its operation.
+    case: int
+    step: int
+    operation: str
+    a: Deed
+    b: Deed
+    #: [operation, answer] of the steps before, which are the same on both sides.
+    before: list[list[str]] = field(default_factory=list)
+    #: What separates the steps that differ from those that do not, the sharpest first.
+    separates: list[Separator] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SuiteDifference:
+    """The cases of one suite, each counted once."""
+
+    suite: str
+    same: int = 0
+    different: int = 0
+    #: Digests differ, and the steps were not looked at.
+    not_looked_at: int = 0
+    #: Same verdict, and nothing else to compare: results depend on the time of the run.
+    verdict_only: int = 0
+    #: Cases that one of the two decided, or both, but that cannot be compared; by reason.
+    undecided: dict[str, int] = field(default_factory=dict)
+    #: Cases that neither decided.
+    neither: int = 0
+    only_a: int = 0
+    only_b: int = 0
+    #: Why the suite, or some of its cases, were not compared.
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class CampaignDifference:
+    """Two campaigns compared."""
+
+    a: Side
+    b: Side
+    seed: int
+    suites: list[SuiteDifference]
+    #: By suite, then the most frequent first.
+    differences: list[Difference]
+    notes: list[str]
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """SAME only if a case was compared, and every case that one side decided was the same on the other."""
+        if any(suite.different for suite in self.suites):
+            return DIFFERENT
+        if any(suite.undecided or suite.not_looked_at for suite in self.suites):
+            return UNDECIDED
+        return SAME if any(suite.same for suite in self.suites) else NOTHING
+
+    @property
+    def exit_code(self) -> int:
+        """0 same, 1 different, 3 undecided or nothing compared."""
+        return EXIT_CODES[self.verdict]
+
+    def lines(self) -> Iterator[str]:
+        """The comparison as JSON Lines: one header, a line per suite and difference, one footer."""
+        yield _line("diff", {"a": asdict(self.a), "b": asdict(self.b), "seed": self.seed, "notes": self.notes})
+        for suite in self.suites:
+            yield _line("suite", asdict(suite))
+        for difference in self.differences:
+            yield _line("difference", asdict(difference))
+        yield _line("end", {"verdict": self.verdict, "exit_code": self.exit_code, "seconds": self.seconds})
+
+
+def _line(kind: str, content: dict[str, object]) -> str:
+    return json.dumps({"line": kind, **content})
+
+
+def show(difference: CampaignDifference, stream: TextIO, *, width: int | None = None) -> None:
+    """Print the comparison for people."""
+    screen = Screen(stream, width)
+    screen.show(*_header(difference))
+    screen.gap()
+    for number, one in enumerate(difference.differences[:BLOCKS], start=1):
+        screen.show(_block(one, number, difference))
+        screen.gap()
+    rest = difference.differences[BLOCKS:]
+    for one in rest:
+        line = f"one more difference: {one.suite}, {count(one.cases, 'case')}, case {one.case}: {one.operation}"
+        screen.show(Text("  " + clean(line)), wrap=False)
+    if rest:
+        screen.gap()
+    screen.show(Rule(Text("Cases", style="bold"), style="dim", align="left"))
+    screen.show(_table(difference.suites))
+    reasons = [row for suite in difference.suites for row in _reasons(suite)]
+    if reasons:
+        screen.show("", grid(reasons))
+    screen.gap()
+    screen.show(_last_line(difference), wrap=False)
+
+
+def _header(difference: CampaignDifference) -> list[RenderableType]:
+    title = Text.assemble(("rocketmq-conformance", "bold"), " campaign diff")
+    rows: list[tuple[str, RenderableType]] = []
+    for letter, side in (("A", difference.a), ("B", difference.b)):
+        rows += [
+            (letter, Text(clean(f"{side.implementation} {side.version}".strip()), style="bold")),
+            ("", Text(clean(f"{side.address} in {side.folder}"))),
+            ("", Text(f"judged by {profile(side.profile)}")),
+        ]
+    rows.append(("seed", Text(str(difference.seed))))
+    rows += [("note", Text(clean(note), style="yellow")) for note in difference.notes]
+    return [title, "", grid(rows)]
+
+
+def _block(one: Difference, number: int, difference: CampaignDifference) -> RenderableType:
+    title = f"Difference {number}: {one.suite}, {count(one.cases, 'case')}"
+    rows: list[tuple[str, RenderableType]] = [
+        (f"step {one.step}", Text.assemble((clean(one.operation), "bold"), clean(f"  in case {one.case}"))),
+        *_deed("A", one.a, difference.a),
+        *_deed("B", one.b, difference.b),
+        *_rules(one),
+    ]
+    parts: list[RenderableType] = [Rule(Text(clean(title), style="bold red"), style="red", align="left"), grid(rows)]
+    if one.separates:
+        parts += ["", grid(_separators(one.separates))]
+    if one.before:
+        parts += ["", grid([("steps before", _before(one.before))])]
+    return Group(*parts, "", grid([("fingerprint", Text(clean(one.fingerprint)))]))
+
+
+def _deed(letter: str, deed: Deed, side: Side) -> list[tuple[str, RenderableType]]:
+    style = "bold green" if deed.conforms else "bold red"
+    rules = ", ".join(rule.get("id", "?") for rule in deed.rules)
+    releases = profile({key: value for key, value in side.profile.items() if key != "java"})
+    if deed.conforms:
+        why = f"as {releases} demands" + (f" by {clean(rules)}" if rules else "")
+    else:
+        why = f"where {releases} demands {clean(deed.expected)}" + (f" by {clean(rules)}" if rules else "")
+    kind = f"kind of state: {clean(deed.state_kind)}" if deed.state_kind else ""
+    rows: list[tuple[str, RenderableType]] = [(letter, Text(clean(deed.did), style=style)), ("", Text(why))]
+    return [*rows, ("", Text(kind, style="dim"))] if kind else rows
+
+
+def _rules(one: Difference) -> list[tuple[str, RenderableType]]:
+    told: dict[str, dict[str, str]] = {}
+    for rule in (*one.a.rules, *one.b.rules):
+        told.setdefault(rule.get("id", "?"), rule)
+    rows: list[tuple[str, RenderableType]] = []
+    for name, rule in told.items():
+        rows.append(("rule", Text.assemble((clean(name), "bold"), f" ({clean(rule.get('level', '?'))})")))
+        rows.append(("", Text(clean(rule.get("sentence", "")))))
+        rows.append(("Java source", Text(clean(rule.get("source", "")))))
+    return rows
+
+
+def _separators(separates: Sequence[Separator]) -> list[tuple[str, RenderableType]]:
+    rows: list[tuple[str, RenderableType]] = []
+    for at, one in enumerate(separates):
+        shares = f"  {one.diverging:.0%} of the steps that differ, {one.others:.0%} of the others"
+        rows.append(("" if at else "separates", Text.assemble(clean(one.feature), (shares, "dim"))))
+    return rows
+
+
+def _before(steps: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(justify="right", style="dim")
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    numbered = list(enumerate(steps, start=1))
+    left_out = len(numbered) - _FIRST - _LAST
+    for number, (operation, answer) in numbered[:_FIRST] if left_out > 1 else numbered:
+        table.add_row(str(number), Text(clean(operation)), Text(clean(answer)))
+    if left_out > 1:
+        table.add_row("", Text(f"… {count(left_out, 'step')} …", style="dim"), "")
+        for number, (operation, answer) in numbered[-_LAST:]:
+            table.add_row(str(number), Text(clean(operation)), Text(clean(answer)))
+    return table
+
+
+def _table(suites: Sequence[SuiteDifference]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("suite", no_wrap=True)
+    for name in ("same", "different", "not looked at", "verdict only", "undecided", "only in A", "only in B"):
+        table.add_column(name, justify="right")
+    for suite in suites:
+        undecided = sum(suite.undecided.values()) + suite.neither
+        numbers = (
+            (suite.same, "green"),
+            (suite.different, "bold red"),
+            (suite.not_looked_at, "yellow"),
+            (suite.verdict_only, "yellow"),
+            (undecided, "yellow"),
+            (suite.only_a, ""),
+            (suite.only_b, ""),
+        )
+        cells = [Text(f"{number:,}", style=style if number else "dim") for number, style in numbers]
+        table.add_row(Text(clean(suite.suite), style="bold"), *cells)
+    return table
+
+
+def _reasons(suite: SuiteDifference) -> list[tuple[str, RenderableType]]:
+    told = [f"{count(number, 'case')}: {reason}" for reason, number in suite.undecided.items()]
+    if suite.neither:
+        told.append(f"{count(suite.neither, 'case')}: decided by neither")
+    if suite.note:
+        told.append(suite.note)
+    return [("" if at else clean(suite.suite), Text(clean(text))) for at, text in enumerate(told)]
+
+
+def _last_line(difference: CampaignDifference) -> Text:
+    total = sum(suite.different for suite in difference.suites)
+    same = sum(suite.same for suite in difference.suites)
+    verdict = difference.verdict
+    parts = Text.assemble("Campaigns: ", (verdict, f"bold {_STYLES[verdict]}"), f" (exit code {difference.exit_code})")
+    if total:
+        parts.append(f": {count(total, 'case')} in {count(len(difference.differences), 'way')}, {same:,} the same")
+    elif same:
+        parts.append(f": {count(same, 'case')} the same")
+    parts.append(f". {duration(difference.seconds)}.")
+    return parts
