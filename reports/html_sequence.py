@@ -98,8 +98,8 @@ class Diagram:
     messages_left_out: int = 0
 
 
-def diagram(steps: Sequence[Step]) -> Diagram:
-    """The diagram of the last ``STEPS`` steps of a plan."""
+def diagram(steps: Sequence[Step], words: tuple[str, str]) -> Diagram:
+    """The diagram of the last ``STEPS`` steps of a plan; ``words`` name the two answers of the one that diverges."""
     drawn = steps[-STEPS:]
     speakers = list(
         dict.fromkeys([MEMBER, *(who for step in drawn for message in step.messages for who in message[:2])])
@@ -112,6 +112,7 @@ def diagram(steps: Sequence[Step]) -> Diagram:
     lifelines = [Lifeline(lines, x) for lines, x in zip(heads, places, strict=True)]
     made = _Drawing(Diagram(lifelines, *((58, 38) if crowd else (90, 24))))
     made.diagram.left_out = len(steps) - len(drawn)
+    made.words = words
     made.x = dict(zip(names, places, strict=True))
     for step in drawn:
         made.step(step)
@@ -134,6 +135,7 @@ class _Drawing:
         self.diagram = diagram
         #: Place of each speaker.
         self.x: dict[str, float] = {}
+        self.words = ("", "")
         self.y: float = diagram.head_height + _PAD
 
     def step(self, step: Step) -> None:
@@ -194,8 +196,8 @@ class _Drawing:
 
     def _answer(self, step: Step, x: float) -> None:
         if step.diverges:
-            self._label(x, f"expected {step.expected}", "expected")
-            self._label(x, f"observed {step.observed}", "observed")
+            self._label(x, f"{self.words[0]} {step.expected}", "expected")
+            self._label(x, f"{self.words[1]} {step.observed}", "observed")
         else:
             self._label(x, f"answers {step.observed}", "answer")
         self.y += _PAD

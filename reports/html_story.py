@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocketmq_conformance.reports.event import DivergenceFound, Step
+from rocketmq_conformance.reports.event import MODEL, DivergenceFound, Step
 from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, capped, compared, count, figure, share, shown
 from rocketmq_conformance.reports.ledger import Ledger
@@ -95,11 +95,14 @@ class Story:
     more_separates: int
     diagram: Diagram
     plan: str
+    #: What the two answers are called, in a heading and in a sentence.
+    heads: tuple[str, str]
+    words: tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Stories:
-    """All divergences: told in full, in a line, or only counted."""
+    """Kinds of divergences: told in full, in a line, or only counted."""
 
     full: list[Story]
     lines: list[Line]
@@ -108,10 +111,10 @@ class Stories:
     found: int
 
 
-def stories(ledger: Ledger) -> Stories:
-    """The kinds of divergences, those of most cases first, else in the order in which they were found."""
+def stories(ledger: Ledger, told: Sequence[DivergenceFound]) -> Stories:
+    """The kinds among ``told``, those of most cases first, else in the order in which they were found."""
     kinds: dict[Key, list[DivergenceFound]] = {}
-    for one in (*ledger.divergences, *ledger.differences):
+    for one in told:
         kinds.setdefault((one.suite, one.address, one.against, one.fingerprint), []).append(one)
     ordered = sorted(kinds.values(), key=lambda same: -_cases(same))
     lines, more = capped(ordered[FULL:], LINES)
@@ -120,7 +123,7 @@ def stories(ledger: Ledger) -> Stories:
         [_line(number, same) for number, same in enumerate(lines, FULL + 1)],
         more,
         len(ordered),
-        len(ledger.divergences) + len(ledger.differences),
+        len(told),
     )
 
 
@@ -162,6 +165,11 @@ def _story(ledger: Ledger, number: int, same: list[DivergenceFound]) -> Story:
     separates, more_separates = capped(one.separates, SEPARATORS)
     expected, observed = compared(one.expected, one.observed)
     steps = [_step(step) for step in one.steps[-STEPS:]]
+    # Of two implementations, what was expected is what the other one did.
+    names = shown(one.against, 60), shown(one.address, 60) or "the other"
+    between = one.against != MODEL
+    heads = (f"Answer of {names[0]}", f"Answer of {names[1]}") if between else ("Expected", "Observed")
+    words = (f"{names[0]}:", f"{names[1]}:") if between else ("expected", "observed")
     return Story(
         _line(number, same),
         _case(ledger, one),
@@ -177,8 +185,10 @@ def _story(ledger: Ledger, number: int, same: list[DivergenceFound]) -> Story:
         _shrinking(one),
         [_bar(item.feature, item.diverging, item.others) for item in separates],
         more_separates,
-        diagram(one.steps),
+        diagram(one.steps, words),
         shown(one.plan, 4000),
+        heads,
+        words,
     )
 
 

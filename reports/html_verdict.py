@@ -109,15 +109,16 @@ def _sum(parts: list[dict[str, int]]) -> dict[str, int]:
     return total
 
 
-def headline(ledger: Ledger, kinds: int) -> Headline:
-    """The headline; ``kinds`` is the number of different divergences."""
+def headline(ledger: Ledger, kinds: int, differences: int) -> Headline:
+    """The headline; ``kinds`` of divergences from the model, and of ``differences`` between implementations."""
     conclusion = ledger.conclusion()
     tone = "ok" if conclusion.passed else tone_of(conclusion.verdict)
     if tone == "ok" and not conclusion.passed:
         tone = "open"
-    return Headline(
-        shown(conclusion.verdict, 60) or "no verdict", tone, _sentence(ledger, conclusion, kinds), _warnings(ledger)
-    )
+    sentence = _sentence(ledger, conclusion, kinds)
+    if differences:
+        sentence += f" The implementations differ from one another in {count(differences, 'way')}."
+    return Headline(shown(conclusion.verdict, 60) or "no verdict", tone, sentence, _warnings(ledger))
 
 
 def _sentence(ledger: Ledger, conclusion: Conclusion, kinds: int) -> str:
@@ -126,11 +127,12 @@ def _sentence(ledger: Ledger, conclusion: Conclusion, kinds: int) -> str:
         # "nothing ran", "the run was cut off before its end"
         return f"{conclusion.reason[:1].upper()}{conclusion.reason[1:]}: nothing may be concluded from it."
     if conclusion.passed:
-        words = f"No difference in {count(footer.cases.get(CONFORMS, 0), 'case')}, {count(footer.steps, 'step')}"
+        cases = count(footer.cases.get(CONFORMS, 0), "case")
+        words = f"Every answer of {cases}, {count(footer.steps, 'step')}, is one that RocketMQ gives"
         return words + (", until the time limit stopped it." if footer.stopped == TIME_LIMIT else ".")
     if conclusion.verdict == DIVERGES:
         cases = count(footer.cases.get(DIVERGES, 0), "case")
-        return f"{cases} with an answer that RocketMQ does not give; {count(kinds, 'kind')} of difference."
+        return f"{cases} with an answer that RocketMQ does not give, in {count(kinds, 'way')}."
     if conclusion.reason:
         known = {INTERRUPTED: "the run was interrupted", TIME_LIMIT: "the time limit stopped the run"}
         said = known.get(conclusion.reason, shown(conclusion.reason, 400))

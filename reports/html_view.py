@@ -53,7 +53,10 @@ class View:
     several: bool
     #: Of several implementations: each, and its five numbers over all suites.
     implementations: list[tuple[str, list[Number]]]
+    #: From the model.
     stories: Stories
+    #: Between two implementations.
+    differences: Stories
     rules: Rules
     charts: list[Chart]
     more_charts: int
@@ -64,8 +67,9 @@ class View:
 
 def view(ledger: Ledger) -> View:
     """The view of what a ledger holds."""
-    told = stories(ledger)
-    head = headline(ledger, told.kinds)
+    told = stories(ledger, ledger.divergences)
+    differences = stories(ledger, ledger.differences)
+    head = headline(ledger, told.kinds, differences.kinds)
     header = ledger.header
     notes, more_notes = capped(header.notes if header else [], NOTES)
     rows, more_suites = suites(ledger)
@@ -86,10 +90,19 @@ def view(ledger: Ledger) -> View:
         len(ledger.addresses) > 1,
         _implementations(ledger),
         told,
+        differences,
         rules(ledger),
         drawn,
         more_charts,
-        [Lost(shown(x.suite, 120), shown(ledger.case_name(x.suite, x.case).removeprefix("case "), 300), shown(x.address, 200), shown(x.reason, 600)) for x in lost],
+        [
+            Lost(
+                shown(x.suite, 120),
+                shown(ledger.case_name(x.suite, x.case).removeprefix("case "), 300),
+                shown(x.address, 200),
+                shown(x.reason, 600),
+            )
+            for x in lost
+        ],
         more_lost,
         _resources(ledger),
     )

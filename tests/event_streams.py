@@ -116,7 +116,7 @@ def may_pass(stream: list[Event]) -> bool:
         begun <= set(ended)
         and all(suite.verdict in ("conforms", "unsupported") and suite.control is not False for suite in ended.values())
         and any(suite.cases.get("conforms", 0) > 0 for suite in ended.values())
-        and not any(isinstance(event, DivergenceFound) for event in stream)
+        and not any(isinstance(event, DivergenceFound) and event.against == "model" for event in stream)
         and not any(isinstance(e, CaseEnded) and e.verdict not in ("conforms", "unsupported") for e in stream)
         and not any(isinstance(event, CaseLost) for event in stream)
         and (footer.verdict, footer.exit_code, footer.divergences) == ("conforms", 0, 0)

@@ -82,7 +82,9 @@ def test_the_verdict_comes_first() -> None:
     assert tone(root) == "ok"
     assert root.one("h1").words == "conforms port 0.1.0"
     assert root.one("title").text == "conforms · port 0.1.0 · seed 1729"
-    assert root.one("p", class_="sentence").words == "No difference in 400 cases, 10,000 steps."
+    assert (
+        root.one("p", class_="sentence").words == "Every answer of 400 cases, 10,000 steps, is one that RocketMQ gives."
+    )
 
 
 def test_the_five_numbers_stand_side_by_side() -> None:
@@ -313,13 +315,22 @@ def test_divergences_of_one_kind_are_one_story_and_the_shortest_plan_that_is_kep
 
 def test_other_implementations_and_other_references_are_other_stories() -> None:
     root = with_divergences(found(address="a"), found(address="b"), found(address="b", against="a"))
-    stories = root.all("details", class_="story")
+    stories = root.one("section", id="divergences").all("details", class_="story")
     assert [story.one("span", class_="line").words.split(":")[0] for story in stories] == [
         "remote-store, a",
         "remote-store, b",
-        "remote-store, b against a",
     ]
-    assert stories[2].one("div", class_="answers").all("h4")[0].words == "Answer of a"
+    (between,) = root.one("section", id="differences").all("details", class_="story")
+    assert between.one("span", class_="line").words.startswith("remote-store: a: -1, b: 5")
+    assert [head.words for head in between.one("div", class_="answers").all("h4")] == ["Answer of a", "Answer of b"]
+
+
+def test_a_difference_between_implementations_is_no_verdict_on_them() -> None:
+    root = shown([*GOOD[:-1], found(address="b", against="a"), GOOD[-1]])
+    assert tone(root) == "ok"
+    assert "The implementations differ from one another in 1 way." in root.one("p", class_="sentence").words
+    assert rule_rows(root)["OFF-R-READ"].one("span", class_="chip").words == "conforms"
+    assert "None was found." in root.one("section", id="divergences").words
 
 
 def test_the_kind_with_most_cases_comes_first() -> None:
