@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.campaign.diff_command import diff
+from rocketmq_conformance.conformance.campaign.promote_command import promote
 from rocketmq_conformance.conformance.command_options import (
     chosen_suites,
     default_out,
@@ -148,3 +150,7 @@ def run(
     if any(not isinstance(error, BrokenPipeError) for error in fanout.errors):
         code = COULD_NOT_RUN if all(isinstance(error, OSError) for error in fanout.errors) else FAULT
     finish(code)
+
+
+campaign.add_command(diff)
+campaign.add_command(promote)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from rocketmq_conformance.conformance.campaign.clusters import Cluster, clusters
 from rocketmq_conformance.conformance.campaign.coverage import coverage
 from rocketmq_conformance.conformance.campaign.crew import Crew
+from rocketmq_conformance.conformance.campaign.discriminate import Discriminator
 from rocketmq_conformance.conformance.campaign.reading import Campaign
 from rocketmq_conformance.conformance.campaign.watch import Part, Watch
 from rocketmq_conformance.conformance.campaign.worker import FINISHED, Job, closing_task
@@ -94,13 +95,15 @@ class Closing:
     def _divergences(self, found: list[Cluster], answers: dict[int, str]) -> Iterator[Event]:
         """One event per kind. Shrinking may show that two kinds are one: then they are counted together."""
         kinds: dict[tuple[str, str, str, str], event.DivergenceFound] = {}
+        discriminator = Discriminator(self.campaign)
         for at, one in enumerate(found):
             answer = answers.get(at)
             told = event_of(json.loads(answer)) if answer else _unshrunk(one, self.job)
             assert isinstance(told, event.DivergenceFound)
             plan, replay = (text.replace(self.job.folder, str(self.said)) for text in (told.plan, told.replay))
             told = replace(told, plan=plan, replay=replay)
-            told = replace(told, cases=one.count, address=one.address, against=one.against)
+            separates = discriminator.separators(one) if at < SHRUNK else []
+            told = replace(told, cases=one.count, address=one.address, against=one.against, separates=separates)
             key = one.suite, one.address, one.against, told.fingerprint
             before = kinds.get(key)
             if before:
