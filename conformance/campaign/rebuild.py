@@ -136,7 +136,8 @@ class Rebuilder:
             yield Fact(**row, divergence=divergences.get(row["case"]))
 
     def _rows(self, table: str, columns: list[str], block: int, cases: pa.Array) -> pa.Table:
-        found = self.campaign.read(table, [*columns, "address"], self.suite.name, block)
+        wanted = [*columns, *({"case", "address"} - set(columns))]
+        found = self.campaign.read(table, wanted, self.suite.name, block)
         mine = pc.and_(pc.equal(found["address"], self.address), pc.is_in(found["case"], cases))
         return found.filter(mine).select(columns)
 
