@@ -50,7 +50,7 @@ def test_all_modules_and_data_of_every_package_are_shipped(archive: Path) -> Non
             sources = [source for kind in ("*.py", *SETUP["package-data"]["*"]) for source in place.glob(kind)]
             assert sources
             for source in sources:
-                entry = f"{package.replace('.', '/')}/{source.name}"
+                entry = f"{package.replace('.', '/')}/{source.relative_to(place).as_posix()}"
                 assert kit.read(entry) == source.read_bytes()
                 left.discard(entry)
         assert not left
