@@ -47,7 +47,8 @@ def test_all_modules_and_data_of_every_package_are_shipped(archive: Path) -> Non
         for package in SETUP["packages"]:
             room = max((name for name in folders if f"{package}.".startswith(f"{name}.")), key=len)
             place = ROOT / folders[room] / package.removeprefix(room).replace(".", "/").strip("/")
-            sources = [source for kind in ("*.py", *SETUP["package-data"]["*"]) for source in place.glob(kind)]
+            data = [*SETUP["package-data"]["*"], *SETUP["package-data"].get(package, [])]
+            sources = [source for kind in ("*.py", *data) for source in place.glob(kind)]
             assert sources
             for source in sources:
                 entry = f"{package.replace('.', '/')}/{source.relative_to(place).as_posix()}"
