@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from rocketmq_conformance.conformance.campaign.clusters import Cluster, clusters
 from rocketmq_conformance.conformance.campaign.coverage import coverage
 from rocketmq_conformance.conformance.campaign.crew import Crew
 from rocketmq_conformance.conformance.campaign.discriminate import Discriminator
+from rocketmq_conformance.conformance.campaign.folder import STOP
 from rocketmq_conformance.conformance.campaign.reading import Campaign
 from rocketmq_conformance.conformance.campaign.watch import Part, Watch
 from rocketmq_conformance.conformance.campaign.worker import FINISHED, Job, closing_task
@@ -83,12 +85,16 @@ class Closing:
         ]
         if not work:
             return {}
-        rows = self.crew.run(closing_task(self.job, work), work, lambda: None)
+        rows = self.crew.run(closing_task(self.job, work), work, stop=self._stop)
         told = len(work) - len(controls)
         for (part, _), row in zip(controls, rows[told:], strict=True):
             if row["status"] == FINISHED and (noticed := json.loads(row["text"])) is not None:
                 self.controls[part] = noticed
         return {at: json.loads(row["text"]) for at, row in enumerate(rows[:told]) if row["status"] == FINISHED}
+
+    def _stop(self) -> None:
+        with suppress(OSError):
+            (self.campaign.folder / STOP).write_text(event.INTERRUPTED, "utf-8")
 
     # --- what is told ------------------------------------------------------------------------------------------
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks.
 LOOK = 0.25
+#: Seconds that tasks may take to end when they are told to end at once.
+LAST = 5.0
 #: Partitions for every core: tasks of very different length still end together.
 PER_CORE = 16
 
@@ -35,12 +37,18 @@ class Crew:
         """Tasks that run at once."""
         return int(self.spark.sparkContext.defaultParallelism)
 
-    def run(self, task: Task, work: Sequence[Any], look: Callable[[], None]) -> list[dict[str, Any]]:
+    def run(
+        self,
+        task: Task,
+        work: Sequence[Any],
+        look: Callable[[], None] = lambda: None,
+        stop: Callable[[], None] = lambda: None,
+    ) -> list[dict[str, Any]]:
         """Run ``task`` over the positions of ``work``; answers the rows of ``REPORT``, in the order of the work.
 
-        ``look`` is called a few times a second; what it raises (KeyboardInterrupt too) leaves the tasks under way,
-        and ``run`` goes on to raise it once they have ended, which they do soon when the campaign's folder says stop.
-        CannotRunError when Spark gives up.
+        ``look`` is called a few times a second. When it fails, or somebody interrupts, ``stop`` is called once, which
+        has the tasks end soon; once they have ended, ``run`` raises what it was. Another interruption ends them at
+        once. CannotRunError when Spark gives up.
         """
         wanted = self.partitions or PER_CORE * self.cores
         frame = self.spark.range(0, len(work), 1, max(1, min(wanted, len(work)))).mapInArrow(task, _ddl())
@@ -59,13 +67,15 @@ class Crew:
         while thread.is_alive():
             try:
                 thread.join(LOOK)
-                look()
+                if not isinstance(raised, Exception):  # it would fail again
+                    look()
             except BaseException as error:
-                if raised is not None:  # once more: no more patience
+                if raised is not None:
                     self.spark.sparkContext.cancelAllJobs()
-                    thread.join(5.0)
+                    thread.join(LAST)
                     raise
                 raised = error
+                stop()
         if raised:
             raise raised
         if failed:

@@ -92,10 +92,7 @@ class Driver:
         schedule = Schedule(self.spec)
         self.asked = schedule.cases * len(self.spec.addresses)
         self._announce(hellos)
-        path = tuple(
-            dict.fromkeys([str(Path.cwd()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
-        )
-        job = Job(self.spec, str(self.folder), secrets.token_hex(8), start, path)
+        job = Job(self.spec, str(self.folder), secrets.token_hex(8), start, search_path())
         with open_session(self.means.master, name="rocketmq-conformance", log=self.folder / "spark.log") as spark:
             crew = Crew(spark, self.means.partitions)
             try:
@@ -103,15 +100,17 @@ class Driver:
             except CannotRunError as error:
                 self.failure = str(error)
             self.watch.look()
+            self._go_on()
             closing = Closing(self.campaign, self.watch, crew, job, hellos, self.means.folder)
             try:
-                for told in closing.events(play=not self.failure and self.stopped != event.INTERRUPTED):
-                    self.emit(told)
+                ending = list(closing.events(play=not self.failure and self.stopped != event.INTERRUPTED))
             except KeyboardInterrupt:
                 self.stopped = event.INTERRUPTED
+                ending = list(closing.events(play=False))
+            for told in ending:
+                self.emit(told)
             master = str(spark.sparkContext.master)
-        with suppress(OSError):
-            (self.folder / STOP).unlink(missing_ok=True)
+        self._go_on()
         verdict = self._verdict(closing)
         code = event.EXIT_CODES[verdict]
         self._write_run(hellos, (verdict, crew.peak, master))
@@ -137,8 +136,10 @@ class Driver:
     # --- playing ----------------------------------------------------------------------------------------------
 
     def _play(self, crew: Crew, job: Job, schedule: Schedule) -> None:
+        waves: list[list[Block]] = []
         for number in range(schedule.waves):
-            wave = schedule.wave(number, self.watch.chances() if number else {})
+            wave = schedule.wave(number, self.watch.chances(waves[-1]) if waves else {})
+            waves.append(wave)
             work = [block for block in wave if not self.watch.has(block)]
             if not work:
                 continue
@@ -151,14 +152,7 @@ class Driver:
                 return
 
     def _wave(self, crew: Crew, job: Job, work: Sequence[Block]) -> None:
-        def look() -> None:
-            try:
-                self._look()
-            except KeyboardInterrupt:
-                self._stop(event.INTERRUPTED)
-                raise
-
-        for row in crew.run(playing_task(job, list(work)), work, look):
+        for row in crew.run(playing_task(job, list(work)), work, self._look, lambda: self._stop(event.INTERRUPTED)):
             if row["status"] == FAULT:
                 raise PlayerFaultError(row["text"])
             if row["status"] == COULD_NOT_RUN:
@@ -183,6 +177,10 @@ class Driver:
         self.stopped = why
         with suppress(OSError):
             (self.folder / STOP).write_text(why, "utf-8")
+
+    def _go_on(self) -> None:
+        with suppress(OSError):
+            (self.folder / STOP).unlink(missing_ok=True)
 
     def _left(self) -> int:
         return max(0, self.asked - self.watch.cases)

@@ -114,13 +114,14 @@ class Players:
     # --- playing ----------------------------------------------------------------------------------------------
 
     def play(
-        self, suite: str, first: int, count: int, lost: Mapping[str, Mapping[int, str]]
+        self, suite: str, first: int, count: int, lost: Mapping[str, Mapping[int, str]], singly: bool
     ) -> Iterator[dict[str, Any]]:
         """Play the cases ``[first, first + count)``; answers them in parts, in order.
 
-        ``lost`` names cases that cannot be lived through, by address: they are not played again.
+        ``lost`` names cases that cannot be lived through, by address: they are not played again. ``singly``: none is
+        played beside others, so that it is known which one a player dies of.
         """
-        return _Block(self, SUITES[suite], lost).play(range(first, first + count))
+        return _Block(self, SUITES[suite], lost, singly).play(range(first, first + count))
 
     def plans(self, suite: Suite, numbers: Sequence[int]) -> list[Numbered]:
         """The plans of cases: the same for every address."""
@@ -173,10 +174,11 @@ def _seen_by_others(address: str) -> Hello:
 class _Block:
     """A block on its way."""
 
-    def __init__(self, players: Players, suite: Suite, lost: Mapping[str, Mapping[int, str]]) -> None:
+    def __init__(self, players: Players, suite: Suite, lost: Mapping[str, Mapping[int, str]], singly: bool) -> None:
         self.players = players
         self.suite = suite
         self.lost = lost
+        self.singly = singly
         self.everyone = players.everyone()
         self.packers = {address: Packer() for address, _ in self.everyone}
         self.steps: list[tuple[Any, ...]] = []
@@ -184,9 +186,9 @@ class _Block:
         self.kept: dict[tuple[str, str], int] = {}
         #: Cases in a row that could not be run, by address.
         self.failed = dict.fromkeys(self.packers, 0)
-        self.lanes = max(
-            (1 if one.hello.refuses(suite) else one.player(suite).lanes for _, one in self.everyone), default=1
-        )
+        self.lanes = 1
+        if not singly:
+            self.lanes = max(1 if one.hello.refuses(suite) else one.player(suite).lanes for _, one in self.everyone)
 
     def play(self, numbers: range) -> Iterator[dict[str, Any]]:
         """Play the cases, ``lanes`` of them at once; answers parts."""
@@ -257,7 +259,7 @@ class _Block:
     def _played(
         self, player: Player, position: int, plans: list[Numbered], lost: Mapping[int, str]
     ) -> Iterator[Played]:
-        if not lost and player.lanes > 1 and not self._given_up(position):
+        if not self.singly and player.lanes > 1 and not self._given_up(position):
             self.players.begin(plans[0][0], position)
             yield from player.play(plans)
             return

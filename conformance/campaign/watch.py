@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 from rocketmq_conformance.conformance.campaign import blocks
@@ -34,6 +36,8 @@ class Watch:
         #: Why cases could not be run or decided nothing: times, and the lowest of them.
         self.reasons: dict[tuple[Part, str, str], tuple[int, int]] = {}
         self.discovery = Discovery(campaign.suites, campaign.block)
+        #: What the waves showed that are played in full.
+        self._waves = Discovery(campaign.suites, campaign.block)
         self._seen: set[tuple[str, int]] = set()
 
     def look(self) -> bool:
@@ -71,10 +75,15 @@ class Watch:
         """Cases of a verdict, all addresses together."""
         return sum(counts[verdict] for counts in self.counts.values())
 
-    def chances(self) -> dict[str, float]:
-        """By suite: how likely its next case is to show something new."""
+    def chances(self, wave: Sequence[Block]) -> dict[str, float]:
+        """By suite: how likely its next case is to show something new, after ``wave`` and those that were asked before.
+
+        What else is there is left out: a campaign that is resumed is to go on as if it had never been interrupted.
+        """
+        for block in wave:
+            self._waves.add(block.suite, block.number, self._campaign.read("cases", COLUMNS, block.suite, block.number))
         # what stands for all arms of a suite comes last
-        return {found.suite: found.chance for found in self.discovery.results() if found.suite}
+        return {found.suite: found.chance for found in self._waves.results() if found.suite}
 
     def _take(self, suite: str, number: int) -> None:
         rows = self._campaign.read("cases", _COLUMNS, suite, number)

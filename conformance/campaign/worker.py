@@ -1,8 +1,9 @@
 """The worker: a Spark task plays blocks of cases in a player's process and writes their tables.
 
-What is lost with a player is played again by the next one. A case that two players did not live through is poisonous:
-it is named, counted as one that could not be run, and left out from then on.
-"""
+What is lost with a player is played again by the next one, up to the case at which it died, and one more begins with
+What is lost with a player is played again by the next one, up to the case at which it died, and one more begins with
+that case. If that one dies of it too, the case is poisonous: it is named, counted as one that could not be run, and
+left out from then on.
 
 from __future__ import annotations
 
@@ -72,11 +73,13 @@ class Worker:
         self._looked = 0.0
 
     def stopped(self) -> bool:
-        """Did somebody end the campaign? Looks at most a few times a second."""
+        """Did somebody end what is under way? Looks at most a few times a second."""
         now = time.monotonic()
-        if self._stopped_at is None and now - self._looked > 0.2:
+        if now - self._looked > 0.2:
             self._looked = now
-            if (self.folder / STOP).exists():
+            if not (self.folder / STOP).exists():
+                self._stopped_at = None
+            elif self._stopped_at is None:
                 self._stopped_at = now
         return self._stopped_at is not None
 
@@ -100,8 +103,11 @@ class Worker:
             ("steps", STEPS, [row for part in parts for row in part["steps"]]),
             ("divergences", DIVERGENCES, [row for part in parts for row in part["divergences"]]),
         ):
+            file = blocks.path(self.folder, table, block.suite, block.number)
             if rows:
-                blocks.write(blocks.path(self.folder, table, block.suite, block.number), columns.table(schema, rows))
+                blocks.write(file, columns.table(schema, rows))
+            elif table != "behaviours":  # what somebody who did not finish the block had found is not there any more
+                file.unlink(missing_ok=True)
         packed = {address: [part["cases"][address] for part in parts] for address in self.job.spec.addresses}
         rules = max((part["rules"] for part in parts), key=len)
         blocks.write(cases, columns.cases_table(block.first, block.arm, rules, packed))
@@ -113,26 +119,35 @@ class Worker:
         """The block as its player tells it; several players if need be."""
         parts: list[dict[str, Any]] = []
         at, end = block.first, block.first + block.cases
-        suspects: set[tuple[int, int]] = set()
+        suspect = end
         lost: dict[str, dict[int, str]] = {}
+        died_of: tuple[int, int] | None = None
         while at < end:
+            if at == suspect:  # what earlier cases left behind in a player is none of its doing
+                self.player.close()
+                suspect = end
+            command = {"do": "play", "suite": block.suite, "first": at, "count": suspect - at, "lost": lost}
             try:
-                command = {"do": "play", "suite": block.suite, "first": at, "count": end - at, "lost": lost}
-                for part in self.player.ask(command, self._overdue):
+                for part in self.player.ask(command | {"singly": died_of is not None}, self._overdue):
                     parts.append(part)
                     at += part["count"]
                     self._untold.update({row[0]: row for row in part["behaviours"]})
             except PlayerDiedError as died:
-                suspect = (died.case if at <= died.case < end else at), max(died.address, 0)
-                if suspect in suspects:
-                    case, position = suspect
-                    given_up = lost.setdefault(self.job.spec.addresses[position], {})
-                    given_up[case] = f"{LOST}{died}, twice"
-                    if len(given_up) >= GIVE_UP:
-                        rest = f"given up after {GIVE_UP} cases of this block that were lost"
-                        given_up |= dict.fromkeys(range(case + 1, end), rest)
-                suspects.add(suspect)
+                case = died.case if at <= died.case < end else at
+                again = died_of == (died_of := (case, max(died.address, 0)))
+                suspect = case
+                if again:
+                    self._lose(block, died_of, str(died), lost)
         return parts
+
+    def _lose(self, block: Block, what: tuple[int, int], why: str, lost: dict[str, dict[int, str]]) -> None:
+        """Play a case no more on an address; after too many of them, none of the block."""
+        case, position = what
+        given_up = lost.setdefault(self.job.spec.addresses[position], {})
+        given_up[case] = f"{LOST}{why}, twice"
+        if len(given_up) >= GIVE_UP:
+            rest = f"given up after {GIVE_UP} cases of this block that were lost"
+            given_up |= dict.fromkeys(range(case + 1, block.first + block.cases), rest)
 
 
 #: How the reason of a case that was lost begins.
@@ -202,13 +217,16 @@ def closing_task(job: Job, work: list[dict[str, Any]]) -> Task:
 
 
 def _answer(job: Job, command: dict[str, Any], position: int) -> pa.RecordBatch:
-    player = worker_of(job).player
-    status, text = COULD_NOT_RUN, ""
+    worker = worker_of(job)
+    player = worker.player
+    status, text = STOPPED, ""
     try:
-        (answer,) = player.ask(dict(command))
+        (answer,) = player.ask(dict(command), worker.stopped)
         status, text = FINISHED, json.dumps(answer)
+    except Abandoned:
+        pass
     except (AddressError, CannotRunError, PlayerDiedError) as error:
-        text = str(error)
+        status, text = COULD_NOT_RUN, str(error)
     except PlayerFaultError as error:
         status, text = FAULT, str(error)
     return _row(position, status, text, player.peak, player.pid)
