@@ -1,9 +1,9 @@
 """The worker: a Spark task plays blocks of cases in a player's process and writes their tables.
 
 What is lost with a player is played again by the next one, up to the case at which it died, and one more begins with
-What is lost with a player is played again by the next one, up to the case at which it died, and one more begins with
 that case. If that one dies of it too, the case is poisonous: it is named, counted as one that could not be run, and
 left out from then on.
+"""
 
 from __future__ import annotations
 
