@@ -61,19 +61,23 @@ def matching(plans: Sequence[Path], patterns: Iterable[str]) -> list[Path]:
     return [path for path in plans if path in found] if patterns else list(plans)
 
 
-def promote(plans: Iterable[Path], to: Path) -> list[Promoted]:
+def read(plans: Iterable[Path]) -> list[tuple[Path, Plan]]:
+    """Read minimal plans; PlanError when one of them is damaged, or for another suite than its name says."""
+    return [(path, corpus.read(path)) for path in plans]
+
+
+def promote(plans: Iterable[tuple[Path, Plan]], to: Path) -> list[Promoted]:
     """Copy minimal plans into the folder of a corpus, which is there.
 
-    PlanError when one of them, or of the corpus, is damaged: nothing is copied then. OSError when the folder cannot be
-    written; what was copied before stays.
+    PlanError when a plan of the corpus is damaged: nothing is copied then. OSError when the folder cannot be written;
+    what was copied before stays.
     """
-    read = [(path, corpus.read(path)) for path in plans]
     known: dict[str, Path] = {}
     for path in corpus.files(to):
         for key in _keys(corpus.read(path)):
             known.setdefault(key, path)
     done = []
-    for path, one in read:
+    for path, one in plans:
         keys = _keys(one)
         steps = sum(map(len, one.cases.values()))
         new = any(key not in known for key in keys)
@@ -86,7 +90,7 @@ def promote(plans: Iterable[Path], to: Path) -> list[Promoted]:
 
 
 def _keys(plan: Plan) -> list[str]:
-    """What two cases with the same steps have in common; ``repr`` because 1 is not True."""
+    """A key per case, the same for cases with the same steps."""
     return [f"{plan.suite.name} {rows!r}" for rows in plan.cases.values()]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 from rocketmq_conformance.conformance import corpus
-from rocketmq_conformance.conformance.campaign.promote import Promoted, matching, minimal_plans
+from rocketmq_conformance.conformance.campaign.promote import Promoted, matching, minimal_plans, read
 from rocketmq_conformance.conformance.campaign.promote import promote as copy_plans
 from rocketmq_conformance.conformance.command_options import writable_folder
 from rocketmq_conformance.conformance.ending import CouldNot
@@ -32,7 +32,7 @@ def promote(folder: Path, patterns: tuple[str, ...], to: Path | None) -> None:
     taken whose steps are there already.
     """
     try:
-        plans = matching(minimal_plans(folder), patterns)
+        plans = read(matching(minimal_plans(folder), patterns))
     except PlanError as error:
         raise click.UsageError(clean(str(error))) from error
     if not plans:
