@@ -75,7 +75,7 @@ def make(
                     address: [_judged(stages[address], suite, judged_by[address], one) for one in ended]
                     for address, ended in played.items()
                 }
-                write(folder, suite, number, _rows(suite, played, executed, sample, steered_from))
+                write(folder, suite, number, _rows(suite, played, executed, judged_by, sample, steered_from))
     finally:
         for stage in stages.values():
             stage.close()
@@ -148,6 +148,7 @@ def _rows(
     suite: Suite,
     played: dict[str, list[Played]],
     executed: dict[str, list[Judged | None]],
+    judged_by: dict[str, Profile],
     sample: int,
     steered_from: int | None,
 ) -> Rows:
@@ -180,7 +181,7 @@ def _rows(
                 rows["divergences"].append(_divergence(suite, one.number, address, "model", steps))
             if one.verdict == DIVERGES or (sample and one.number % sample == 0):
                 rows["steps"] += [_step(suite, one, address, at, step) for at, step in enumerate(steps, start=1)]
-    rows["divergences"] += _between(suite, played, executed)
+    rows["divergences"] += _between(suite, played, executed, judged_by)
     rows["behaviours"] = list(behaviours.values())
     return rows
 
@@ -249,14 +250,19 @@ def _divergence(suite: Suite, number: int, address: str, against: str, steps: Se
 
 
 def _between(
-    suite: Suite, played: dict[str, list[Played]], executed: dict[str, list[Judged | None]]
+    suite: Suite,
+    played: dict[str, list[Played]],
+    executed: dict[str, list[Judged | None]],
+    judged_by: dict[str, Profile],
 ) -> Iterator[dict[str, Any]]:
-    """The first steps in which the later addresses differ from the first one."""
+    """The first steps in which the later addresses differ from the first one, unless the model tells them."""
     first, *others = played
     for other in others:
         pairs = zip(played[other], executed[other], executed[first], strict=True)
         for one, judged, reference in pairs:
             if judged is None or reference is None or digest(judged) == digest(reference):
+                continue
+            if judged_by[other] == judged_by[first] and CONFORMS in (judged.verdict, reference.verdict):
                 continue
             for at, (mine, theirs) in enumerate(zip(judged.steps, reference.steps, strict=False), start=1):
                 if repr(mine.observed) != repr(theirs.observed):
