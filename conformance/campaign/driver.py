@@ -90,7 +90,7 @@ class Driver:
         self.watch.look()
         self._before = self.watch.cases, self.watch.all_steps
         schedule = Schedule(self.spec)
-        self.asked = schedule.cases * len(self.spec.addresses)
+        self.asked = self.spec.cases * len(self.spec.addresses)
         self._announce(hellos)
         job = Job(self.spec, str(self.folder), secrets.token_hex(8), start, search_path())
         with open_session(self.means.master, name="rocketmq-conformance", log=self.folder / "spark.log") as spark:

@@ -36,17 +36,13 @@ class Schedule:
         self._spec = spec
         steered = round(spec.cases * spec.steer)
         self._random = list(_in_turn(spec, spec.cases - steered))
-        #: Blocks of the steered arm, all waves together.
-        self._steered = steered // spec.block
+        #: Cases of the steered arm that no block has yet, and its blocks, all waves together.
+        self._open = steered
+        self._steered = -(-steered // spec.block)
         #: The number of the next block of every suite.
         self._next = {name: sum(block.suite == name for block in self._random) for name in spec.suites}
         self._given = 0
         self.waves = WAVES if self._steered else 1
-
-    @property
-    def cases(self) -> int:
-        """Cases of the whole campaign, of one address."""
-        return sum(block.cases for block in self._random) + self._steered * self._spec.block
 
     def wave(self, number: int, chances: Mapping[str, float]) -> list[Block]:
         """The blocks of a wave; to be called for every wave in turn.
@@ -68,7 +64,9 @@ class Schedule:
             for _ in range(count):
                 number = self._next[name]
                 self._next[name] += 1
-                yield Block(name, number, number * size, size, STEERED)
+                cases = min(size, self._open)
+                self._open -= cases
+                yield Block(name, number, number * size, cases, STEERED)
 
 
 def _in_turn(spec: Spec, cases: int) -> Iterator[Block]:
