@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -34,6 +35,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if mark not in asked and item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))
                 break
+
+
+class _Missing(pytest.Module):
+    """A module of tests that cannot even be imported here."""
+
+    def collect(self) -> NoReturn:
+        pytest.skip(NEEDS["spark"], allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """Without the packages of the extra ``spark``, modules that need them are skipped, unless they are asked for."""
+    if find_spec("pyarrow") or "spark" in parent.config.getoption("--real"):
+        return None
+    if "pytestmark = pytest.mark.spark" not in module_path.read_text(encoding="utf-8"):
+        return None
+    missing: pytest.Module = _Missing.from_parent(parent, path=module_path)
+    return missing
 
 
 @pytest.fixture(scope="session")
