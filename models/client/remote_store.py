@@ -203,7 +203,7 @@ class RemoteStoreModel:
             broker = self._stored(broker, queue, offset)
         dropped = len(kept) < len(state.memory)
         why = _ALL["some dropped" if dropped else "all kept" if kept else "nothing held"]
-        return RemoteStore(kept, state.frozen & kept.keys(), broker), sent, why
+        return RemoteStore(kept, state.frozen.intersection(kept), broker), sent, why
 
     def remove(self, state: RemoteStore, queue: int) -> Answer[RemoteStore]:
         """OFF-R-REM."""
