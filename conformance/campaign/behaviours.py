@@ -16,17 +16,21 @@ from operator import or_
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.conformance.judge import Coverage
+from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import Expected, outcome_class
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.suites.suite import Suite
 
 ANSWER, TRANSITION = "answer", "transition"
+#: Rules by bit: the same in every process.
+RULES = tuple(rulebook.RULES)
+_BITS = {rule: 1 << bit for bit, rule in enumerate(RULES)}
 #: (id, kind, rules, kind of state, outcome class, next rules, next kind of state)
 Behaviour = tuple[int, str, tuple[str, ...], str, str, tuple[str, ...], str]
 
 
 class Shown(NamedTuple):
-    """What one case showed: a bit for every rule of the suite, and the ids of its behaviours, sorted."""
+    """What one case showed: a bit for every rule (see ``RULES``), and the ids of its behaviours, sorted."""
 
     rules: int
     answers: array[int]
@@ -42,15 +46,13 @@ class Behaviours(Coverage):
     def __init__(self, suite: Suite) -> None:
         super().__init__()
         self._suite = suite.name
-        #: Rules by bit.
-        self.rules: list[str] = list(suite.rules)
         #: Behaviours met for the first time since :meth:`take_fresh`.
         self._fresh: list[Behaviour] = []
         self._told: set[int] = set()
         self._waiting: deque[tuple[Sequence[Why], Sequence[Expected]]] = deque()
         self._answer = _Table(self._new_answer)
         self._transition = _Table(self._new_transition)
-        self._bits = _Table(self._new_bits)
+        self._bits = _Table(_bits)
 
     def add(self, whys: Sequence[Why], results: Sequence[Expected]) -> None:
         """Take the answers of a case; :meth:`next` gives them back in the same order."""
@@ -92,13 +94,9 @@ class Behaviours(Coverage):
             self._fresh.append((number, *what))
         return number
 
-    def _new_bits(self, why: Why) -> int:
-        bits = 0
-        for rule in why.rules:
-            if rule not in self.rules:
-                self.rules.append(rule)
-            bits |= 1 << self.rules.index(rule)
-        return bits
+
+def _bits(why: Why) -> int:
+    return reduce(or_, map(_BITS.__getitem__, why.rules))
 
 
 class _Table(dict[Any, int]):

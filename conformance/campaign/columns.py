@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from rocketmq_conformance.conformance.campaign.behaviours import RULES
 from rocketmq_conformance.conformance.campaign.packing import Packed
 from rocketmq_conformance.conformance.campaign.tables import CASES
 from rocketmq_conformance.reports.event import VERDICTS
 
 
-def cases_table(first: int, arm: str, rules: Sequence[str], parts: dict[str, list[Packed]]) -> pa.Table:
-    """The rows of ``cases`` of a block, from what was packed for each address, in the order of the cases.
-
-    ``rules`` names the bits of the rules.
-    """
+def cases_table(first: int, arm: str, parts: dict[str, list[Packed]]) -> pa.Table:
+    """The rows of ``cases`` of a block, from what was packed for each address, in the order of the cases."""
     names = list(VERDICTS)
     tables = []
     for address, packed in parts.items():
@@ -30,7 +28,7 @@ def cases_table(first: int, arm: str, rules: Sequence[str], parts: dict[str, lis
             "digest": _numbers(packed, "digests", np.int64),
             "steps": _numbers(packed, "steps", np.int32),
             "seconds": _numbers(packed, "seconds", np.float32),
-            "rules": _rules([bits for part in packed for bits in part["rules"]], rules),
+            "rules": _rules([bits for part in packed for bits in part["rules"]]),
             "answers": _lists(packed, "answers", "answer_ends"),
             "transitions": _lists(packed, "transitions", "transition_ends"),
             "reason": _sparse(packed, "reasons", count, "").dictionary_encode(),
@@ -70,9 +68,9 @@ def _lists(packed: list[Packed], name: str, ends: str) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(np.concatenate(offsets)), values)
 
 
-def _rules(bits: list[int], rules: Sequence[str]) -> pa.ListArray:
+def _rules(bits: list[int]) -> pa.ListArray:
     """Few sets of rules recur in many cases: each is spelled out once."""
-    spelled = {one: [name for at, name in enumerate(rules) if one >> at & 1] for one in set(bits)}
+    spelled = {one: [name for at, name in enumerate(RULES) if one >> at & 1] for one in set(bits)}
     return pa.array([spelled[one] for one in bits], pa.list_(pa.string()))
 
 

@@ -209,18 +209,15 @@ class _Block:
 
     def _part(self, count: int) -> dict[str, Any]:
         fresh = []
-        rules: list[str] = []
         for _, one in self.everyone:
             player = one.players.get(self.suite.name)
             if player:
                 coverage = player.judge.coverage
                 assert isinstance(coverage, Behaviours)
                 fresh += coverage.take_fresh()
-                rules = max(rules, coverage.rules, key=len)
         part = {
             "count": count,
             "cases": {address: packer.take() for address, packer in self.packers.items()},
-            "rules": rules,
             "behaviours": fresh,
             "steps": self.steps,
             "divergences": self.divergences,

@@ -109,8 +109,7 @@ class Worker:
             elif table != "behaviours":  # what somebody who did not finish the block had found is not there any more
                 file.unlink(missing_ok=True)
         packed = {address: [part["cases"][address] for part in parts] for address in self.job.spec.addresses}
-        rules = max((part["rules"] for part in parts), key=len)
-        blocks.write(cases, columns.cases_table(block.first, block.arm, rules, packed))
+        blocks.write(cases, columns.cases_table(block.first, block.arm, packed))
         for behaviour in told:
             del self._untold[behaviour[0]]
         return FINISHED
