@@ -145,7 +145,8 @@ class Ledger:
             return f"case {case}"
         of = corpus[-case - 1]
         several = [one.plan for one in corpus].count(of.plan) > 1
-        return f"corpus plan {PurePath(of.plan).name}" + (f", case {of.case}" if several else "")
+        name = PurePath(of.plan).name.removesuffix(".plan.jsonl")
+        return f"corpus plan {name}" + (f", case {of.case}" if several else "")
 
     def conclusion(self) -> Conclusion:
         """What may be concluded now."""

@@ -254,7 +254,7 @@ def test_a_plan_of_the_project_diverges_and_its_replay_line_works_as_printed(col
     done = kit(*args, cwd=tmp_path, **{colour: "1"})
     assert done.returncode == 1, done.stdout + done.stderr
     assert ("\x1b[" in done.stdout) == (colour == "FORCE_COLOR")
-    assert f"remote-store, corpus plan {path.name}" in done.stdout
+    assert f"remote-store, corpus plan {corpus.stem(path)}" in done.stdout
     events = jsonl.read(tmp_path / "o" / "events.jsonl").events
     found = [event for event in events if isinstance(event, DivergenceFound) and event.case < 0]
     named = [one.plan for event in events if isinstance(event, SuiteStarted) for one in event.corpus]

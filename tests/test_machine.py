@@ -16,7 +16,7 @@ from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupp
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Why
 from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.machine import HypothesisChoices, arguments, machine
+from rocketmq_conformance.suites.machine import HypothesisChoices, arguments, machine, play_plan
 from rocketmq_conformance.suites.operation import Operation, Side, operation
 from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.suite import Bound, Row, Suite
@@ -159,6 +159,29 @@ def test_what_was_not_done_changes_no_state(refusal: Outcome) -> None:
 def test_an_answer_of_another_type_is_a_difference() -> None:
     with pytest.raises(AssertionError, match="expected 0, observed False"):
         play(SUMS, Adder(told=False))
+
+
+def test_a_plan_is_played_by_the_rules_of_the_machine_without_the_steps_that_it_does_not_allow() -> None:
+    adder = Adder()
+    play_plan(machine(SUMS, adder), SUMS, "mine", [(1, ()), (0, (2,)), (1, ()), (2, ()), (1, ())])
+    assert adder.begun == 1
+    assert adder.played == {0, 1, 2}
+    assert not adder.asked_without_a_sum
+    assert adder.sum == 40
+
+
+def test_a_plan_that_diverges_is_told_as_hypothesis_tells_an_example() -> None:
+    with pytest.raises(AssertionError, match=r"tell\(\): expected 0, observed False \(R-SUM: any\)") as failed:
+        play_plan(machine(SUMS, Adder(told=False)), SUMS, "mine", [(0, (1,)), (2, ()), (0, (2,))])
+    assert [line.strip() for note in failed.value.__notes__ for line in note.splitlines()] == [
+        "Failing explicit example: conforms(",
+        "plan='mine',",
+        ")",
+        "state = SumsMachine()",
+        "state.add(args=(1,))",
+        "state.tell(args=())",
+        "state.teardown()",
+    ]
 
 
 @given(st.data())

@@ -61,6 +61,14 @@ def test_numbers_of_cases_are_kept(tmp_path: Path) -> None:
     assert list(plan.read(tmp_path / "p").cases) == [40, 3]
 
 
+@pytest.mark.parametrize("number", [-1, 1.5, True, "1", None])
+def test_cases_are_numbered_from_zero(number: Any, tmp_path: Path) -> None:
+    plan.write(tmp_path / "p", STORE, PROFILE, 1, [])
+    (tmp_path / "p").write_text((tmp_path / "p").read_text() + json.dumps({"case": number, "steps": []}) + "\n")
+    with pytest.raises(PlanError, match="line 2: a case needs a number, from 0 up, and a list of steps"):
+        plan.read(tmp_path / "p")
+
+
 @pytest.mark.parametrize(
     ("step", "sentence"),
     [

@@ -242,5 +242,5 @@ def test_what_a_run_found_is_promoted_and_played_by_the_next_run(colour: str, tm
     assert plans
     again = kit(*broken, "--seed", "2", "--cases", "1", "--steps", "1", "--out", "p")
     assert again.returncode == 1, again.stdout + again.stderr
-    assert any(f"remote-store, corpus plan {name}" in again.stdout for name in plans)
+    assert any(f"remote-store, corpus plan {corpus.stem(Path(name))}" in again.stdout for name in plans)
     assert kit("run", "port", "-k", "remote-store", "--cases", "5", "--out", "q").returncode == 0

@@ -18,7 +18,7 @@ from rocketmq_conformance.reports.jsonl import read
 from rocketmq_conformance.reports.power import PowerReport
 
 GOLDEN = Path(__file__).parent / "golden"
-RUNS = ("conforms", "diverges", "undecided", "interrupted", "killed", "empty")
+RUNS = ("conforms", "diverges", "corpus", "undecided", "interrupted", "killed", "empty")
 
 
 class Terminal(io.StringIO):
@@ -89,7 +89,9 @@ def test_plain_output_has_no_control_codes_and_no_trailing_blanks(name: str) -> 
 def test_only_lines_to_be_copied_are_wider_than_the_screen(width: int) -> None:
     text = printed(events("diverges"), width=width)
     wide = [line for line in text.splitlines() if len(line) > width]
-    assert all(re.match(r"(replay|events|junit|page|Verdict:|Kinds of state one by one:) |  again: ", line) for line in wide)
+    assert all(
+        re.match(r"(replay|events|junit|page|Verdict:|Kinds of state one by one:) |  again: ", line) for line in wide
+    )
 
 
 def test_the_replay_line_stays_one_line_on_a_narrow_screen() -> None:

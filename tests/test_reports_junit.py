@@ -15,7 +15,7 @@ from rocketmq_conformance.reports.ledger import Ledger
 
 HERE = Path(__file__).parent
 SCHEMA = xmlschema.XMLSchema(HERE / "data" / "junit.xsd")
-RUNS = ("conforms", "diverges", "undecided", "interrupted", "killed", "empty")
+RUNS = ("conforms", "diverges", "corpus", "undecided", "interrupted", "killed", "empty")
 
 
 def events(name: str) -> list[Event]:
@@ -44,6 +44,14 @@ def test_the_numbers_are_those_of_the_cases(name: str) -> None:
     for suite in [*root.findall("testsuite"), root]:
         for attribute, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
             assert suite.get(attribute) == str(len(suite.findall(f".//{tag}")))
+
+
+def test_a_plan_of_the_corpus_is_named_by_its_file() -> None:
+    root = tree(events("corpus"))
+    (failure,) = root.findall("testsuite/testcase[@name='OFF-R-READ']/failure")
+    assert (failure.text or "").startswith("remote-store, corpus plan remote-store.5f0de8a1, case 17 ")
+    (verdict,) = root.findall("testsuite[@name='remote-store']/testcase[@name='verdict']/failure")
+    assert "has no freeze (1 case, first corpus plan remote-store.5f0de8a1, case 18)" in (verdict.text or "")
 
 
 def test_a_conforming_run_has_neither_failures_nor_errors() -> None:

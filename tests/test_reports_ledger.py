@@ -39,6 +39,21 @@ def test_a_good_run_passes() -> None:
     assert concluded(GOOD).passed
 
 
+def test_cases_of_the_corpus_are_counted_and_named_by_their_files() -> None:
+    ledger = Ledger()
+    for event in read(Path(__file__).parent / "golden" / "corpus.events.jsonl").events:
+        ledger.add(event)
+    assert ledger.corpus == {"conforms": 1, "diverges": 1, "unsupported": 1}
+    assert [ledger.case_name("remote-store", case) for case in (1, -1, -2, -3, -4)] == [
+        "case 1",
+        "corpus plan remote-store.0b2c6f1d",
+        "corpus plan remote-store.5f0de8a1, case 17",
+        "corpus plan remote-store.5f0de8a1, case 18",
+        "case -4",
+    ]
+    assert ledger.case_name("allocation", -1) == "case -1"
+
+
 def test_nothing_is_undecided() -> None:
     assert concluded([]) == Conclusion("undecided", 3, "nothing ran")
 
