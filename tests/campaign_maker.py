@@ -54,6 +54,7 @@ def make(
     steered arm; ``adapters`` open addresses that are none.
     """
     judged_by = {address: (profiles or {}).get(address, Profile()) for address in addresses}
+    told: set[int] = set()
     _configure(folder, addresses, suites, cases, seed, steps, block)
     opened = {address: (adapters or {}).get(address) for address in addresses}
     stages = {
@@ -75,7 +76,7 @@ def make(
                     address: [_judged(stages[address], suite, judged_by[address], one) for one in ended]
                     for address, ended in played.items()
                 }
-                write(folder, suite, number, _rows(suite, played, executed, judged_by, sample, steered_from))
+                write(folder, suite, number, _rows(suite, played, executed, judged_by, told, sample, steered_from))
     finally:
         for stage in stages.values():
             stage.close()
@@ -149,6 +150,7 @@ def _rows(
     played: dict[str, list[Played]],
     executed: dict[str, list[Judged | None]],
     judged_by: dict[str, Profile],
+    told: set[int],
     sample: int,
     steered_from: int | None,
 ) -> Rows:
@@ -182,7 +184,9 @@ def _rows(
             if one.verdict == DIVERGES or (sample and one.number % sample == 0):
                 rows["steps"] += [_step(suite, one, address, at, step) for at, step in enumerate(steps, start=1)]
     rows["divergences"] += _between(suite, played, executed, judged_by)
-    rows["behaviours"] = list(behaviours.values())
+    # a process tells a behaviour once
+    rows["behaviours"] = [row for number, row in behaviours.items() if number not in told]
+    told |= behaviours.keys()
     return rows
 
 

@@ -149,10 +149,10 @@ def _ranks(groups: list[dict[int, tuple[Any, int]]], places: Any) -> tuple[int, 
 
 def _curve(ranks: Any, cases: int) -> list[list[int]]:
     """[cases, behaviours seen by then], thinned evenly over the behaviours; the last point has all cases."""
-    at, last = np.unique(ranks, return_index=True)
-    seen = np.append(last[1:], len(ranks))
-    points = [[int(x), int(y)] for x, y in zip(at, seen, strict=True)] or [[0, 0]]
-    if points[-1][0] < cases:
+    at, first = np.unique(ranks, return_index=True)
+    seen = np.append(first, len(ranks))[1:]
+    points = [[int(x), int(y)] for x, y in zip(at, seen, strict=True)]
+    if not points or points[-1][0] < cases:
         points.append([cases, len(ranks)])
     if len(points) <= POINTS:
         return points

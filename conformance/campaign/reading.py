@@ -82,9 +82,9 @@ class Campaign:
             schema = pa.schema([schema.field(name) for name in columns])
         parts: list[pa.Table] = []
         for name in self.suites if suite is None else (suite,):
-            for number in self._blocks(table, name) if block is None else (block,):
+            for number in self._blocks(table, name) if block is None else [block]:
                 file = blocks.path(self.folder, table, name, number)
-                if table == "cases" or file.exists():
+                if (block is None and table == "cases") or self._has(table, name, number):
                     parts.append(_rows(file, schema, name))
         return pa.concat_tables(parts).unify_dictionaries() if parts else schema.empty_table()
 
@@ -93,6 +93,10 @@ class Campaign:
             return sorted(blocks.numbers(self.folder, "behaviours" if table == "behaviours" else "cases", suite))
         except OSError as error:
             raise _unreadable(self.folder / table, error) from error
+
+    def _has(self, table: str, suite: str, block: int) -> bool:
+        finished = table == "behaviours" or blocks.path(self.folder, "cases", suite, block).exists()
+        return finished and blocks.path(self.folder, table, suite, block).exists()
 
     def runs(self) -> pa.Table:
         """One row per session, the first one first."""
@@ -242,7 +246,7 @@ def _damaged_block(file: Path, why: str) -> DamagedError:
     if file.name.startswith("block-"):
         cases = file.parents[2] / "cases" / file.parent.name / file.name
         again = f": delete {cases} and resume the campaign, which plays the block again"
-    return DamagedError(f"{file} is damaged ({_one_line(why)}){again}.")
+    return DamagedError(f"{file} is damaged ({_first_sentence(why)}){again}.")
 
 
 def _unreadable(what: Path, error: OSError) -> DamagedError:
@@ -250,6 +254,6 @@ def _unreadable(what: Path, error: OSError) -> DamagedError:
     return DamagedError(f"{what} cannot be read ({said}): name a campaign's folder that can be read.")
 
 
-def _one_line(text: str) -> str:
-    short = " ".join(text.split())
+def _first_sentence(text: str) -> str:
+    short = " ".join(text.split()).partition(". ")[0]
     return (short if len(short) <= 120 else short[:119] + "…").rstrip(".")
