@@ -18,7 +18,7 @@ ORDER = ("another member", MEMBER, "broker", "name server")
 #: Steps and messages that are drawn; the table of steps has more of them.
 STEPS, MESSAGES, LIFELINES = 12, 24, 4
 
-#: Pixels that a phone has for the diagram, and that a character needs; lines of a text.
+#: Pixels that a phone has for the diagram (its least width in style.j2), and that a character needs; lines of a text.
 _PHONE, _CHARACTER, _LINES = 286, 6.65, 6
 #: Where the first and the last lifeline stand (percent).
 _LEFT, _RIGHT = 18.0, 82.0

@@ -119,7 +119,7 @@ def wrapped(raw: str, width: int, most: int) -> list[str]:
             lines.append(rest)
             return lines
         at = max(rest.rfind(" ", 0, width), rest.rfind(",", 0, width)) + 1
-        at = at if at > width // 2 else width
+        at = at if at > width // 3 else width
         lines.append(rest[:at].rstrip())
         rest = rest[at:].lstrip()
     if rest:

@@ -30,7 +30,7 @@ MEANINGS = {
     COULD_NOT_RUN: "it did not start, or broke",
     UNSUPPORTED: "it does not offer this",
 }
-#: Suites, and reasons per suite, that are listed.
+#: Rows of suites, and reasons per suite, that are listed.
 SUITES, REASONS = 400, 12
 
 
@@ -63,6 +63,8 @@ class SuiteRow:
 
     suite: str
     address: str
+    #: Rows of the same suite from here on; 0 when the row is not its first one.
+    span: int
     sentence: str
     verdict: str
     tone: str
@@ -71,6 +73,18 @@ class SuiteRow:
     took: str
     #: "noticed", "silent", "none" or "" when the suite did not end.
     control: str
+    reasons: list[str]
+    more_reasons: int
+    silent: list[str]
+
+
+@dataclass(frozen=True)
+class Why:
+    """What the verdicts on a suite rest on, for the implementations that share it."""
+
+    suite: str
+    #: "" when it is the same for all of them.
+    addresses: str
     reasons: list[str]
     more_reasons: int
     silent: list[str]
@@ -180,7 +194,23 @@ def suites(ledger: Ledger) -> tuple[list[SuiteRow], int]:
     return [_row(ledger, suite, address) for suite, address in parts], more
 
 
+def whys(rows: list[SuiteRow]) -> list[Why]:
+    """What verdicts rest on, once for all implementations of which the same is to be said."""
+    groups: dict[tuple[str, tuple[str, ...], int, tuple[str, ...]], list[str]] = {}
+    sizes: dict[str, int] = {}
+    for row in rows:
+        sizes[row.suite] = sizes.get(row.suite, 0) + 1
+        if row.reasons or row.silent:
+            key = (row.suite, tuple(row.reasons), row.more_reasons, tuple(row.silent))
+            groups.setdefault(key, []).append(row.address)
+    return [
+        Why(suite, "" if len(whose) == sizes[suite] else ", ".join(whose), list(reasons), more, list(silent))
+        for (suite, reasons, more, silent), whose in groups.items()
+    ]
+
+
 def _row(ledger: Ledger, suite: str, address: str) -> SuiteRow:
+    span = max(1, len(ledger.addresses)) if address == (ledger.addresses or [""])[0] else 0
     ended = ledger.ended.get((suite, address))
     started = ledger.started.get(suite)
     sentence = shown(started.sentence, 300) if started else ""
@@ -189,7 +219,7 @@ def _row(ledger: Ledger, suite: str, address: str) -> SuiteRow:
     if ended is None:
         counts = ledger.counted.get(suite, {}) if not ledger.addresses or address == ledger.addresses[0] else {}
         return SuiteRow(
-            *(shown(suite, 120), shown_address, sentence, "did not end", "open", numbers(counts), "", "", ""),
+            *(shown(suite, 120), shown_address, span, sentence, "did not end", "open", numbers(counts), "", "", ""),
             *(["nothing may be concluded of it", *told], more, []),
         )
     verdict, tone, doubt = judged(ledger, ended)
@@ -198,7 +228,7 @@ def _row(ledger: Ledger, suite: str, address: str) -> SuiteRow:
     reasons += [f"unsupported: {shown(operation, 80)}: {shown(why, 300)}" for operation, why in unsupported]
     control = {True: "noticed", False: "silent", None: "none"}[ended.control]
     return SuiteRow(
-        *(shown(suite, 120), shown_address, sentence, verdict, tone, numbers(ended.cases)),
+        *(shown(suite, 120), shown_address, span, sentence, verdict, tone, numbers(ended.cases)),
         *(figure(ended.steps), seconds(ended.seconds), control, reasons, more + further),
         [shown(rule, 80) for rule in ended.silent_rules],
     )

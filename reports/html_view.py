@@ -9,7 +9,17 @@ from rocketmq_conformance.reports.html_curve import Chart, charts
 from rocketmq_conformance.reports.html_rules import Rules, rules
 from rocketmq_conformance.reports.html_story import Stories, stories
 from rocketmq_conformance.reports.html_text import capped, count, figure, memory, seconds, shown
-from rocketmq_conformance.reports.html_verdict import Headline, Number, SuiteRow, headline, numbers, suites, totals
+from rocketmq_conformance.reports.html_verdict import (
+    Headline,
+    Number,
+    SuiteRow,
+    Why,
+    headline,
+    numbers,
+    suites,
+    totals,
+    whys,
+)
 from rocketmq_conformance.reports.ledger import Ledger
 from rocketmq_conformance.reports.text import rate
 
@@ -49,6 +59,7 @@ class View:
     notes: list[str]
     more_notes: int
     suites: list[SuiteRow]
+    whys: list[Why]
     more_suites: int
     several: bool
     #: Of several implementations: each, and its five numbers over all suites.
@@ -76,6 +87,8 @@ def view(ledger: Ledger) -> View:
     drawn, more_charts = charts(ledger.discoveries)
     lost, more_lost = capped(ledger.lost, LOST)
     subject = shown(f"{header.implementation} {header.version}".strip(), 200) if header else "nothing"
+    if len(ledger.addresses) > 1:
+        subject = count(len(ledger.addresses), "implementation")
     return View(
         f"{head.verdict} · {subject}" + (f" · seed {figure(header.seed).replace(',', '')}" if header else ""),
         subject,
@@ -86,6 +99,7 @@ def view(ledger: Ledger) -> View:
         [shown(note, 600) for note in notes],
         more_notes,
         rows,
+        whys(rows),
         more_suites,
         len(ledger.addresses) > 1,
         _implementations(ledger),

@@ -123,3 +123,36 @@ def may_pass(stream: list[Event]) -> bool:
         and footer.stopped in ("", "time limit")
         and footer.controls_noticed >= footer.controls
     )
+
+
+#: Text that means harm to a page, and can be shown.
+HOSTILE = [
+    "</script><script>document.title='hacked'</script>",
+    "<img src=x onerror=document.title='hacked'>",
+    "'\"><svg/onload=alert(1)>",
+    "{{7*7}}{% include 'x' %}{# #}",
+    "&lt;b&gt;&amp;amp;&#60;",
+    "javascript:alert(1)",
+    "]]><!-- --><![CDATA[",
+    "</title></style></code></details>",
+    "\U0001f600 Ü ß 中文",
+]
+#: Hostile text that is never shown as it is.
+UNSHOWABLE = ["\u202eevil\u2066", "\ud800\udfff", "\x00\x1b[31m\x7f\x85", "line\r\nline\t\u2028", "\ufeff\u200b"]
+
+
+def filled(value: Any, text: str) -> Any:
+    """A value with ``text`` in place of every text in it."""
+    if isinstance(value, str):
+        return text
+    if isinstance(value, list):
+        return [filled(item, text) for item in value]
+    if isinstance(value, dict):
+        return {
+            key if key in ("id", "sentence", "level", "source") else text: filled(v, text) for key, v in value.items()
+        }
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.replace(
+            value, **{item.name: filled(getattr(value, item.name), text) for item in dataclasses.fields(value)}
+        )
+    return value

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from event_streams import GOOD, STREAM, may_pass
+from event_streams import GOOD, HOSTILE, STREAM, UNSHOWABLE, filled, may_pass
 from hypothesis import given, settings
 from page_tree import Node, checked
 from rocketmq_conformance.reports import html
@@ -484,37 +484,6 @@ def test_strange_curves_stay_in_the_chart(curve: list[list[int]]) -> None:
 
 
 # --- hostile streams ---------------------------------------------------------------------------------------------
-
-HOSTILE = [
-    "</script><script>document.title='hacked'</script>",
-    "<img src=x onerror=document.title='hacked'>",
-    "'\"><svg/onload=alert(1)>",
-    "{{7*7}}{% include 'x' %}{# #}",
-    "&lt;b&gt;&amp;amp;&#60;",
-    "javascript:alert(1)",
-    "]]><!-- --><![CDATA[",
-    "</title></style></code></details>",
-    "\U0001f600 Ü ß 中文",
-]
-#: Hostile text that is never shown as it is.
-UNSHOWABLE = ["\u202eevil\u2066", "\ud800\udfff", "\x00\x1b[31m\x7f\x85", "line\r\nline\t\u2028", "\ufeff\u200b"]
-
-
-def filled(value: Any, text: str) -> Any:
-    """A value with ``text`` in place of every text in it."""
-    if isinstance(value, str):
-        return text
-    if isinstance(value, list):
-        return [filled(item, text) for item in value]
-    if isinstance(value, dict):
-        return {
-            key if key in ("id", "sentence", "level", "source") else text: filled(v, text) for key, v in value.items()
-        }
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.replace(
-            value, **{item.name: filled(getattr(value, item.name), text) for item in dataclasses.fields(value)}
-        )
-    return value
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, *UNSHOWABLE, "", "x" * 100_000])
