@@ -303,7 +303,7 @@ def test_a_full_disk(name: str, tmp_path: Path) -> None:
 
 def test_ctrl_c_says_so_and_keeps_what_ran(tmp_path: Path) -> None:
     child = subprocess.Popen(
-        [*KIT, "run", "--cases", "200000", "--steps", "5", "-k", "remote-store", "--seed", "1", "--out", "o"],
+        [*KIT, *"run --cases 200000 --steps 5 -k remote-store --seed 1 --no-corpus --out o".split()],
         cwd=tmp_path,
         env=environment(),
         stdout=subprocess.PIPE,
