@@ -302,8 +302,9 @@ def test_a_full_disk(name: str, tmp_path: Path) -> None:
 
 
 def test_ctrl_c_says_so_and_keeps_what_ran(tmp_path: Path) -> None:
+    much = ["--cases", "200000", "--steps", "5", "-k", "remote-store", "--seed", "1", "--no-corpus"]
     child = subprocess.Popen(
-        [*KIT, *"run --cases 200000 --steps 5 -k remote-store --seed 1 --no-corpus --out o".split()],
+        [*KIT, "run", *much, "--out", "o"],
         cwd=tmp_path,
         env=environment(),
         stdout=subprocess.PIPE,
