@@ -86,7 +86,7 @@ def view(ledger: Ledger) -> View:
     rows, more_suites = suites(ledger)
     drawn, more_charts = charts(ledger.discoveries)
     lost, more_lost = capped(ledger.lost, LOST)
-    subject = shown(f"{header.implementation} {header.version}".strip(), 200) if header else "nothing"
+    subject = shown(f"{header.implementation} {header.version}".strip(), 200) if header else "no run"
     if len(ledger.addresses) > 1:
         subject = count(len(ledger.addresses), "implementation")
     return View(
