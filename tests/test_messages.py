@@ -151,6 +151,19 @@ def test_what_a_real_broker_is_asked_and_answers_is_told_without_the_names_of_th
     ]
 
 
+def test_the_group_that_reads_store_times_has_no_name_of_the_run() -> None:
+    with EmbeddedBroker(Profile()) as broker:
+        host, port = broker.address.rsplit(":", 1)
+        stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
+        try:
+            search = SUITES["broker-search"]
+            (messages,) = heard(stage, row(search, "send_timed", 0, 0, 1, False), suite=search)
+        finally:
+            stage.close()
+    assert any(text.startswith("PULL_MESSAGE topic=T0 queue=0 group=READER ") for _, _, text in messages)
+    assert not any("conf-" in text for _, _, text in messages)
+
+
 def test_a_broker_that_does_not_answer_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocketmq_conformance.conformance.broker.lanes.run.__defaults__", (0.2,))
     with EmbeddedBroker(Profile()) as broker:

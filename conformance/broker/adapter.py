@@ -265,7 +265,7 @@ class BrokerAdapter:
         names = self._lanes[lane]
         job = requests(names, *operation.args)
         try:
-            result = yield from job if self._hear is None else heard(job, names.prefix, self._hear)
+            result = yield from job if self._hear is None else heard(job, names, self._hear)
         except TimeoutError as error:
             return Err("TIMEOUT", definite=False, detail=str(error))
         return outcome_of(result)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.broker.operations import Requests
+from rocketmq_conformance.conformance.broker.operations import Names, Requests
 from rocketmq_conformance.conformance.messages import BROKER, MEMBER, SILENCE, Hear, request_text, response_text
 from rocketmq_conformance.models.outcome import Result
 
 
-def heard(job: Requests, prefix: str, hear: Hear) -> Requests:
-    """The same job; ``prefix`` is what makes the case's names its own, and is not told."""
+def heard(job: Requests, names: Names, hear: Hear) -> Requests:
+    """The same job; what makes the case's names its own is not told."""
 
     def tell(sender: str, receiver: str, text: str) -> None:
-        hear(sender, receiver, text.replace(f"{prefix}-", ""))
+        hear(sender, receiver, text.replace(f"{names.prefix}-", "").replace(names.reader, "READER"))
 
     try:
         wish = next(job)
