@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign import session as sessions
+from rocketmq_conformance.conformance.campaign.interrupts import Interrupts
 from rocketmq_conformance.conformance.campaign.master import FAILURES, MasterError, parse, reach
 from rocketmq_conformance.conformance.campaign.session import need_java, need_packages, open_session
 from rocketmq_conformance.conformance.campaign.shipping import check_workers
@@ -169,6 +170,79 @@ def test_the_session_is_imported_without_spark() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# --- Ctrl-C -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[Callable[[], None]]:
+    """Press it; the handler of this process is Python's own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda: signal.raise_signal(signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_waits_until_a_session_is_up(ctrl_c: Callable[[], None]) -> None:
+    met = []
+
+    def start() -> None:
+        with Interrupts() as interrupts:
+            met.append(interrupts.waiting)
+            ctrl_c()
+            ctrl_c()
+            met.append(interrupts.waiting)
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert met == [False, True]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_ctrl_c_does_not_wait_for_a_machine_that_can_be_ended(ctrl_c: Callable[[], None]) -> None:
+    met = []
+
+    def start() -> None:
+        with Interrupts() as interrupts:
+            interrupts.twice = True
+            ctrl_c()
+            met.append("first")
+            ctrl_c()
+            met.append("second")
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert met == ["first"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_that_somebody_else_installs_is_replaced(ctrl_c: Callable[[], None]) -> None:
+    met = []
+
+    def start() -> None:
+        with Interrupts() as interrupts:
+            signal.signal(signal.SIGINT, lambda number, frame: met.append("other"))
+            interrupts.take()
+            ctrl_c()
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert met == []
+
+
+def test_without_ctrl_c_nothing_is_raised_and_the_handler_is_kept(ctrl_c: Callable[[], None]) -> None:
+    with Interrupts():
+        signal.signal(signal.SIGINT, lambda number, frame: None)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_process_that_ignores_ctrl_c_goes_on_ignoring_it(ctrl_c: Callable[[], None]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Interrupts() as interrupts:
+        ctrl_c()
+        assert not interrupts.waiting
+    ctrl_c()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 # --- what Spark says --------------------------------------------------------------------------------------------
@@ -411,6 +485,17 @@ with open_session("local[1]", name="quiet") as spark:
     print(spark.range(5).count())
 """
 
+EARLY = """
+from rocketmq_conformance.conformance.campaign.session import open_session
+print("starting", flush=True)
+try:
+    with open_session("local[1]", name="early"):
+        import time
+        time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
 INTERRUPTED = """
 import threading, time
 from rocketmq_conformance.conformance.campaign.session import open_session
@@ -453,6 +538,31 @@ def child(code: str, folder: Path) -> subprocess.Popen[str]:
 def test_a_first_time_user_sees_nothing_of_spark(tmp_path: Path) -> None:
     said, errors = child(QUIET, tmp_path).communicate(timeout=120)
     assert (said, errors) == ("5\n", "")
+
+
+def anybody(group: int) -> bool:
+    """Is there a process of a group?"""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("seconds", [1, 4])
+def test_ctrl_c_while_a_session_starts_leaves_nothing_behind(seconds: int, tmp_path: Path) -> None:
+    process = child(EARLY, tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "starting\n"
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    said, errors = process.communicate(timeout=60)
+    assert (said, errors, process.returncode) == ("interrupted\n", "", 0)
+    deadline = time.monotonic() + 20
+    while anybody(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not anybody(process.pid)
 
 
 @pytest.mark.spark

@@ -5,12 +5,11 @@ PySpark is imported when a session is opened and not before: the rest of the kit
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
-import signal
 import sys
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -23,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.broker.release import java_feature
+from rocketmq_conformance.conformance.campaign.interrupts import Interrupts
 from rocketmq_conformance.conformance.campaign.master import LOOPBACK, Master, parse, reach
 from rocketmq_conformance.conformance.campaign.shipping import INSTALL, ship
 from rocketmq_conformance.conformance.campaign.spark_failure import why
@@ -83,7 +83,11 @@ def open_session(
     asked = None if master is None else parse(master)
     need_packages()
     with ExitStack() as stack:
-        spark = _running(asked) or _start(asked, name, config or {}, log, patience, stack)
+        stack.enter_context(_silent_library())
+        spark = _running(asked)
+        if spark is None:
+            with Interrupts() as interrupts:
+                spark = _start(asked, name, config or {}, log, patience, stack, interrupts)
         ship(spark)
         yield spark
 
@@ -126,7 +130,13 @@ def _running(asked: Master | None) -> SparkSession | None:
 
 
 def _start(
-    asked: Master | None, name: str, config: Mapping[str, str], log: Path | None, patience: float, stack: ExitStack
+    asked: Master | None,
+    name: str,
+    config: Mapping[str, str],
+    log: Path | None,
+    patience: float,
+    stack: ExitStack,
+    interrupts: Interrupts,
 ) -> SparkSession:
     """Start a session; what ends it goes onto the stack."""
     import pyspark
@@ -138,7 +148,6 @@ def _start(
     launch: Any = java_gateway.launch_gateway
     py4j: Any = import_module("py4j.protocol")
     submitted = SUBMITTED in os.environ
-    interrupt = signal.getsignal(signal.SIGINT)
     said: IO[bytes] | None = None
     context: SparkContext | None = None
     try:
@@ -158,13 +167,15 @@ def _start(
             said = stack.enter_context(_file(log))
             gateway = launch(conf, {"stdout": said, "stderr": said})
             stack.callback(end_java, gateway)
+        interrupts.twice = True
         context = SparkContext(conf=conf, gateway=gateway)
+        interrupts.take()
         stack.callback(_stop, context)
         spark = SparkSession.builder.getOrCreate()
         if submitted and not conf.contains("spark.log.level"):
             context.setLogLevel("WARN")
         if asked.hosts:
-            _await_worker(spark, asked, patience)
+            _await_worker(spark, asked, patience, interrupts)
     except (py4j.Py4JError, PySparkException, OSError) as error:
         if context is not None and asked and asked.hosts:
             raise CannotRunError(
@@ -173,9 +184,6 @@ def _start(
             ) from error
         dead = said if SparkContext._gateway is None else None
         raise CannotRunError(f"Spark does not start: {_first_line(dead) or why(error)}") from error
-    if threading.current_thread() is threading.main_thread():
-        # PySpark's own handler would call Java in the middle of whatever call the signal meets
-        signal.signal(signal.SIGINT, interrupt)
     return spark
 
 
@@ -202,14 +210,32 @@ def _environment(loopback: bool) -> Iterator[None]:
             os.environ.pop(key, None)
 
 
-def _await_worker(spark: SparkSession, master: Master, patience: float) -> None:
+@contextmanager
+def _silent_library() -> Iterator[None]:
+    """The library under PySpark logs stack traces of errors that it raises as well, and of every Ctrl-C."""
+
+    def wanted(record: logging.LogRecord) -> bool:
+        return "py4j" not in Path(record.pathname).parts
+
+    root, own = logging.getLogger(), logging.getLogger("py4j")
+    level = own.level
+    root.addFilter(wanted)
+    own.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        own.setLevel(level)
+        root.removeFilter(wanted)
+
+
+def _await_worker(spark: SparkSession, master: Master, patience: float, interrupts: Interrupts) -> None:
     """Wait until the cluster lends a process: jobs would wait for one for ever, and silently."""
     if spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true":
         return
     tracker = spark.sparkContext._jsc.sc().statusTracker()
     deadline = time.monotonic() + patience
     # the driver counts as one
-    while len(tracker.getExecutorInfos()) < 2:
+    while len(tracker.getExecutorInfos()) < 2 and not interrupts.waiting:
         if time.monotonic() > deadline:
             memory = spark.conf.get("spark.executor.memory", "1g")
             raise CannotRunError(
