@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
+from array import array
 from hashlib import blake2b
+from itertools import pairwise
 
-from rocketmq_conformance.conformance.campaign.behaviours import RULES, Behaviours
+from rocketmq_conformance.conformance.campaign.behaviours import Answers, answer, transition
 from rocketmq_conformance.conformance.judge import Judge
 from rocketmq_conformance.conformance.player import Player
 from rocketmq_conformance.conformance.port.adapter import Port
@@ -33,19 +35,25 @@ def digests(suite: Suite) -> Digests:
     try:
         if stage.adapter.hello().refuses(suite):
             return [[_short(rows), "", ""] for _, rows in plans]
-        behaviours = Behaviours(suite)
-        played = list(Player(stage, Judge(suite, profile, behaviours)).play(plans))
-        return [
-            [_short(rows), one.digest, _short(_plain(behaviours))] for (_, rows), one in zip(plans, played, strict=True)
-        ]
+        judge = Judge(suite, profile)
+        player = Player(stage, judge)
+        found = []
+        for number, rows in plans:
+            answers = judge.coverage = Answers()
+            found.append([_short(rows), player.one(number, rows).digest, _short(_shown(suite, answers))])
+        return found
     finally:
         stage.close()
 
 
-def _plain(behaviours: Behaviours) -> tuple[list[str], list[int], list[int]]:
-    shown = behaviours.next()
-    rules = [rule for bit, rule in enumerate(RULES) if shown.rules >> bit & 1]
-    return rules, list(shown.answers), list(shown.transitions)
+def _shown(suite: Suite, answers: Answers) -> list[int]:
+    """The ids of the behaviours of a case, in the order of its steps."""
+    taken = answers.take()
+    meanings = [(taken["reasons"][why], outcome) for why, outcome in taken["meanings"]]
+    given = [meanings[number] for number in array("i", taken["answers"])]
+    shown = [answer(suite.name, why, outcome) for why, outcome in given]
+    shown += [transition(suite.name, first, second) for (first, _), (second, _) in pairwise(given)]
+    return [behaviour[0] for behaviour in shown]
 
 
 def _short(value: object) -> str:

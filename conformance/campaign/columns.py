@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from rocketmq_conformance.conformance.campaign.behaviours import RULES
 from rocketmq_conformance.conformance.campaign.packing import Packed
+from rocketmq_conformance.conformance.campaign.showing import Lists, Shown
 from rocketmq_conformance.conformance.campaign.tables import CASES
 from rocketmq_conformance.reports.event import VERDICTS
 
 
-def cases_table(first: int, arm: str, parts: dict[str, list[Packed]]) -> pa.Table:
-    """The rows of ``cases`` of a block, from what was packed for each address, in the order of the cases."""
+def cases_table(first: int, arm: str, parts: Mapping[str, Sequence[tuple[Packed, Shown]]]) -> pa.Table:
+    """The rows of ``cases`` of a block, from what was packed and shown on each address, in the order of the cases."""
     names = list(VERDICTS)
     tables = []
-    for address, packed in parts.items():
+    for address, played in parts.items():
+        packed, shown = [one for one, _ in played], [one for _, one in played]
         verdicts = b"".join(part["verdicts"] for part in packed)
         count = len(verdicts)
         columns = {
@@ -28,9 +30,9 @@ def cases_table(first: int, arm: str, parts: dict[str, list[Packed]]) -> pa.Tabl
             "digest": _numbers(packed, "digests", np.int64),
             "steps": _numbers(packed, "steps", np.int32),
             "seconds": _numbers(packed, "seconds", np.float32),
-            "rules": _rules([bits for part in packed for bits in part["rules"]]),
-            "answers": _lists(packed, "answers", "answer_ends"),
-            "transitions": _lists(packed, "transitions", "transition_ends"),
+            "rules": _rules(np.concatenate([part.rules for part in shown])),
+            "answers": _lists([part.answers for part in shown]),
+            "transitions": _lists([part.transitions for part in shown]),
             "reason": _sparse(packed, "reasons", count, "").dictionary_encode(),
             "unsupported": _sparse(packed, "unsupported", count, []),
         }
@@ -59,19 +61,19 @@ def _numbers(packed: list[Packed], name: str, type_: Any) -> pa.Array:
     return pa.array(np.frombuffer(b"".join(part[name] for part in packed), type_))
 
 
-def _lists(packed: list[Packed], name: str, ends: str) -> pa.ListArray:
-    values = _numbers(packed, name, np.int64)
+def _lists(parts: Sequence[Lists]) -> pa.ListArray:
     offsets, so_far = [np.zeros(1, np.int32)], 0
-    for part in packed:
-        offsets.append(np.frombuffer(part[ends], np.int32) + np.int32(so_far))
-        so_far += len(part[name]) // 8
-    return pa.ListArray.from_arrays(pa.array(np.concatenate(offsets)), values)
+    for part in parts:
+        offsets.append(part.ends + np.int32(so_far))
+        so_far += len(part.values)
+    return pa.ListArray.from_arrays(pa.array(np.concatenate(offsets)), np.concatenate([part.values for part in parts]))
 
 
-def _rules(bits: list[int]) -> pa.ListArray:
+def _rules(bits: Any) -> pa.ListArray:
     """Few sets of rules recur in many cases: each is spelled out once."""
-    spelled = {one: [name for at, name in enumerate(RULES) if one >> at & 1] for one in set(bits)}
-    return pa.array([spelled[one] for one in bits], pa.list_(pa.string()))
+    sets, at = np.unique(bits, axis=0, return_inverse=True)
+    spelled = [[rule for bit, rule in enumerate(RULES) if int(one[bit // 64]) >> bit % 64 & 1] for one in sets]
+    return pa.array(spelled, pa.list_(pa.string())).take(pa.array(at.reshape(-1)))
 
 
 def _sparse(packed: list[Packed], name: str, count: int, empty: Any) -> pa.Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from rocketmq_conformance.conformance.campaign.behaviours import Shown
 from rocketmq_conformance.conformance.player import Played
 from rocketmq_conformance.reports.event import VERDICTS
 
@@ -26,16 +25,11 @@ class Packer:
         self._digests = array("q")
         self._steps = array("i")
         self._seconds = array("f")
-        self._rules: list[int] = []
-        self._answers = array("q")
-        self._answer_ends = array("i")
-        self._transitions = array("q")
-        self._transition_ends = array("i")
         #: Texts of the few cases that have some: (position, text or texts).
         self._reasons: list[tuple[int, str]] = []
         self._unsupported: list[tuple[int, list[str]]] = []
 
-    def add(self, played: Played, shown: Shown, comparable: bool) -> None:
+    def add(self, played: Played, comparable: bool) -> None:
         """Add a case; ``comparable`` says whether its digest means anything to others."""
         judged = played.judged
         if judged is not None and judged.unsupported:
@@ -46,11 +40,6 @@ class Packer:
         self._digests.append(signed(played.digest) if comparable and played.digest else 0)
         self._steps.append(played.steps)
         self._seconds.append(played.seconds)
-        self._rules.append(shown.rules)
-        self._answers += shown.answers
-        self._answer_ends.append(len(self._answers))
-        self._transitions += shown.transitions
-        self._transition_ends.append(len(self._transitions))
 
     def __len__(self) -> int:
         return len(self._verdicts)
@@ -62,11 +51,6 @@ class Packer:
             "digests": self._digests.tobytes(),
             "steps": self._steps.tobytes(),
             "seconds": self._seconds.tobytes(),
-            "rules": self._rules,
-            "answers": self._answers.tobytes(),
-            "answer_ends": self._answer_ends.tobytes(),
-            "transitions": self._transitions.tobytes(),
-            "transition_ends": self._transition_ends.tobytes(),
             "reasons": self._reasons,
             "unsupported": self._unsupported,
         }

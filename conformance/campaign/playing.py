@@ -11,7 +11,7 @@ from typing import Any
 from rocketmq_conformance.conformance import plan
 from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.address import open_address
-from rocketmq_conformance.conformance.campaign.behaviours import NOTHING, Behaviours
+from rocketmq_conformance.conformance.campaign.behaviours import Answers
 from rocketmq_conformance.conformance.campaign.comparing import agreed, compared
 from rocketmq_conformance.conformance.campaign.packing import Packer
 from rocketmq_conformance.conformance.campaign.spec import Spec
@@ -32,6 +32,8 @@ from rocketmq_conformance.suites.suite import Suite
 #: Seconds between two parts of a block, and the cases of one at most.
 _OFTEN = 0.25
 _MANY = 2048
+#: Seconds that cases may take together before fewer of them are played at once.
+_LONG = 0.02
 #: Cases of an address in a row that cannot be run before the rest of their block is given up.
 GIVE_UP = 20
 #: Divergences of a kind whose steps are stored, per block; those of the others come back by the seed.
@@ -48,13 +50,15 @@ class Implementation:
     stage: Stage
     hello: Hello
     profile: Profile
+    #: What was answered in every suite.
+    answers: dict[str, Answers] = field(default_factory=dict)
     players: dict[str, Player] = field(default_factory=dict)
 
     def player(self, suite: Suite) -> Player:
         """The player of a suite."""
         if suite.name not in self.players:
-            judge = Judge(suite, self.profile.judged(), Behaviours(suite))
-            self.players[suite.name] = Player(self.stage, judge)
+            answers = self.answers[suite.name] = Answers()
+            self.players[suite.name] = Player(self.stage, Judge(suite, self.profile.judged(), answers))
         return self.players[suite.name]
 
 
@@ -186,39 +190,45 @@ class _Block:
         self.kept: dict[tuple[str, str], int] = {}
         #: Cases in a row that could not be run, by address.
         self.failed = dict.fromkeys(self.packers, 0)
+        #: Players and what was answered, by address; None where the suite is refused.
+        self.playing = {
+            address: None if one.hello.refuses(suite) else one.player(suite) for address, one in self.everyone
+        }
+        self.answers = {address: one.answers[suite.name] for address, one in self.everyone if self.playing[address]}
         self.lanes = 1
         if not singly:
-            self.lanes = max(1 if one.hello.refuses(suite) else one.player(suite).lanes for _, one in self.everyone)
+            self.lanes = max(player.lanes if player else 1 for player in self.playing.values())
 
     def play(self, numbers: range) -> Iterator[dict[str, Any]]:
-        """Play the cases, ``lanes`` of them at once; answers parts."""
-        told_at = time.monotonic()
-        waiting = 0
-        for begin in range(numbers.start, numbers.stop, self.lanes):
-            plans = self.players.plans(self.suite, range(begin, min(begin + self.lanes, numbers.stop)))
+        """Play the cases; answers parts. The first ones go ``lanes`` at a time, more of them when they are short."""
+        for answers in self.answers.values():
+            answers.forget()
+        told_at = now = time.monotonic()
+        waiting, begin, together = 0, numbers.start, self.lanes
+        while begin < numbers.stop:
+            began = now
+            plans = self.players.plans(self.suite, range(begin, min(begin + together, numbers.stop)))
             ended = [self._on(position, plans) for position in range(len(self.everyone))]
             if len(ended) > 1:
                 self._compare(ended)
             waiting += len(plans)
+            begin += len(plans)
             now = time.monotonic()
             if now - told_at >= _OFTEN or waiting >= _MANY:
                 yield self._part(waiting)
                 told_at, waiting = now, 0
+            if now - began > _LONG:
+                together = max(self.lanes, together // 2)
+            elif now - began < _LONG / 4:
+                together = min(together * 2, max(self.lanes, _MANY))
         if waiting:
             yield self._part(waiting)
 
     def _part(self, count: int) -> dict[str, Any]:
-        fresh = []
-        for _, one in self.everyone:
-            player = one.players.get(self.suite.name)
-            if player:
-                coverage = player.judge.coverage
-                assert isinstance(coverage, Behaviours)
-                fresh += coverage.take_fresh()
         part = {
             "count": count,
             "cases": {address: packer.take() for address, packer in self.packers.items()},
-            "behaviours": fresh,
+            "answers": {address: answers.take() for address, answers in self.answers.items()},
             "steps": self.steps,
             "divergences": self.divergences,
         }
@@ -230,26 +240,23 @@ class _Block:
         address, one = self.everyone[position]
         lost = self.lost.get(address, {})
         packer = self.packers[address]
-        refused = one.hello.refuses(self.suite)
-        if refused:
+        player = self.playing[address]
+        if player is None:
+            refused = one.hello.refuses(self.suite)
             ended = [Played(number, rows, UNSUPPORTED, 0, 0.0, "", refused) for number, rows in plans]
             for played in ended:
-                packer.add(played, NOTHING, comparable=False)
+                packer.add(played, comparable=False)
             return ended
-        player = one.player(self.suite)
-        coverage = player.judge.coverage
-        assert isinstance(coverage, Behaviours)
-        coverage.forget()
         comparable = not player.judge.observes
         ended = []
         for played in self._played(player, position, plans, lost):
-            shown = NOTHING if played.verdict == COULD_NOT_RUN else coverage.next()
-            packer.add(played, shown, comparable)
+            packer.add(played, comparable)
             self.failed[address] = self.failed[address] + 1 if played.verdict == COULD_NOT_RUN else 0
             if played.verdict == DIVERGES and played.judged:
                 self._diverged(address, played.number, played.judged)
             if self.players.spec.sample and self.players.spec.sampled(played.number) and played.verdict == CONFORMS:
-                self._keep(address, played.number, self._traced(player, played))
+                steps = played.judged.steps if played.judged else agreed(player.judge, played.rows)
+                self._keep(address, played.number, steps)
             ended.append(played)
         return ended
 
@@ -268,14 +275,6 @@ class _Block:
     def _given_up(self, position: int) -> str:
         failed = self.failed[self.everyone[position][0]]
         return f"given up after {GIVE_UP} cases in a row that could not be run" if failed >= GIVE_UP else ""
-
-    def _traced(self, player: Player, played: Played) -> list[Step]:
-        """The steps of a case that conformed; played once more when it was judged at once."""
-        if played.judged:
-            return played.judged.steps
-        if not player.judge.observes:
-            return agreed(player.judge, played.rows)
-        return player.execute(played.rows, played.number, count=False).steps
 
     def _diverged(self, address: str, number: int, judged: Judged) -> None:
         step = judged.steps[-1]

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.address import AddressError
 from rocketmq_conformance.conformance.campaign import blocks, columns
-from rocketmq_conformance.conformance.campaign.behaviours import Behaviour
+from rocketmq_conformance.conformance.campaign.behaviours import NOTHING, Behaviour
 from rocketmq_conformance.conformance.campaign.folder import STOP
 from rocketmq_conformance.conformance.campaign.playing import GIVE_UP
 from rocketmq_conformance.conformance.campaign.process import (
@@ -31,6 +32,7 @@ from rocketmq_conformance.conformance.campaign.process import (
 )
 from rocketmq_conformance.conformance.campaign.schedule import Block
 from rocketmq_conformance.conformance.campaign.shipping import check_worker
+from rocketmq_conformance.conformance.campaign.showing import Showing
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables import BEHAVIOURS, DIVERGENCES, STEPS
 
@@ -67,8 +69,10 @@ class Worker:
         self.job = job
         self.folder = Path(job.folder)
         self.player = PlayerProcess(job.spec, job.path, job.start)
-        #: Behaviours that a player told and no block on disk tells yet, by id: a player tells each of them once.
-        self._untold: dict[int, Behaviour] = {}
+        #: What the answers mean, by suite and address.
+        self._showing: dict[tuple[str, str], Showing] = {}
+        #: Behaviours that some block on disk tells.
+        self._told: set[int] = set()
         self._stopped_at: float | None = None
         self._looked = 0.0
 
@@ -97,7 +101,7 @@ class Worker:
             parts = self._parts(block)
         except Abandoned:
             return STOPPED
-        told = list(self._untold.values())
+        told = self._untold(block.suite)
         for table, schema, rows in (
             ("behaviours", BEHAVIOURS, told),
             ("steps", STEPS, [row for part in parts for row in part["steps"]]),
@@ -108,11 +112,25 @@ class Worker:
                 blocks.write(file, columns.table(schema, rows))
             elif table != "behaviours":  # what somebody who did not finish the block had found is not there any more
                 file.unlink(missing_ok=True)
-        packed = {address: [part["cases"][address] for part in parts] for address in self.job.spec.addresses}
-        blocks.write(cases, columns.cases_table(block.first, block.arm, packed))
-        for behaviour in told:
-            del self._untold[behaviour[0]]
+        played = {address: [part["cases"][address] for part in parts] for address in self.job.spec.addresses}
+        blocks.write(cases, columns.cases_table(block.first, block.arm, played))
+        self._told.update(row[0] for row in told)
         return FINISHED
+
+    def _untold(self, suite: str) -> list[Behaviour]:
+        """Behaviours of a suite that no block tells yet."""
+        met: dict[int, Behaviour] = {}
+        for (name, _), showing in self._showing.items():
+            if name == suite:
+                met |= showing.met
+        return [met[number] for number in sorted(met.keys() - self._told)]
+
+    def _show(self, suite: str, part: dict[str, Any]) -> None:
+        """Put what the cases of a part showed beside them."""
+        for address, packed in part["cases"].items():
+            showing = self._showing.setdefault((suite, address), Showing(suite))
+            steps = np.frombuffer(packed["steps"], np.int32)
+            part["cases"][address] = packed, showing.take(steps, part["answers"].get(address, NOTHING))
 
     def _parts(self, block: Block) -> list[dict[str, Any]]:
         """The block as its player tells it; several players if need be."""
@@ -128,9 +146,9 @@ class Worker:
             command = {"do": "play", "suite": block.suite, "first": at, "count": suspect - at, "lost": lost}
             try:
                 for part in self.player.ask(command | {"singly": died_of is not None}, self._overdue):
+                    self._show(block.suite, part)
                     parts.append(part)
                     at += part["count"]
-                    self._untold.update({row[0]: row for row in part["behaviours"]})
             except PlayerDiedError as died:
                 case = died.case if at <= died.case < end else at
                 again = died_of == (died_of := (case, max(died.address, 0)))
