@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +53,7 @@ def tell(
     mark = fingerprint(suite, shrunk.judged.steps[-1])
     file = plan_file(Path(folder), suite, mark if one is players.first and not other else f"{mark}-{_tag(one, other)}")
     file.parent.mkdir(parents=True, exist_ok=True)
-    hidden = file.with_name(f".{file.name}")
+    hidden = file.with_name(f".{file.name}.{os.getpid()}")  # another process may tell the same kind
     plan.write(hidden, suite, one.profile, players.spec.seed, [(case, shrunk.judged.rows)])
     hidden.replace(file)
     command = ["replay", str(file), one.address, *players.spec.judged_as]
