@@ -194,9 +194,9 @@ def _deed(letter: str, deed: Deed, side: Side) -> list[tuple[str, RenderableType
     rules = ", ".join(rule.get("id", "?") for rule in deed.rules)
     releases = profile({key: value for key, value in side.profile.items() if key != "java"})
     if deed.conforms:
-        why = f"as {releases} demands" + (f" by {clean(rules)}" if rules else "")
+        why = f"demanded by {clean(rules)} in {releases}" if rules else f"as {releases} demand it"
     else:
-        why = f"where {releases} demands {clean(deed.expected)}" + (f" by {clean(rules)}" if rules else "")
+        why = f"in {releases} {clean(rules) or 'the rules'} would have {clean(deed.expected)}"
     kind = f"kind of state: {clean(deed.state_kind)}" if deed.state_kind else ""
     rows: list[tuple[str, RenderableType]] = [(letter, Text(clean(deed.did), style=style)), ("", Text(why))]
     return [*rows, ("", Text(kind, style="dim"))] if kind else rows

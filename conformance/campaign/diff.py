@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -22,9 +22,11 @@ from rocketmq_conformance.conformance.campaign.parting import AGREED, COLUMNS, b
 from rocketmq_conformance.conformance.campaign.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.campaign.rebuild import Trace
 from rocketmq_conformance.conformance.divergence import rule_json, said
+from rocketmq_conformance.conformance.judge import Step
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import agrees
 from rocketmq_conformance.reports.campaign_diff import CampaignDifference, Deed, Difference, Side, SuiteDifference
+from rocketmq_conformance.reports.event import Separator
 from rocketmq_conformance.suites.registry import SUITES
 
 #: Cases per suite whose steps are rebuilt on both sides to find where they part.
@@ -175,7 +177,7 @@ class _Suite:
             len(a.numbers) - len(numbers),
             len(b.numbers) - len(numbers),
         )
-        return counted, list(self._told(rows, numbers[same]))
+        return counted, list(self._told(rows, numbers[same], rebuilds))
 
     def _parted(self, cases: Any, whole: Any, most: int, rebuilds: bool) -> tuple[pd.DataFrame, Counter[str], int]:
         """Where cases with other digests part; how many cannot be said to; how many were not looked at."""
@@ -189,27 +191,17 @@ class _Suite:
         parted.add(rows)
         return parted.rows, parted.undecided, max(0, len(cases) - most)
 
-    def _told(self, rows: pd.DataFrame, same: Any) -> Iterator[Difference]:
-        """The differences, the most frequent first."""
+    def _told(self, rows: pd.DataFrame, same: Any, rebuilds: bool) -> Iterator[Difference]:
+        """The differences, the most frequent first, each with what separates it if steps can be rebuilt for that."""
         key = ["operation", "kind", "class_a", "class_b"]
         grouped = rows.sort_values(["step", "case"]).groupby(key, sort=True)
         exemplars = grouped.head(1).set_index(key)
         sizes = grouped.size().sort_values(ascending=False, kind="stable")
-        others = [trace.steps for trace in map(self.a.trace, same[:CASES].tolist()) if trace.steps] if len(rows) else []
+        others = self._steps(same[:CASES].tolist()) if rebuilds and len(rows) else []
         for at, (parts, cases) in enumerate(sizes.items()):
             row = exemplars.loc[[parts]].iloc[0]
             mark = blake2b(repr((self.name, *parts)).encode(), digest_size=4).hexdigest()
-            separates = []
-            if at < SEPARATED:
-                chosen = grouped.get_group(parts).sort_values("case").head(CASES)
-                samples = [
-                    Sample(trace.steps, number - 1)
-                    for trace, number in zip(map(self.a.trace, chosen["case"].tolist()), chosen["step"], strict=True)
-                    if len(trace.steps) >= number
-                ]
-                agreeing = [Sample(steps, early) for steps, late in samples for early in range(late)]
-                agreeing += [Sample(steps, early) for steps in others for early in range(len(steps))]
-                separates = separators(self.a.rebuilder.suite, samples, agreeing)
+            separates = self._separated(grouped.get_group(parts), others) if rebuilds and at < SEPARATED else []
             case, step = int(row["case"]), int(row["step"])
             trace_a, trace_b = self.a.trace(case), self.b.trace(case)
             operation, before = _story(trace_a if len(trace_a.steps) >= step else trace_b, step)
@@ -225,6 +217,18 @@ class _Suite:
                 before,
                 separates,
             )
+
+    def _steps(self, cases: list[int]) -> list[Sequence[Step]]:
+        return [trace.steps for trace in map(self.a.trace, cases) if trace.steps]
+
+    def _separated(self, alike: pd.DataFrame, others: list[Sequence[Step]]) -> list[Separator]:
+        """What separates the steps of A at which cases part from steps of cases that are the same."""
+        chosen = alike.sort_values("case").head(CASES)
+        pairs = zip(map(self.a.trace, chosen["case"].tolist()), chosen["step"].tolist(), strict=True)
+        parting = [Sample(trace.steps, number - 1) for trace, number in pairs if len(trace.steps) >= number]
+        agreeing = [Sample(steps, early) for steps, late in parting for early in range(late)]
+        agreeing += [Sample(steps, early) for steps in others for early in range(len(steps))]
+        return separators(self.a.rebuilder.suite, parting, agreeing)
 
     def _deed(self, half: Half, trace: Trace, other: Half, step: int) -> Deed:
         """What one side did in a step: from its steps, or as the divergences of either side tell it."""

@@ -38,6 +38,8 @@ _BOUNDS = ((2**31, "2**31"), (2**53, "2**53"))
 _PARTS = ("topic", "broker", "id")
 
 Named = tuple[tuple[str, Any], ...]
+#: Numbers that a state holds under an argument: its name, the field, the number.
+Held = list[tuple[str, str, int]]
 
 
 def features(suite: Suite, steps: Sequence[Step], at: int) -> set[Feature]:
@@ -51,7 +53,9 @@ def features(suite: Suite, steps: Sequence[Step], at: int) -> set[Feature]:
     found.add(_simple(KIND, "kind of state", step.why.kind))
     found.update(_expected(step))
     if step.before is not None:
-        found.update(_state(suite, arguments, step.before, ""))
+        held: Held = []
+        found.update(_state(suite, arguments, step.before, "", held))
+        found.update(_compared(arguments, held))
     found.update(_history(suite, steps[:at], arguments))
     return found
 
@@ -220,24 +224,24 @@ def _expected(step: Step) -> Iterator[Feature]:
             yield _yes(EXPECTED, f"number expected = {len(expected)}", f"number expected is not {len(expected)}")
 
 
-def _state(suite: Suite, arguments: Named, state: Any, prefix: str) -> Iterator[Feature]:
-    """Fields of the state, and what they hold under the values of the arguments."""
+def _state(suite: Suite, arguments: Named, state: Any, prefix: str, numbers: Held) -> Iterator[Feature]:
+    """Fields of the state, and what they hold under the values of the arguments; numbers go into ``numbers``."""
     if not hasattr(state, "_fields"):
         return
     for name, value in zip(state._fields, state, strict=True):
         what = f"{prefix}{name}"
         if hasattr(value, "_fields"):
             if not prefix:
-                yield from _state(suite, arguments, value, f"{what}.")
+                yield from _state(suite, arguments, value, f"{what}.", numbers)
         elif isinstance(value, (Mapping, tuple, frozenset)):
             if not value:
                 yield _yes(STATE, f"state: {what} is empty", f"state: {what} is not empty")
-            yield from _held(suite, arguments, what, value)
+            yield from _held(suite, arguments, what, value, numbers)
         else:
             yield from _of_scalar(STATE, f"state: {what}", value)
 
 
-def _held(suite: Suite, arguments: Named, what: str, held: Any) -> Iterator[Feature]:
+def _held(suite: Suite, arguments: Named, what: str, held: Any, numbers: Held) -> Iterator[Feature]:
     if not isinstance(held, (Mapping, frozenset)):
         return
     for name, value in arguments:
@@ -252,7 +256,7 @@ def _held(suite: Suite, arguments: Named, what: str, held: Any) -> Iterator[Feat
             continue
         yield _yes(STATE, f"state: {what} has the {name}", f"state: {what} lacks the {name}")
         if isinstance(held, Mapping) and isinstance(held[key], int):
-            yield from _compared(arguments, f"{what} of the {name}", held[key])
+            numbers.append((name, f"{what} of the {name}", held[key]))
 
 
 def _keys(suite: Suite, name: str, value: Any) -> Iterator[Any]:
@@ -264,16 +268,24 @@ def _keys(suite: Suite, name: str, value: Any) -> Iterator[Any]:
         yield GROUP, queue.topic, queue.id
 
 
-def _compared(arguments: Named, what: str, held: int) -> Iterator[Feature]:
-    yield from _of_scalar(STATE, f"state: {what}", held)
-    for name, value in arguments:
-        if name == "offset" and isinstance(value, int):
-            if value < held:
-                yield _yes(STATE, f"{name} < {what}", f"{name} >= {what}")
-            elif value > held:
-                yield _yes(STATE, f"{name} > {what}", f"{name} <= {what}")
-            else:
-                yield _yes(STATE, f"{name} = {what}", f"{name} is not {what}")
+def _compared(arguments: Named, held: Held) -> Iterator[Feature]:
+    """Numbers that the state holds: by themselves, against an offset that is given, and against one another."""
+    for _, what, number in held:
+        yield from _of_scalar(STATE, f"state: {what}", number)
+        for name, value in arguments:
+            if name == "offset" and isinstance(value, int):
+                yield _order(name, value, what, number)
+    for (name, one, first), (other, two, second) in combinations(held, 2):
+        if name == other:
+            yield _order(one, first, two, second)
+
+
+def _order(one: str, first: int, other: str, second: int) -> Feature:
+    if first < second:
+        return _yes(STATE, f"{one} < {other}", f"{one} >= {other}")
+    if first > second:
+        return _yes(STATE, f"{one} > {other}", f"{one} <= {other}")
+    return _yes(STATE, f"{one} = {other}", f"{one} is not {other}")
 
 
 # --- history ----------------------------------------------------------------------------------------------------------
@@ -281,7 +293,7 @@ def _compared(arguments: Named, what: str, held: int) -> Iterator[Feature]:
 
 def _history(suite: Suite, earlier: Sequence[Step], arguments: Named) -> Iterator[Feature]:
     now = {name: value for name, value in arguments if not isinstance(value, tuple)}
-    last: dict[str, str] = {}
+    last: dict[str, Step] = {}
     for step in earlier:
         name = suite.operations[step.row[0]].form.name
         yield _yes(HISTORY, f"earlier {name}", f"no earlier {name}")
@@ -297,13 +309,18 @@ def _history(suite: Suite, earlier: Sequence[Step], arguments: Named) -> Iterato
             if argument in now and type(now[argument]) is type(value) and now[argument] == value:
                 same = f"earlier {name} of the same {argument}"
                 yield _yes(HISTORY, same, f"no {same}")
-                last[argument] = name
+                last[argument] = step
             for feature in _of_scalar(PAST, argument, value):
                 text = f"earlier {name}({feature.text})"
                 yield _yes(PAST, text, f"no {text}")
-    for argument, name in last.items():
+    for argument, step in last.items():
+        name = suite.operations[step.row[0]].form.name
         text = f"last of the same {argument}: {name}"
         yield _yes(HISTORY, text, f"not {text}")
+        for other, value in _arguments(suite, step):
+            if other != argument and not isinstance(value, tuple):
+                for feature in _of_scalar(PAST, other, value):
+                    yield _yes(PAST, f"{text}({feature.text})", f"not {text}({feature.text})")
 
 
 def is_absence(suite: Suite, feature: Feature, positive: bool) -> bool:

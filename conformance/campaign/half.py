@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from rocketmq_conformance.conformance.campaign.reading import Campaign, plain
-from rocketmq_conformance.conformance.campaign.rebuild import OTHER_DIGEST, Fact, Rebuilder, Trace
+from rocketmq_conformance.conformance.campaign.rebuild import Fact, Rebuilder, Trace
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED
 
 #: Verdicts by code.
@@ -62,24 +62,25 @@ class Half:
 
     def trace(self, case: int) -> Trace:
         """The steps of a case, rebuilt."""
+        return self.rebuilder.rebuilt(self._fact(case))
+
+    def _fact(self, case: int) -> Fact:
         at = int(np.searchsorted(self.numbers, case))
-        return self.rebuilder.rebuilt(
-            Fact(
-                case,
-                VERDICTS[int(self.verdicts[at])],
-                int(self._steps[at]),
-                int(self.digests[at]),
-                "",
-                tuple(self._unsupported[at].as_py()) if self.left_out[at] else (),
-                self._told.get(case),
-            )
+        return Fact(
+            case,
+            VERDICTS[int(self.verdicts[at])],
+            int(self._steps[at]),
+            int(self.digests[at]),
+            "",
+            tuple(self._unsupported[at].as_py()) if self.left_out[at] else (),
+            self._told.get(case),
         )
 
     def rebuilds(self) -> bool:
         """Does this kit rebuild the campaign's cases? True when there is none to try."""
         decided = np.flatnonzero((self.verdicts < UNDECIDING) & (self.digests != 0))[:_PROBES]
-        tried = [self.trace(int(case)).missing for case in self.numbers[decided]]
-        return not tried or any(missing != OTHER_DIGEST for missing in tried)
+        tried = [self.rebuilder.comes_back(self._fact(int(case))) for case in self.numbers[decided]]
+        return not tried or any(tried)
 
     def plans(self) -> list[int]:
         """What decides the plans of the suite's cases, besides the seed: their length, and which operations occur."""

@@ -151,6 +151,10 @@ class Rebuilder:
                 return Trace(self.suite, self.address, fact.case, fact.verdict, stored, "" if whole else missing)
         return Trace(self.suite, self.address, fact.case, fact.verdict, steps, missing)
 
+    def comes_back(self, fact: Fact) -> bool:
+        """Does the seed give the case that was stored, or is it from another kit or rule book?"""
+        return self._from_seed(fact)[1] != OTHER_DIGEST
+
     def _from_seed(self, fact: Fact) -> tuple[tuple[Step, ...], str]:
         if fact.verdict not in (CONFORMS, DIVERGES, UNDECIDED) or not fact.steps:
             return (), fact.reason or fact.verdict
