@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TextIO
@@ -21,8 +22,8 @@ SAME, DIFFERENT, UNDECIDED, NOTHING = "same", "different", "undecided", "nothing
 EXIT_CODES = {SAME: 0, DIFFERENT: 1, UNDECIDED: 3, NOTHING: 3}
 _STYLES = {SAME: "green", DIFFERENT: "red", UNDECIDED: "yellow", NOTHING: "yellow"}
 
-#: Differences told in full; further ones get a line each.
-BLOCKS = 10
+#: Differences of a suite that are told in full; further ones get a line each.
+BLOCKS = 5
 #: Earlier steps shown of an exemplar: the first ones and the last ones.
 _FIRST, _LAST = 3, 6
 
@@ -141,10 +142,15 @@ def show(difference: CampaignDifference, stream: TextIO, *, width: int | None = 
     screen = Screen(stream, width)
     screen.show(*_header(difference))
     screen.gap()
-    for number, one in enumerate(difference.differences[:BLOCKS], start=1):
-        screen.show(_block(one, number, difference))
+    told = Counter[str]()
+    rest = []
+    for one in difference.differences:
+        told[one.suite] += 1
+        if told[one.suite] > BLOCKS:
+            rest.append(one)
+            continue
+        screen.show(_block(one, told.total() - len(rest), difference))
         screen.gap()
-    rest = difference.differences[BLOCKS:]
     for one in rest:
         line = f"one more difference: {one.suite}, {count(one.cases, 'case')}, case {one.case}: {one.operation}"
         screen.show(Text("  " + clean(line)), wrap=False)
@@ -239,22 +245,23 @@ def _before(steps: Sequence[Sequence[str]]) -> Table:
 
 
 def _table(suites: Sequence[SuiteDifference]) -> Table:
+    """Cases by suite. Columns of which every number is 0 are left out, except for the first two."""
+    numbers = {
+        "same": ([suite.same for suite in suites], "green"),
+        "different": ([suite.different for suite in suites], "bold red"),
+        "not looked at": ([suite.not_looked_at for suite in suites], "yellow"),
+        "verdict only": ([suite.verdict_only for suite in suites], "yellow"),
+        "undecided": ([sum(suite.undecided.values()) + suite.neither for suite in suites], "yellow"),
+        "only in A": ([suite.only_a for suite in suites], ""),
+        "only in B": ([suite.only_b for suite in suites], ""),
+    }
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("suite", no_wrap=True)
-    for name in ("same", "different", "not looked at", "verdict only", "undecided", "only in A", "only in B"):
+    shown = [(name, *column) for name, column in numbers.items() if any(column[0]) or name in ("same", "different")]
+    for name, _, _ in shown:
         table.add_column(name, justify="right")
-    for suite in suites:
-        undecided = sum(suite.undecided.values()) + suite.neither
-        numbers = (
-            (suite.same, "green"),
-            (suite.different, "bold red"),
-            (suite.not_looked_at, "yellow"),
-            (suite.verdict_only, "yellow"),
-            (undecided, "yellow"),
-            (suite.only_a, ""),
-            (suite.only_b, ""),
-        )
-        cells = [Text(f"{number:,}", style=style if number else "dim") for number, style in numbers]
+    for at, suite in enumerate(suites):
+        cells = [Text(f"{counts[at]:,}", style=style if counts[at] else "dim") for _, counts, style in shown]
         table.add_row(Text(clean(suite.suite), style="bold"), *cells)
     return table
 

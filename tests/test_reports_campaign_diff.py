@@ -99,10 +99,12 @@ def test_what_programs_read() -> None:
     assert end == {"line": "end", "verdict": "different", "exit_code": 1, "seconds": 2.5}
 
 
-def test_many_differences_are_told_in_a_line_each() -> None:
+def test_of_each_suite_a_few_differences_are_told_in_full() -> None:
     many = [replace(BUSY, fingerprint=f"{at:08x}", cases=100 - at) for at in range(BLOCKS + 3)]
+    many += [replace(BUSY, suite="start-push")]
     said = shown(replace(FOUND, differences=many))
-    assert said.count("\nDifference ") == BLOCKS
+    assert said.count("\nDifference ") == BLOCKS + 1
+    assert f"\nDifference {BLOCKS + 1}: start-push, " in said
     assert said.count("\n  one more difference: remote-store, ") == 3
 
 
