@@ -25,6 +25,8 @@ from rocketmq_conformance.suites.suite import Suite
 
 #: Cases of a cluster, and conforming cases, that are looked at.
 CASES = 200
+#: Blocks that cases of a cluster are looked for in: each is two files to be read.
+BLOCKS = 32
 #: Agreeing steps that are looked at.
 AGREEING = 800
 #: Separators that are named, and the smallest difference of shares that is worth a name.
@@ -59,7 +61,9 @@ class Discriminator:
         """What separates a cluster, the sharpest and simplest first; [] when its cases cannot be rebuilt."""
         rebuilder = self._rebuilder(cluster.suite, cluster.address)
         table = self._between(cluster)
-        chosen = table[table.fingerprint == cluster.fingerprint].sort_values("case").head(CASES)
+        alike = table[table.fingerprint == cluster.fingerprint].sort_values("case")
+        block = alike.case // self.campaign.block
+        chosen = alike[block.isin(block.unique()[:BLOCKS])].head(CASES)
         numbers = dict(zip(chosen.case.tolist(), chosen.step.tolist(), strict=True))
         diverging, agreeing = [], []
         for trace in rebuilder.traces(numbers):
