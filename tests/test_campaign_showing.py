@@ -11,7 +11,7 @@ import pytest
 from rocketmq_conformance.conformance.campaign import columns
 from rocketmq_conformance.conformance.campaign.behaviours import NOTHING, RULES, Answers, answer, transition
 from rocketmq_conformance.conformance.campaign.packing import Packer, signed
-from rocketmq_conformance.conformance.campaign.showing import Shown, Showing
+from rocketmq_conformance.conformance.campaign.showing import Showing, Shown
 from rocketmq_conformance.conformance.campaign.tables import CASES, DIVERGENCES
 from rocketmq_conformance.conformance.judge import Judge, Judged
 from rocketmq_conformance.conformance.player import Played, Player
@@ -97,7 +97,12 @@ def test_cases_do_not_run_into_one_another() -> None:
 
 def test_numbers_keep_their_meaning_from_part_to_part() -> None:
     answers, showing = Answers(), Showing("s")
-    for whys, results in (([ONE, TWO], [1, 1]), ([TWO, ONE], [1, 1]), ([THREE, ONE], [True, 1]), ([ONE, ONE], [1, "x"])):
+    for whys, results in (
+        ([ONE, TWO], [1, 1]),
+        ([TWO, ONE], [1, 1]),
+        ([THREE, ONE], [True, 1]),
+        ([ONE, ONE], [1, "x"]),
+    ):
         answers.add(whys, results)
         assert by_case(shown(showing, answers, [2])) == [expected("s", whys, results)]
 

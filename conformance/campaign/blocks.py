@@ -29,8 +29,10 @@ def write(file: Path, rows: pa.Table) -> None:
     try:
         pq.write_table(rows.cast(_plain(rows.schema)), hidden, compression="zstd")
         hidden.replace(file)
-    except BaseException:
+    except BaseException as error:
         hidden.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno:  # Arrow says it at length
+            raise OSError(error.errno, os.strerror(error.errno), str(file)) from error
         raise
 
 

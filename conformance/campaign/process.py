@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import mmap
 import os
 import selectors
@@ -125,8 +126,9 @@ class PlayerProcess:
             place.write(PLACE.pack(-1, -1, 0))
             place.flush()
             self._place = resources.enter_context(mmap.mmap(place.fileno(), PLACE.size))
+            self._errors = resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
             # what is appended goes to the end, wherever that is: the file can be cut short
-            self._errors = resources.enter_context(tempfile.TemporaryFile("a+b"))  # noqa: SIM115
+            fcntl.fcntl(self._errors, fcntl.F_SETFL, os.O_APPEND)
             self._process = subprocess.Popen(
                 [sys.executable, "-m", player_process.__name__, place.name, str(os.getpid())],
                 stdin=subprocess.PIPE,
