@@ -26,7 +26,8 @@ from rocketmq_conformance.suites.suite import Suite
 SIDES = ("client", "broker", "java")
 
 
-def _releases(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def named_releases(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Releases by side, of an option that is given as SIDE=RELEASE."""
     found = {}
     for value in values:
         side, equals, release = value.partition("=")
@@ -56,7 +57,7 @@ releases_option = click.option(
     "--with",
     "releases",
     multiple=True,
-    callback=_releases,
+    callback=named_releases,
     metavar="SIDE=RELEASE",
     help="Judge a side by this release: client=4.9.8, broker=5.1.4 or java=11 (the broker's).",
 )

@@ -9,12 +9,14 @@ from typing import Any
 
 import click
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.address import AddressError
 from rocketmq_conformance.conformance.campaign.diff_command import diff
 from rocketmq_conformance.conformance.campaign.promote_command import promote
 from rocketmq_conformance.conformance.command_options import (
     chosen_suites,
     default_out,
     like_option,
+    named_releases,
     overrides,
     patience_option,
     releases_option,
@@ -67,6 +69,13 @@ def campaign() -> None:
     "--steer", type=click.FloatRange(0, 0.9), help="Share of the cases for suites that still find something new."
 )
 @click.option("--memory", type=click.IntRange(min=64), help="MiB that a worker's player may take.  [default: 2048]")
+@click.option(
+    "--plans",
+    multiple=True,
+    callback=named_releases,
+    metavar="SIDE=RELEASE",
+    help="Draw the plans for this release, to compare campaigns of several.  [default: that of the first ADDRESS]",
+)
 @releases_option
 @like_option
 @patience_option
@@ -86,6 +95,7 @@ def run(
     sample: float | None,
     steer: float | None,
     memory: int | None,
+    plans: dict[str, str],
     releases: dict[str, str],
     like: str | None,
     patience: float,
@@ -98,7 +108,9 @@ def run(
     try:
         from rocketmq_conformance.conformance.campaign.driver import Driver, Means
         from rocketmq_conformance.conformance.campaign.library import begun
+        from rocketmq_conformance.conformance.campaign.master import MasterError
         from rocketmq_conformance.conformance.campaign.process import PlayerFaultError
+        from rocketmq_conformance.conformance.campaign.reading import CampaignError, DamagedError
     except ModuleNotFoundError as error:
         raise CouldNot(f"A campaign needs {error.name}: install the kit as rocketmq-conformance[spark].") from error
     asked: dict[str, Any] = {
@@ -108,6 +120,7 @@ def run(
         "steps": steps,
         "sample": sample,
         "steer": steer,
+        "plans": plans or None,
         "releases": overrides(releases, like) or None,
         "patience": patience,
         "memory": None if memory is None else memory << 20,
@@ -131,10 +144,10 @@ def run(
             fanout.add(junit.JunitReport(out / junit.NAME))
             fanout.add(html.HtmlReport(out / html.NAME))
             code = Driver(spec, Means(out, master, partitions, max_time, max_divergences), fanout).run(opened)
-    except ValueError as error:  # of a folder, a master or an address
-        raise click.UsageError(str(error)) from error
-    except CannotRunError as error:
+    except (CannotRunError, DamagedError) as error:
         raise CouldNot(str(error)) from error
+    except (AddressError, CampaignError, MasterError) as error:
+        raise click.UsageError(str(error)) from error
     except PlayerFaultError as error:
         click.echo(str(error), err=True)
         click.echo(KIT_FAULT, err=True)

@@ -132,7 +132,7 @@ class _Suite:
         if plans_a != plans_b:
             why = (
                 f"the releases that A and B were planned for do not have the same operations of {self.name} "
-                "(give both to one campaign, the older release first)"
+                "(begin both with the same --plans, or give both to one campaign)"
             )
             return self._uncompared(why), []
         rebuilds = self.a.rebuilds(), self.b.rebuilds()

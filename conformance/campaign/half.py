@@ -85,7 +85,7 @@ class Half:
     def plans(self) -> list[int]:
         """What decides the plans of the suite's cases, besides the seed: their length, and which operations occur."""
         suite = self.rebuilder.suite
-        profile = self.campaign.profile(self.campaign.addresses[0])
+        profile = self.campaign.planned
         return [self.campaign.steps or suite.steps, *suite.offered(profile)]
 
 

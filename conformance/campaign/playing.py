@@ -93,6 +93,10 @@ class Players:
             self.close()
             raise
 
+    @property
+    def _planned(self) -> Profile:
+        return plan.profile_of({**plan.profile_json(self._all[0].profile), **self.spec.plans})
+
     def introduce(self) -> list[dict[str, Any]]:
         """Who each address is: a JSON object each."""
         return [self._introduced(one) for one in self._all]
@@ -129,7 +133,7 @@ class Players:
 
     def plans(self, suite: Suite, numbers: Sequence[int]) -> list[Numbered]:
         """The plans of cases: the same for every address."""
-        draw = sampler(suite, self._all[0].profile)
+        draw = sampler(suite, self._planned)
         steps = self.spec.steps_of(suite)
         return [(number, draw.case(self.spec.seed, number, steps)) for number in numbers]
 

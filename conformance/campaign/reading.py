@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from rocketmq_conformance.conformance import plan
 from rocketmq_conformance.conformance.campaign import blocks
 from rocketmq_conformance.conformance.campaign.tables import BLOCKS, RUNS, TEXT, VERSION
 from rocketmq_conformance.models.profile import Profile
@@ -45,6 +46,8 @@ class Campaign:
     steps: int | None
     #: Cases of a block.
     block: int
+    #: Releases whose operations the plans have, by side, where they are not those of the first address.
+    plans: dict[str, str] = field(default_factory=dict)
     #: Releases that judge, by address; empty before the first session has told them.
     profiles: dict[str, Profile] = field(default_factory=dict)
     #: Name and version of the implementations, by address.
@@ -60,6 +63,11 @@ class Campaign:
             else:
                 said = f"{self.folder} has no address {address!r}; it has {', '.join(self.addresses)}."
             raise CampaignError(said) from None
+
+    @property
+    def planned(self) -> Profile:
+        """The releases whose operations the plans have; CampaignError when no session has told them yet."""
+        return plan.profile_of({**plan.profile_json(self.profile(self.addresses[0])), **self.plans})
 
     def finished(self, suite: str) -> list[int]:
         """Numbers of the finished blocks of a suite, ascending."""
@@ -171,6 +179,7 @@ def _campaign(folder: Path, file: Path, said: dict[str, Any]) -> Campaign:
         wanted["cases"],
         steps,
         wanted["block"],
+        wanted.get("plans") or {},
     )
 
 

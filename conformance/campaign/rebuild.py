@@ -98,7 +98,7 @@ class Rebuilder:
         self.suite = SUITES[suite]
         self.address = address
         self.judge = Judge(self.suite, campaign.profile(address).judged())
-        self._draw = sampler(self.suite, campaign.profile(campaign.addresses[0]))
+        self._draw = sampler(self.suite, campaign.planned)
 
     def plan(self, case: int) -> list[Row]:
         """The plan of a case."""

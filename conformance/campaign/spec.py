@@ -30,6 +30,8 @@ class Spec:
     steer: float = 0.0
     #: Releases that judge a side, by side ("client", "broker", "java").
     releases: dict[str, str] = field(default_factory=dict)
+    #: Releases whose operations the plans have, by side; those of the first address where there are none.
+    plans: dict[str, str] = field(default_factory=dict)
     #: Seconds that one operation may take.
     patience: float = 60.0
     #: Bytes that a player may take before it is replaced.
@@ -41,8 +43,11 @@ class Spec:
 
     @classmethod
     def of(cls, json: Mapping[str, Any]) -> Spec:
-        """Read :meth:`json` again; TypeError or KeyError when it is none."""
+        """Read :meth:`json` again; KeyError with the name of what is missing, ValueError with that of what is wrong."""
         given = {item.name: json[item.name] for item in fields(cls)}
+        for name, value in given.items():
+            if not _fits(name, value):
+                raise ValueError(name)
         return cls(**{**given, "addresses": tuple(given["addresses"]), "suites": tuple(given["suites"])})
 
     @property
@@ -61,6 +66,20 @@ class Spec:
     def chosen(self) -> list[Suite]:
         """The suites."""
         return [SUITES[name] for name in self.suites]
+
+
+def _fits(name: str, value: Any) -> bool:
+    """Can a field have such a value?"""
+    match name:
+        case "addresses" | "suites":
+            known = isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
+            return known and (name == "addresses" or set(value) <= set(SUITES))
+        case "releases" | "plans":
+            return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
+        case "sample" | "steer" | "patience":
+            return type(value) in (int, float)
+        case _:
+            return type(value) is int or (name == "steps" and value is None)
 
 
 #: Bounds of a block: few files, and at most some seconds of work lost when one is not finished.
