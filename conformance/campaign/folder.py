@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.campaign.reading import FILE, CampaignError, open_campaign
+from rocketmq_conformance.conformance.campaign.reading import FILE, CampaignError, DamagedError, open_campaign
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables import VERSION
 from rocketmq_conformance.models import rulebook
@@ -43,14 +43,15 @@ def resume(folder: Path, wanted: dict[str, Any]) -> Spec:
     """What the campaign in a folder was asked for.
 
     ``wanted`` is what the user asks for now, by field of ``Spec``; CampaignError when the campaign was asked for
-    something else, or was judged by other rules, or is none.
+    something else, or was judged by other rules, or is none, DamagedError when it cannot be read.
     """
     stored = open_campaign(folder)
     try:
         spec = Spec.of(stored.configuration)
-    except (KeyError, TypeError) as error:
-        raise CampaignError(
-            f"{folder / FILE} is damaged (the configuration lacks {error}): begin again in another folder."
+    except (KeyError, ValueError) as error:
+        what = "lacks" if isinstance(error, KeyError) else "has a wrong"
+        raise DamagedError(
+            f"{folder / FILE} is damaged (the configuration {what} {error.args[0]!r}): begin again in another folder."
         ) from error
     for item in fields(Spec):
         now, then = wanted.get(item.name), getattr(spec, item.name)
