@@ -15,6 +15,7 @@ _MODULES = (
     "start_pull",
     "broker_offsets",
     "broker_search",
+    "broker_admin",
     "broker_expired",
     "broker_restart",
 )

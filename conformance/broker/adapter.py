@@ -14,16 +14,18 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker import administering, operations, wire
 from rocketmq_conformance.conformance.broker.heard import heard
 from rocketmq_conformance.conformance.broker.lanes import Job, run
-from rocketmq_conformance.conformance.broker.operations import OPERATIONS, Names, begin, clean_up
+from rocketmq_conformance.conformance.broker.operations import Names, begin, clean_up, leave
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.broker.process import Broker
 from rocketmq_conformance.conformance.broker.store import write_aged_store
 from rocketmq_conformance.conformance.messages import BROKER, MEMBER, Hear, request_text, response_text
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.lifecycle import KILL
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
@@ -48,6 +50,7 @@ _LATE = 0.5
 _IDLE = 60.0
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
+_OPERATIONS = operations.OPERATIONS | administering.OPERATIONS
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
 
 
@@ -159,6 +162,8 @@ class BrokerAdapter:
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
         self._hear: Hear | None = None
+        #: What members were told about resets, by group.
+        self._resets: dict[str, Command] = {}
 
     # --- the adapter ------------------------------------------------------------------------------------------
 
@@ -227,6 +232,7 @@ class BrokerAdapter:
         for lane, suite in cases:
             self._cases += 1
             names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
+            names.told = self._told
             with_topic, with_group = suite.name != "broker-expired", suite.name != "broker-search"
             begun.append(begin(names, with_topic, with_group))
         self._play(begun)
@@ -256,10 +262,11 @@ class BrokerAdapter:
         outcomes: list[Outcome] = []
         for operation in operations:
             outcomes.append((yield from self._job(lane, operation)))
+        yield from leave(self._lanes[lane])
         return outcomes
 
     def _job(self, lane: int, operation: Operation) -> Job[Outcome]:
-        requests = OPERATIONS.get(operation.form.name)
+        requests = _OPERATIONS.get(operation.form.name)
         if requests is None:
             return Unsupported(f"{operation.form.name} is nothing that a broker is asked here")
         names = self._lanes[lane]
@@ -269,6 +276,14 @@ class BrokerAdapter:
         except TimeoutError as error:
             return Err("TIMEOUT", definite=False, detail=str(error))
         return outcome_of(result)
+
+    def _told(self, group: str) -> Command | None:
+        """The last thing that the broker told the members of a group about a reset; it is given once."""
+        connection = self._connection
+        for request in connection.requests() if connection is not None else ():
+            if request.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
+                self._resets[request.ext.get("group", "")] = request
+        return self._resets.pop(group, None)
 
     # --- the broker as a whole --------------------------------------------------------------------------------
 

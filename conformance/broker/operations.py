@@ -40,6 +40,10 @@ class Names:
     logs: dict[tuple[str, int], QueueLog] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
     used_groups: set[str] = field(default_factory=set)
+    #: Groups that a member of the case is registered in.
+    joined: set[str] = field(default_factory=set)
+    #: Takes what the broker told the members of a group about a reset; None when it told them nothing.
+    told: Callable[[str], Command | None] = lambda group: None
 
     def topic(self, index: int) -> str:
         """The name of a topic."""
@@ -48,6 +52,10 @@ class Names:
     def group(self, index: int) -> str:
         """The name of a group."""
         return f"{self.prefix}-{GROUPS[index]}"
+
+    def client(self) -> str:
+        """The client id of the case's member."""
+        return f"{self.prefix}-member"
 
     def used_group(self, index: int) -> str:
         """The same, for a request that may leave something behind under the name."""
@@ -68,8 +76,17 @@ def begin(names: Names, with_topic: bool, with_group: bool) -> Job[None]:
         )
 
 
+def leave(names: Names) -> Job[None]:
+    """Unregister the case's member: a broker closes the connection of one that is silent for two minutes."""
+    asks = [wire.unregister(names.client(), group) for group in sorted(names.joined)]
+    names.joined.clear()
+    if asks:
+        yield asks
+
+
 def clean_up(names: Names) -> Job[None]:
     """Delete what the case left behind."""
+    yield from leave(names)
     asks = [wire.delete_topic(topic) for topic in sorted(names.created)]
     asks += [wire.delete_group(group, "cleanOffset", "removeOffset") for group in sorted(names.used_groups)]
     if asks:

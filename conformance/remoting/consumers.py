@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import cast
 
 from rocketmq_conformance.conformance.remoting import heartbeat, java_json
@@ -26,6 +27,7 @@ class Consumers:
         self._peers: dict[int, Peer] = {}
         self.groups = members.NO_GROUPS
         self.locks = lock.NO_LOCKS
+        self._pulled: set[tuple[str, str]] = set()
 
     def handlers(self) -> Mapping[int, Answering]:
         """What it answers, by request code."""
@@ -42,6 +44,22 @@ class Consumers:
         """What a group registered for a topic."""
         entry = self.groups.get(group)
         return entry.subscriptions.get(topic) if entry else None
+
+    def pulled(self, group: str, topic: str) -> None:
+        """BQ-PULL-12: somebody pulled from a topic, and said what he wants of it."""
+        self._pulled.add((group, topic))
+
+    def elsewhere(self, group: str, topic: str) -> bool:
+        """BQ-CLONE-ONLINE: do the members of a group subscribe to other topics only?"""
+        registered = self.groups.get(group)
+        return registered is not None and members.elsewhere(
+            self._storage.rules, registered, topic, (group, topic) in self._pulled
+        )
+
+    def tell(self, group: str, request: Command) -> None:
+        """Send every member of a group a request of the broker's own."""
+        for number in self.groups[group].members:
+            self._peers[number].tell(replace(request))
 
     def closed(self, peer: Peer) -> None:
         """BQ-HB-5: a connection is gone."""

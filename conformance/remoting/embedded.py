@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.remoting.listener import Listener, Peer
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
 from rocketmq_conformance.conformance.remoting.offsets import Offsets
 from rocketmq_conformance.conformance.remoting.pulling import Pulls
+from rocketmq_conformance.conformance.remoting.resets import Resets
 from rocketmq_conformance.conformance.remoting.sending import Sends
 from rocketmq_conformance.conformance.remoting.storage import Storage
 from rocketmq_conformance.models.broker.lifecycle import restart
@@ -96,10 +97,13 @@ class EmbeddedBroker:
         self._listener = Listener(desk, host, port, echo=wire.echoes_binary, version=wire.ordinal)
         self._storage = Storage(self._rules, clock, auto_create)
         self._consumers = Consumers(self._storage, clock)
-        self._pulls = Pulls(self._storage, self._consumers.subscription, self._listener.later, wire.lite_pulls)
+        self._pulls = Pulls(
+            self._storage, self._consumers.subscription, self._consumers.pulled, self._listener.later, wire.lite_pulls
+        )
         self._sends = Sends(self._storage, self._where, self._stored)
         administration = Administration(self.profile, self._storage, name, cluster, self._where, clock())
-        for part in (self._consumers, self._sends, Offsets(self._storage), administration, self._pulls):
+        resets = Resets(self._storage, self._consumers, name)
+        for part in (self._consumers, self._sends, Offsets(self._storage), administration, resets, self._pulls):
             desk.add(part.handlers())
         desk.on_leave(self._pulls.closed)
         desk.on_leave(self._consumers.closed)

@@ -52,13 +52,20 @@ class _Held:
 
 class Pulls:
     """Answers pulls from a storage. ``later`` calls back after some seconds; ``subscription`` knows what a group
-    registered for a topic; ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
+    registered for a topic, ``pulled`` is told who pulls;
+    ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
 
     def __init__(
-        self, storage: Storage, subscription: Callable[[str, str], Registered | None], later: Later, lite: bool
+        self,
+        storage: Storage,
+        subscription: Callable[[str, str], Registered | None],
+        pulled: Callable[[str, str], object],
+        later: Later,
+        lite: bool,
     ) -> None:
         self._storage = storage
         self._subscription = subscription
+        self._pulled = pulled
         self._later = later
         self._lite = lite
         self._held: dict[tuple[str, int], list[_Held]] = {}
@@ -129,6 +136,8 @@ class Pulls:
         if isinstance(result, Err):
             return refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue))
         status, following, low, high, found = cast(Pulled, result)
+        if int(ext["sysFlag"]) & SUBSCRIPTION:
+            self._pulled(group, topic)
         body = storage.stored(topic, queue, found) if found else b""
         answer = {
             "suggestWhichBrokerId": "0",
