@@ -24,7 +24,7 @@ def _join(names: Names, group: int, topics: tuple[int, ...]) -> Requests:
 
 
 def _leave(names: Names, group: int) -> Requests:
-    name = names.group(group)
+    name = names.used_group(group)  # unregistering creates the group, too
     names.joined.discard(name)
     (answer,) = yield [wire.unregister(names.client(), name)]
     return wire.refused(answer)

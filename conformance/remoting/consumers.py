@@ -83,6 +83,7 @@ class Consumers:
     def _unregister(self, peer: Peer, request: Command) -> Command:
         group = request.ext.get("consumerGroup")
         if group is not None:
+            self._storage.know_group(group)
             self.groups, told, _ = members.unregister(self._storage.rules, self.groups, peer.number, group)
             self._tell(group, cast(tuple[int, ...], told))
         return Command(0)

@@ -6,6 +6,7 @@ The rules are in the modules beside this one; here indexes become names, and eve
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import aged, clone, members
@@ -19,12 +20,22 @@ from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.models.rule import Answer, Rule, Why
 
 #: The connection of the one member that a group may have, and its client id.
 CONNECTION, CLIENT = 0, "member"
 #: What a filter looks at, of a message that passes every filter and limit.
 _SMALL = Entry(0)
+
+
+RULES = (
+    Rule(
+        "BQ-GROUP-LOOKUP",
+        "A broker that may (autoCreateSubscriptionGroup, the default) creates an unknown group when it looks the group "
+        "up: for a heartbeat, for a pull, and even for a member that unregisters.",
+        "SubscriptionGroupManager#findSubscriptionGroupConfig @ 4.7.1, 4.9.7, 5.5.0",
+    ),
+)
 
 
 class Administered(NamedTuple):
@@ -83,28 +94,37 @@ class AdministeredModel:
         return _on(state, self.broker.max, topic, queue)
 
     def join(self, state: Administered, group: int, topics: tuple[int, ...]) -> Answer[Administered]:
-        """BQ-HB-1: None. The group is created if need be (autoCreateSubscriptionGroup)."""
+        """BQ-HB-1: None."""
         subscribed = {TOPICS[topic]: Registered(None, 0) for topic in topics}
         consumer = Consumer(GROUPS[group], subscribed)
         groups, _, why = members.heartbeat(self.rules, state.members, CONNECTION, CLIENT, consumer)
-        return Administered(_with_group(state.broker, GROUPS[group]), groups, state.pulled), None, why
+        broker = _with_group(state.broker, GROUPS[group])
+        if broker is not state.broker:
+            why = _creating(why)
+        return Administered(broker, groups, state.pulled), None, why
 
     def leave(self, state: Administered, group: int) -> Answer[Administered]:
         """BQ-HB-6: None."""
         groups, _, why = members.unregister(self.rules, state.members, CONNECTION, GROUPS[group])
-        return state._replace(members=groups), None, why
+        broker = _with_group(state.broker, GROUPS[group])
+        if broker is not state.broker:
+            why = _creating(why)
+        return Administered(broker, groups, state.pulled), None, why
 
     def pull(
         self, state: Administered, group: int, topic: int, queue: int, offset: int, commit: int | None
     ) -> Answer[Administered]:
         """BQ-PULL-*: (response code's name, next offset, offsets of the messages found), or the error.
 
-        The request carries its subscription, to everything. The group is created if need be.
+        The request carries its subscription, to everything.
         """
         broker = _with_group(state.broker, GROUPS[group])
+        created = broker is not state.broker
         log = broker.logs.get((TOPICS[topic], queue), ABSENT)
         asked = Pull(GROUPS[group], TOPICS[topic], queue, offset, commit=commit)
         after, result, why = pull(self.rules, broker, asked, None, [_SMALL] * len(log.times))
+        if created:
+            why = _creating(why)
         if isinstance(result, Err):
             return state._replace(broker=after), result, why
         status, following, _, _, found = cast(Pulled, result)
@@ -158,5 +178,12 @@ def _on(state: Administered, handler: Callable[..., Answer[BrokerState]], *argum
     return Administered(after, state.members, state.pulled), result, why
 
 
+@cache
+def _creating(why: Why) -> Why:
+    """The same reason where the group is created besides; one object for each."""
+    return Why((*why.rules, "BQ-GROUP-LOOKUP"), f"{why.kind}, group created")
+
+
 def _with_group(broker: BrokerState, group: str) -> BrokerState:
+    """BQ-GROUP-LOOKUP."""
     return broker if group in broker.groups else broker._replace(groups=broker.groups | {group})
