@@ -16,6 +16,7 @@ _MODULES = (
     "broker_offsets",
     "broker_search",
     "broker_admin",
+    "broker_locks",
     "broker_expired",
     "broker_restart",
 )

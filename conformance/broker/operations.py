@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker import aged
 from rocketmq_conformance.models.broker.layout import GROUPS, QUEUES, TOPICS
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.model import AGED
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT, QueueLog
@@ -23,6 +24,9 @@ _GAP = 0.004
 _LOOK = 0.002
 #: How long a broker may take to apply what it has acknowledged (s).
 _APPLY_LIMIT = 20.0
+
+#: How long locks live unless rocketmq.broker.rebalance.lockMaxLiveTime says otherwise (s).
+DEFAULT_LEASE = MAX_LIVE_TIME / 1000
 
 Requests = Generator[Wish, list[Command], Result]
 
@@ -40,6 +44,9 @@ class Names:
     logs: dict[tuple[str, int], QueueLog] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
     used_groups: set[str] = field(default_factory=set)
+    #: When the case began (s, monotonic), and how long the broker's locks live (s).
+    begun: float = field(default_factory=time.monotonic)
+    lease: float = DEFAULT_LEASE
     #: Groups that a member of the case is registered in.
     joined: set[str] = field(default_factory=set)
     #: Takes what the broker told the members of a group about a reset; None when it told them nothing.

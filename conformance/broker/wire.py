@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
+from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
 #: No broker has a topic of this name: a message for an unknown topic never creates it, whatever the broker's setting.
@@ -199,6 +200,34 @@ def clone(source: str, destination: str, topic: str | None, offline: bool) -> As
     """CLONE_GROUP_OFFSET; None is a field that is not sent."""
     ext = fields(srcGroup=source, destGroup=destination, topic=topic, offline=offline)
     return Ask(Request.CLONE_GROUP_OFFSET, ext)
+
+
+def lock(group: str, client: str | None, queues: Sequence[Queue]) -> Ask:
+    """LOCK_BATCH_MQ; a client of None is a field that is not sent."""
+    return Ask(Request.LOCK_BATCH_MQ, {}, _locks(group, client, queues))
+
+
+def unlock(group: str, client: str | None, queues: Sequence[Queue]) -> Ask:
+    """UNLOCK_BATCH_MQ; a client of None is a field that is not sent."""
+    return Ask(Request.UNLOCK_BATCH_MQ, {}, _locks(group, client, queues))
+
+
+def _locks(group: str, client: str | None, queues: Sequence[Queue]) -> bytes:
+    asked = [{"topic": topic, "brokerName": broker, "queueId": number} for topic, broker, number in queues]
+    body = {"consumerGroup": group, "mqSet": asked} | ({} if client is None else {"clientId": client})
+    return json.dumps(body).encode()
+
+
+def locked(answer: Command) -> frozenset[Queue] | Err:
+    """The queues that were granted, or the error."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    try:
+        found = java_json.loads(answer.body.decode())["lockOKMQSet"]
+        return frozenset((str(each["topic"]), str(each["brokerName"]), int(each["queueId"])) for each in found)
+    except (ValueError, KeyError, TypeError) as broken:
+        return Err("NO_FIELD", detail=f"a body without granted queues ({broken}): {answer.body[:200]!r}")
 
 
 def create_topic(topic: str, queues: int) -> Ask:

@@ -19,10 +19,11 @@ from rocketmq_conformance.models.outcome import Err
 
 
 class Consumers:
-    """Who consumes, and who holds which queue. ``clock`` gives ms since the epoch."""
+    """Who consumes, and who holds which queue. ``clock`` gives ms since the epoch; locks live ``lease`` ms."""
 
-    def __init__(self, storage: Storage, clock: Callable[[], int]) -> None:
+    def __init__(self, storage: Storage, clock: Callable[[], int], lease: int) -> None:
         self._storage = storage
+        self._lease = lease
         self._clock = clock
         self._peers: dict[int, Peer] = {}
         self.groups = members.NO_GROUPS
@@ -101,7 +102,7 @@ class Consumers:
 
     def _lock(self, peer: Peer, request: Command) -> Command:
         group, client, queues = _asked(request)
-        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock())
+        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock(), self._lease)
         if isinstance(granted, Err):
             return refused(granted)
         locked = [

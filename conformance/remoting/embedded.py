@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.remoting.resets import Resets
 from rocketmq_conformance.conformance.remoting.sending import Sends
 from rocketmq_conformance.conformance.remoting.storage import Storage
 from rocketmq_conformance.models.broker.lifecycle import restart
-from rocketmq_conformance.models.broker.lock import NO_LOCKS
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.broker.wire import WireRules
@@ -74,9 +74,9 @@ class _Desk:
 class EmbeddedBroker:
     """A broker and its name server on one port of one host; the system chooses a free port unless one is given.
 
-    ``clock`` gives store times and the age of locks, in ms since the epoch. With ``auto_create`` topics and groups
-    come into being when they are first used, as in a broker with default settings. ``faults`` plays request codes
-    by faults. Everything may be called from any thread while the broker runs.
+    ``clock`` gives store times and the age of locks, in ms since the epoch; locks live ``lease`` ms. With
+    ``auto_create`` topics and groups come into being when they are first used, as in a broker with default settings.
+    ``faults`` plays request codes by faults. Everything may be called from any thread while the broker runs.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class EmbeddedBroker:
         cluster: str = CLUSTER,
         auto_create: bool = True,
         clock: Callable[[], int] = now,
+        lease: int = MAX_LIVE_TIME,
     ) -> None:
         self.profile = profile or Profile()
         self._rules = BrokerRules.of(self.profile)
@@ -96,7 +97,7 @@ class EmbeddedBroker:
         desk = _Desk(wire.unknown_answered)
         self._listener = Listener(desk, host, port, echo=wire.echoes_binary, version=wire.ordinal)
         self._storage = Storage(self._rules, clock, auto_create)
-        self._consumers = Consumers(self._storage, clock)
+        self._consumers = Consumers(self._storage, clock, lease)
         self._pulls = Pulls(
             self._storage, self._consumers.subscription, self._consumers.pulled, self._listener.later, wire.lite_pulls
         )
