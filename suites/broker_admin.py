@@ -95,8 +95,9 @@ class Clone(Operation):
     offline: Annotated[bool, _BOOL]
 
 
-def _bind(profile: Profile) -> Bound:
-    model = AdministeredModel(profile)
+def bind(profile: Profile, server_reset: bool | None = None) -> Bound:
+    """The model; ``server_reset`` is the broker's property useServerSideResetOffset, None its release's default."""
+    model = AdministeredModel(profile, server_reset)
     return Bound(
         Administered(),
         (
@@ -146,7 +147,7 @@ SUITE = Suite(
         ResetQueue,
         Clone,
     ),
-    bind=_bind,
+    bind=bind,
     steps=80,
     show=_show,
     rules=values.ever(admin.RULES, clone.RULES),

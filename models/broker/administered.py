@@ -6,6 +6,7 @@ The rules are in the modules beside this one; here indexes become names, and eve
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple, cast
 
@@ -51,8 +52,11 @@ class AdministeredModel:
 
     __slots__ = ("broker", "rules")
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, server_reset: bool | None = None) -> None:
+        """``server_reset`` is the broker's property useServerSideResetOffset; None is its release's default."""
         self.broker = BrokerModel(profile)
+        if server_reset is not None:
+            self.broker.rules = replace(self.broker.rules, server_reset=server_reset)
         self.rules: BrokerRules = self.broker.rules
 
     def create_topic(self, state: Administered, topic: int, queues: int) -> Answer[Administered]:
