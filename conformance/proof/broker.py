@@ -31,7 +31,7 @@ from rocketmq_conformance.models.broker.model import BrokerModel
 from rocketmq_conformance.models.broker.restarts import SURVIVED
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, agrees, result_of
+from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rule import Answer
@@ -155,6 +155,8 @@ def prove_suite(
             state: Any = bound.initial
             for step, ((position, args), outcome) in enumerate(zip(plan, answered, strict=True)):
                 observed = _observed(outcome)
+                if isinstance(observed, Err) and not observed.definite:  # too busy, or silent: nothing can be concluded
+                    break
                 given = (observed, *args) if suite.operations[position].form.observes else args
                 after, expected, why = bound.handlers[position](state, *given)
                 place = f"{suite.show(state)}, {suite.name} case {number} step {step}"

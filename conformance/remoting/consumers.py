@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -62,6 +62,16 @@ class Consumers:
         for number in self.groups[group].members:
             self._peers[number].tell(replace(request))
 
+    def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
+        """BQ-LOCK-1: the queues that the client holds from now on."""
+        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock(), self._lease)
+        return cast(tuple[Queue, ...] | Err, granted)
+
+    def unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> Err | None:
+        """BQ-LOCK-3."""
+        self.locks, failed, _ = lock.unlock_batch(self.locks, group, client, queues)
+        return cast(Err | None, failed)
+
     def closed(self, peer: Peer) -> None:
         """BQ-HB-5: a connection is gone."""
         self._peers.pop(peer.number, None)
@@ -102,18 +112,15 @@ class Consumers:
 
     def _lock(self, peer: Peer, request: Command) -> Command:
         group, client, queues = _asked(request)
-        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock(), self._lease)
+        granted = self.lock(group, client, queues)
         if isinstance(granted, Err):
             return refused(granted)
-        locked = [
-            {"brokerName": broker, "queueId": number, "topic": topic}
-            for topic, broker, number in cast(tuple[Queue, ...], granted)
-        ]
+        locked = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
         return Command(0, body=document({"lockOKMQSet": locked}))
 
     def _unlock(self, peer: Peer, request: Command) -> Command:
-        self.locks, failed, _ = lock.unlock_batch(self.locks, *_asked(request))
-        return refused(failed) if isinstance(failed, Err) else Command(0)
+        failed = self.unlock(*_asked(request))
+        return Command(0) if failed is None else refused(failed)
 
 
 def _asked(request: Command) -> tuple[str, str | None, list[Queue]]:

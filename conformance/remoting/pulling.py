@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.remoting.listener import Peer
 from rocketmq_conformance.conformance.remoting.storage import Storage
 from rocketmq_conformance.models.broker import pull as model
 from rocketmq_conformance.models.broker.pull import COMMIT, SUBSCRIPTION, Codes, Pull, Pulled, Registered
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import Err, Result
 
 #: Seconds after which a broker looks at its held pulls again, whether or not what arrived passes their filter.
 HOLD_CHECK = 5.0
@@ -126,13 +126,19 @@ class Pulls:
         registered = self._subscription(ext["consumerGroup"], ext["topic"])
         return model.registered(self._storage.rules, registered, int(ext["subVersion"]))
 
+    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+        """BQ-PULL-*: what a pull finds (``Pulled``), or the error."""
+        storage = self._storage
+        entries = storage.entries(asked.topic, asked.queue)
+        storage.state, result, _ = model.pull(storage.rules, storage.state, asked, codes, entries)
+        return cast(Result, result)
+
     def _judge(self, request: Command, codes: Codes | Err, commits: bool) -> Command:
         ext, storage = request.ext, self._storage
         group, (topic, queue) = ext["consumerGroup"], place(request)
         offset = int(ext["queueOffset"])
         asked = Pull(group, topic, queue, offset, int(ext["maxMsgNums"]), int(ext["commitOffset"]) if commits else None)
-        entries = storage.entries(topic, queue)
-        storage.state, result, _ = model.pull(storage.rules, storage.state, asked, codes, entries)
+        result = self.find(asked, codes)
         if isinstance(result, Err):
             return refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue))
         status, following, low, high, found = cast(Pulled, result)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import cast
 
-from rocketmq_conformance.conformance.remoting.answer import Answering, optional, refused
+from rocketmq_conformance.conformance.remoting.answer import Answering, document, optional, refused
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.consumers import Consumers
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -14,7 +13,7 @@ from rocketmq_conformance.conformance.remoting.listener import Peer
 from rocketmq_conformance.conformance.remoting.storage import Storage
 from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.reset import Pairs, Reset, reset
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import Err, Result
 
 
 class Resets:
@@ -32,26 +31,34 @@ class Resets:
             Request.CLONE_GROUP_OFFSET: self._clone,
         }
 
+    # --- what is decided --------------------------------------------------------------------------------------
+
+    def reset(self, asked: Reset) -> Result:
+        """BQ-RESET-*: (pairs, what the members are told), or the error."""
+        online = asked.group in self._consumers.groups
+        self._storage.state, result, _ = reset(self._storage.rules, self._storage.state, asked, online)
+        return cast(Result, result)
+
+    def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
+        """BQ-CLONE-*; the topic may be blank."""
+        passed_over = not offline and self._consumers.elsewhere(source, topic)
+        self._storage.state = clone_offsets(self._storage.state, source, destination, topic, passed_over)[0]
+
+    # --- how it is asked --------------------------------------------------------------------------------------
+
     def _reset(self, peer: Peer, request: Command) -> Command:
-        ext, storage = request.ext, self._storage
+        ext = request.ext
         group, topic, queue = ext["group"], ext["topic"], optional(ext, "queueId")
-        force = ext.get("isForce") == "true"
         # a missing time is 0: Java's numbers are never missing
-        asked = Reset(
-            group,
-            topic,
-            optional(ext, "timestamp") or 0,
-            force,
-            -1 if queue is None else queue,
-            optional(ext, "offset"),
+        timestamp, force = optional(ext, "timestamp") or 0, ext.get("isForce") == "true"
+        result = self.reset(
+            Reset(group, topic, timestamp, force, -1 if queue is None else queue, optional(ext, "offset"))
         )
-        online = group in self._consumers.groups
-        storage.state, result, _ = reset(storage.rules, storage.state, asked, online)
         if isinstance(result, Err):
             return refused(result)
         pairs, told = cast(tuple[Pairs, Pairs | None], result)
         if told is not None:
-            fields = {"group": group, "topic": topic, "timestamp": str(asked.timestamp), "isForce": "false"}
+            fields = {"group": group, "topic": topic, "timestamp": str(timestamp), "isForce": "false"}
             push = Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, self._table(topic, told))
             self._consumers.tell(group, push)
         return Command(0, body=self._table(topic, pairs))
@@ -59,15 +66,12 @@ class Resets:
     def _table(self, topic: str, pairs: Pairs) -> bytes:
         """A body whose keys are objects (WIRE-JSON-2)."""
         members = [
-            json.dumps({"brokerName": self._name, "queueId": queue, "topic": topic}, separators=(",", ":"))
-            + f":{offset}"
+            document({"brokerName": self._name, "queueId": queue, "topic": topic}) + f":{offset}".encode()
             for queue, offset in pairs
         ]
-        return f'{{"offsetTable":{{{",".join(members)}}}}}'.encode()
+        return b'{"offsetTable":{' + b",".join(members) + b"}}"
 
     def _clone(self, peer: Peer, request: Command) -> Command:
-        ext, storage = request.ext, self._storage
-        source, topic = ext["srcGroup"], ext.get("topic", "").strip()
-        passed_over = ext.get("offline") != "true" and self._consumers.elsewhere(source, topic)
-        storage.state, _, _ = clone_offsets(storage.state, source, ext["destGroup"], topic, passed_over)
+        ext = request.ext
+        self.clone(ext["srcGroup"], ext["destGroup"], ext.get("topic", "").strip(), ext.get("offline") == "true")
         return Command(0)
