@@ -50,13 +50,15 @@ def _port(name: str, options: dict[str, str]) -> Adapter:
 
 
 def _mutant(name: str, options: dict[str, str]) -> Adapter:
-    from rocketmq_conformance.conformance.port.adapter import Port
-    from rocketmq_conformance.conformance.port.mutants import MUTANTS
+    from rocketmq_conformance.conformance.mutants import MUTANTS, of_broker, open_mutant
+    from rocketmq_conformance.models.profile import Profile
 
     if name not in MUTANTS:
         raise AddressError(f"No mutant is called {name!r} (`list mutants` names them all).")
     mutant = MUTANTS[name]
-    return cast(Adapter, Port(mutant.parts, via=_via(options, "mutant", ("call", "tcp")), name=f"mutant {name}"))
+    if of_broker(mutant) and options:
+        raise AddressError(f"The mutant {name} is a broker and takes no options.")
+    return open_mutant(mutant, Profile(), _via(options, "mutant", ("call", "tcp")))
 
 
 def _python(name: str, options: dict[str, str]) -> Adapter:

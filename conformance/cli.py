@@ -56,7 +56,7 @@ def cli() -> None:
       java-client:VERSION            the real Java client's own classes
       broker:VERSION                 a real broker, started from jars
       broker:HOST:PORT               a broker that is already running
-      mutant:NAME                    the port with one deliberate fault
+      mutant:NAME                    the port, or a broker, with one deliberate fault
     """
 
 
@@ -173,7 +173,7 @@ def list_(what: str, form: str) -> None:
                 fields = ", ".join(name for name, _ in op.form.domains)
                 click.echo(f"{suite.name}/{op.form.name}({fields})  {op.form.sentence}")
     else:
-        from rocketmq_conformance.conformance.port.mutants import MUTANTS
+        from rocketmq_conformance.conformance.mutants import MUTANTS
 
         for mutant in MUTANTS.values():
             note = f"  (equivalent: {mutant.equivalent})" if mutant.equivalent else ""

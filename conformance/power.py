@@ -1,4 +1,4 @@
-"""Power: every mutant must be noticed. Runs the mutants of the port and tells which suite and rule saw them first."""
+"""Power: every mutant must be noticed. Runs the mutants and tells which suite and rule saw them first."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from datetime import UTC, datetime
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance import plan
 from rocketmq_conformance.conformance.judge import Judge
-from rocketmq_conformance.conformance.port.adapter import PARTS, Port
+from rocketmq_conformance.conformance.mutants import MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.conformance.port.mutant import Mutant
-from rocketmq_conformance.conformance.port.mutants import MUTANTS
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES, Event
-from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.sampler import sampler
 
 Emit = Callable[[Event], None]
@@ -71,9 +69,8 @@ def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
 
 def judge_mutant(mutant: Mutant, profile: Profile, seed: int, limit: int) -> event.MutantJudged:
     """Run the suites of the mutant's parts, case by case in turn, until one diverges or ``limit`` cases have run."""
-    stage = Stage(Port(mutant.parts, name=f"mutant {mutant.name}"), profile)
-    suites = [SUITES[name] for name, part in PARTS.items() if part in mutant.parts and name in SUITES]
-    judges = [Judge(suite, profile) for suite in suites]
+    stage = Stage(open_mutant(mutant, profile), profile)
+    judges = [Judge(suite, profile) for suite in suites_of(mutant)]
     steps = 0
     try:
         for number in range(limit):

@@ -67,7 +67,7 @@ class Values:
         return _simpler_of(self.items, value)
 
     def schema(self) -> Schema:
-        return {"enum": list(self.items)}
+        return {"enum": [list(item) if isinstance(item, tuple) else item for item in self.items]}
 
 
 #: Whole numbers are listed up to so many.

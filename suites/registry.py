@@ -15,6 +15,8 @@ _MODULES = (
     "start_pull",
     "broker_offsets",
     "broker_search",
+    "broker_admin",
+    "broker_locks",
     "broker_expired",
     "broker_restart",
 )

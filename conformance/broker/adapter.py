@@ -14,16 +14,18 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker import administering, locking, operations, wire
 from rocketmq_conformance.conformance.broker.heard import heard
 from rocketmq_conformance.conformance.broker.lanes import Job, run
-from rocketmq_conformance.conformance.broker.operations import OPERATIONS, Names, begin, clean_up
+from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE, Names, begin, clean_up, leave
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.broker.process import Broker
 from rocketmq_conformance.conformance.broker.store import write_aged_store
 from rocketmq_conformance.conformance.messages import BROKER, MEMBER, Hear, request_text, response_text
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.lifecycle import KILL
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
@@ -34,6 +36,16 @@ T = TypeVar("T")
 
 #: Cases that are played side by side when nobody says otherwise.
 LANES = 64
+#: Suites whose cases mostly wait, and how many of them are played side by side.
+WAITING, WAITING_LANES = frozenset({"broker-locks"}), 256
+#: How long the locks of brokers live that the adapter starts (s): long beside a request, short beside patience.
+SHORT_LEASE = 1.0
+#: Leases that are too long to wait for (s).
+_LONGEST_LEASE = 10.0
+_TOO_LONG = (
+    "takes a minute: start the broker with -Drocketmq.broker.rebalance.lockMaxLiveTime=1000 and name it "
+    "HOST:PORT?lease=1000, or judge broker:VERSION"
+)
 #: Suites that are played one case at a time, because they change the broker as a whole.
 ALONE = frozenset({"broker-restart"})
 #: Suites that need the aged store.
@@ -48,6 +60,7 @@ _LATE = 0.5
 _IDLE = 60.0
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
+_OPERATIONS = operations.OPERATIONS | administering.OPERATIONS | locking.OPERATIONS
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
 
 
@@ -56,6 +69,9 @@ class Source(Protocol):
 
     #: Does the adapter own the broker, so that it may be stopped and reconfigured?
     owned: bool
+
+    #: How long its locks live (s).
+    lease: float
 
     def open(self) -> Connection:
         """Connect, starting the broker if need be; CannotRunError when it cannot be."""
@@ -75,8 +91,9 @@ class Running:
 
     owned = False
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE) -> None:
         self.host, self.port = host, port
+        self.lease = lease
 
     def open(self) -> Connection:
         """Connect."""
@@ -101,7 +118,8 @@ class Started:
 
     def __init__(self, release: Release, make: Callable[[], Broker] | None = None) -> None:
         self.release = release
-        self._make = make or (lambda: Broker(release, write_aged_store))
+        self.lease = SHORT_LEASE
+        self._make = make or (lambda: Broker(release, write_aged_store, lease=self.lease))
         self._broker: Broker | None = None
 
     @property
@@ -159,6 +177,8 @@ class BrokerAdapter:
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
         self._hear: Hear | None = None
+        #: What members were told about resets, by group.
+        self._resets: dict[str, Command] = {}
 
     # --- the adapter ------------------------------------------------------------------------------------------
 
@@ -204,7 +224,9 @@ class BrokerAdapter:
 
     def shared_address(self) -> str:
         """Where others reach the broker that this adapter started; "" for a broker of somebody else."""
-        return f"broker:127.0.0.1:{self.source.broker.port}" if isinstance(self.source, Started) else ""
+        if not isinstance(self.source, Started):
+            return ""
+        return f"broker:127.0.0.1:{self.source.broker.port}?lease={int(self.source.lease * 1000)}"
 
     def overhear(self, hear: Hear | None) -> None:
         """Tell of every request and response of operations from now on; None ends it."""
@@ -214,7 +236,7 @@ class BrokerAdapter:
 
     def lanes(self, suite: Suite) -> int:
         """How many cases of a suite may be played side by side."""
-        return 1 if suite.name in ALONE else LANES
+        return 1 if suite.name in ALONE else WAITING_LANES if suite.name in WAITING else LANES
 
     def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
         """Begin a case of a suite in each of these lanes."""
@@ -227,6 +249,8 @@ class BrokerAdapter:
         for lane, suite in cases:
             self._cases += 1
             names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
+            names.told = self._told
+            names.lease = self.source.lease
             with_topic, with_group = suite.name != "broker-expired", suite.name != "broker-search"
             begun.append(begin(names, with_topic, with_group))
         self._play(begun)
@@ -256,12 +280,15 @@ class BrokerAdapter:
         outcomes: list[Outcome] = []
         for operation in operations:
             outcomes.append((yield from self._job(lane, operation)))
+        yield from leave(self._lanes[lane])
         return outcomes
 
     def _job(self, lane: int, operation: Operation) -> Job[Outcome]:
-        requests = OPERATIONS.get(operation.form.name)
+        requests = _OPERATIONS.get(operation.form.name)
         if requests is None:
             return Unsupported(f"{operation.form.name} is nothing that a broker is asked here")
+        if operation.form.name == "wait" and self.source.lease > _LONGEST_LEASE:
+            return Unsupported(_TOO_LONG)
         names = self._lanes[lane]
         job = requests(names, *operation.args)
         try:
@@ -269,6 +296,14 @@ class BrokerAdapter:
         except TimeoutError as error:
             return Err("TIMEOUT", definite=False, detail=str(error))
         return outcome_of(result)
+
+    def _told(self, group: str) -> Command | None:
+        """The last thing that the broker told the members of a group about a reset; it is given once."""
+        connection = self._connection
+        for request in connection.requests() if connection is not None else ():
+            if request.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
+                self._resets[request.ext.get("group", "")] = request
+        return self._resets.pop(group, None)
 
     # --- the broker as a whole --------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Addresses of brokers: ``broker:VERSION[?via=jars]`` and ``broker:HOST:PORT``."""
+"""Addresses of brokers: ``broker:VERSION[?via=jars]`` and ``broker:HOST:PORT[?lease=MS]``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running, Started
+from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE
 from rocketmq_conformance.models.release import Release
 
 FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT (such as broker:127.0.0.1:10911)"
@@ -19,17 +20,21 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
 
     ``options`` are those of the address's query part. Nothing is started yet.
     """
-    unknown = set(options) - {"via"}
+    unknown = set(options) - {"via", "lease"}
     if unknown:
-        raise ValueError(f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars.")
+        raise ValueError(
+            f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars, and lease=MS for HOST:PORT."
+        )
     place = _HOST_AND_PORT.fullmatch(name)
     if place:
-        if options:
-            raise ValueError("broker:HOST:PORT takes no options: the broker is already running.")
+        if "via" in options:
+            raise ValueError("broker:HOST:PORT cannot be started via anything: the broker is already running.")
         port = int(place[3])
         if not 0 < port < 65536:
             raise ValueError(f"{port} is no port; write {FORM}.")
-        return BrokerAdapter(Running(place[1] or place[2], port))
+        return BrokerAdapter(Running(place[1] or place[2], port, _lease(options.get("lease"))))
+    if "lease" in options:
+        raise ValueError("lease is how long the locks of a running broker live; write it with broker:HOST:PORT.")
     try:
         release = Release.parse(name)
     except ValueError:
@@ -38,3 +43,12 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
     if via != "jars":
         raise CannotRunError(f"Brokers cannot be started via {via!r} here; write broker:{name}?via=jars.")
     return BrokerAdapter(Started(release))
+
+
+def _lease(text: str | None) -> float:
+    """Seconds; ValueError with a sentence when it is no number of ms."""
+    if text is None:
+        return DEFAULT_LEASE
+    if not text.isdecimal() or not int(text):
+        raise ValueError(f"{text!r} is no lease; write how many ms the broker's locks live, such as lease=1000.")
+    return int(text) / 1000

@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker import aged
 from rocketmq_conformance.models.broker.layout import GROUPS, QUEUES, TOPICS
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.model import AGED
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT, QueueLog
@@ -23,6 +24,9 @@ _GAP = 0.004
 _LOOK = 0.002
 #: How long a broker may take to apply what it has acknowledged (s).
 _APPLY_LIMIT = 20.0
+
+#: How long locks live unless rocketmq.broker.rebalance.lockMaxLiveTime says otherwise (s).
+DEFAULT_LEASE = MAX_LIVE_TIME / 1000
 
 Requests = Generator[Wish, list[Command], Result]
 
@@ -40,6 +44,13 @@ class Names:
     logs: dict[tuple[str, int], QueueLog] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
     used_groups: set[str] = field(default_factory=set)
+    #: When the case began (s, monotonic), and how long the broker's locks live (s).
+    begun: float = field(default_factory=time.monotonic)
+    lease: float = DEFAULT_LEASE
+    #: Groups that a member of the case is registered in.
+    joined: set[str] = field(default_factory=set)
+    #: Takes what the broker told the members of a group about a reset; None when it told them nothing.
+    told: Callable[[str], Command | None] = lambda group: None
 
     def topic(self, index: int) -> str:
         """The name of a topic."""
@@ -48,6 +59,10 @@ class Names:
     def group(self, index: int) -> str:
         """The name of a group."""
         return f"{self.prefix}-{GROUPS[index]}"
+
+    def client(self) -> str:
+        """The client id of the case's member."""
+        return f"{self.prefix}-member"
 
     def used_group(self, index: int) -> str:
         """The same, for a request that may leave something behind under the name."""
@@ -68,8 +83,17 @@ def begin(names: Names, with_topic: bool, with_group: bool) -> Job[None]:
         )
 
 
+def leave(names: Names) -> Job[None]:
+    """Unregister the case's member: a broker closes the connection of one that is silent for two minutes."""
+    asks = [wire.unregister(names.client(), group) for group in sorted(names.joined)]
+    names.joined.clear()
+    if asks:
+        yield asks
+
+
 def clean_up(names: Names) -> Job[None]:
     """Delete what the case left behind."""
+    yield from leave(names)
     asks = [wire.delete_topic(topic) for topic in sorted(names.created)]
     asks += [wire.delete_group(group, "cleanOffset", "removeOffset") for group in sorted(names.used_groups)]
     if asks:

@@ -175,8 +175,10 @@ class Broker:
         name_server: str = "",
         jars: ClassPath = class_path,
         sizes: Mapping[str, int] | None = None,
+        lease: float | None = None,
     ) -> None:
-        """``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog."""
+        """``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog; ``lease`` is
+        how long locks live (s), a minute unless given."""
         launcher = needs.java()
         self.java = needs.java_feature(launcher)
         path = jars(("rocketmq-broker",), needs.maven_version(release))
@@ -190,7 +192,7 @@ class Broker:
         for ending, size in (sizes or {}).items():
             self._properties |= {name: str(size) for name in self._properties if name.endswith(ending)}
         main = "org.apache.rocketmq.broker.BrokerStartup"
-        flags = needs.broker_flags(release, self.java)
+        flags = needs.broker_flags(release, self.java, lease)
         self._command = _command(launcher, flags, self.home, path, main, self._configuration)
 
     @property

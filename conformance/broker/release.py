@@ -81,10 +81,11 @@ def java_feature(launcher: str) -> int:
     return int(found.group(1))
 
 
-def broker_flags(release: Release, feature: int) -> tuple[str, ...]:
-    """Flags of the Java runtime for a broker."""
+def broker_flags(release: Release, feature: int, lease: float | None = None) -> tuple[str, ...]:
+    """Flags of the Java runtime for a broker whose locks live ``lease`` seconds (None: a minute)."""
     opened = _OPENED if release < _NEEDS_NO_FLAGS and feature >= 9 else ()
-    return (*_BROKER_MEMORY, *opened, *_DISK)
+    lives = () if lease is None else (f"-Drocketmq.broker.rebalance.lockMaxLiveTime={lease * 1000:.0f}",)
+    return (*_BROKER_MEMORY, *opened, *_DISK, *lives)
 
 
 def name_server_flags() -> tuple[str, ...]:

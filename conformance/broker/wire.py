@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.outcome import Err, Result
 
 #: No broker has a topic of this name: a message for an unknown topic never creates it, whatever the broker's setting.
 NO_DEFAULT_TOPIC = "CONFORMANCE_NO_DEFAULT"
-#: Pull flags: the request carries its subscription; it neither commits nor waits.
-_SUBSCRIBED = 4
+#: Pull flags: the request stores an offset; it carries its subscription. It never waits.
+_COMMITS, _SUBSCRIBED = 1, 4
 #: Most messages that one pull is asked for.
 _PULL_BATCH = 32
 #: Codes that say "I am too busy": nobody can conclude anything from them.
 _BUSY = frozenset({"SYSTEM_BUSY"})
+#: Codes of a pull that did what it was asked to, but brings no messages.
+_EMPTY_PULLS = frozenset({"PULL_NOT_FOUND", "PULL_RETRY_IMMEDIATELY", "PULL_OFFSET_MOVED"})
 
 
 class Ask(NamedTuple):
@@ -104,16 +109,16 @@ def send(topic: str, queue: int, born: int, body: bytes = b"x") -> Ask:
     return Ask(Request.SEND_MESSAGE_V2, ext, body)
 
 
-def pull(group: str, topic: str, queue: int, offset: int) -> Ask:
-    """PULL_MESSAGE from an offset, without waiting for messages."""
+def pull(group: str, topic: str, queue: int, offset: int, commit: int | None = None) -> Ask:
+    """PULL_MESSAGE from an offset, without waiting for messages; ``commit`` is the offset to store, if any."""
     ext = fields(
         consumerGroup=group,
         topic=topic,
         queueId=queue,
         queueOffset=offset,
         maxMsgNums=_PULL_BATCH,
-        sysFlag=_SUBSCRIBED,
-        commitOffset=0,
+        sysFlag=_SUBSCRIBED if commit is None else _SUBSCRIBED | _COMMITS,
+        commitOffset=commit or 0,
         suspendTimeoutMillis=0,
         subscription="*",
         subVersion=0,
@@ -132,6 +137,97 @@ def store_times(body: bytes) -> list[tuple[int, int]]:
         found.append((offset, time))
         at += max(size, 64)
     return found
+
+
+def pulled(answer: Command) -> Result:
+    """(response code's name, next offset, offsets of the messages) of a pull's answer, or its error."""
+    error = refused(answer)
+    if error is not None and error.code not in _EMPTY_PULLS:
+        return error
+    following = answer.ext.get("nextBeginOffset", "")
+    if not following.lstrip("-").isdecimal():
+        return Err("NO_FIELD", detail=f"a pull's answer without a number in 'nextBeginOffset': {following!r}")
+    return response_name(answer.code), int(following), tuple(offset for offset, _ in store_times(answer.body))
+
+
+def heartbeat(client: str, group: str, topics: Sequence[str]) -> Ask:
+    """HEART_BEAT of one push consumer, which subscribes to everything in these topics."""
+    subscriptions = [
+        {
+            "topic": topic,
+            "subString": "*",
+            "tagsSet": [],
+            "codeSet": [],
+            "subVersion": 0,
+            "classFilterMode": False,
+            "expressionType": "TAG",
+        }
+        for topic in topics
+    ]
+    consumer = {
+        "groupName": group,
+        "consumeType": "CONSUME_PASSIVELY",
+        "messageModel": "CLUSTERING",
+        "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
+        "subscriptionDataSet": subscriptions,
+        "unitMode": False,
+    }
+    body = {"clientID": client, "producerDataSet": [], "consumerDataSet": [consumer]}
+    return Ask(Request.HEART_BEAT, {}, json.dumps(body).encode())
+
+
+def unregister(client: str, group: str) -> Ask:
+    """UNREGISTER_CLIENT of a consumer."""
+    return Ask(Request.UNREGISTER_CLIENT, {"clientID": client, "consumerGroup": group})
+
+
+def reset(group: str, topic: str, timestamp: int, force: bool, queue: int | None, offset: int | None) -> Ask:
+    """INVOKE_BROKER_TO_RESET_OFFSET (``timestamp`` in ms since the epoch); None is a field that is not sent."""
+    ext = fields(group=group, topic=topic, timestamp=timestamp, isForce=force, queueId=queue, offset=offset)
+    return Ask(Request.INVOKE_BROKER_TO_RESET_OFFSET, ext)
+
+
+def offset_pairs(body: bytes) -> tuple[tuple[int, int], ...] | Err:
+    """Sorted (queue, offset) pairs of a body such as ``{"offsetTable":{{"queueId":0,…}:5}}`` (WIRE-JSON-2)."""
+    try:
+        table = java_json.loads(body.decode())["offsetTable"]
+        return tuple(sorted((int(dict(queue)["queueId"]), int(offset)) for queue, offset in table.items()))
+    except (ValueError, KeyError, TypeError) as error:
+        return Err("NO_FIELD", detail=f"a body without a table of offsets ({error}): {body[:200]!r}")
+
+
+def clone(source: str, destination: str, topic: str | None, offline: bool) -> Ask:
+    """CLONE_GROUP_OFFSET; None is a field that is not sent."""
+    ext = fields(srcGroup=source, destGroup=destination, topic=topic, offline=offline)
+    return Ask(Request.CLONE_GROUP_OFFSET, ext)
+
+
+def lock(group: str, client: str | None, queues: Sequence[Queue]) -> Ask:
+    """LOCK_BATCH_MQ; a client of None is a field that is not sent."""
+    return Ask(Request.LOCK_BATCH_MQ, {}, _locks(group, client, queues))
+
+
+def unlock(group: str, client: str | None, queues: Sequence[Queue]) -> Ask:
+    """UNLOCK_BATCH_MQ; a client of None is a field that is not sent."""
+    return Ask(Request.UNLOCK_BATCH_MQ, {}, _locks(group, client, queues))
+
+
+def _locks(group: str, client: str | None, queues: Sequence[Queue]) -> bytes:
+    asked = [{"topic": topic, "brokerName": broker, "queueId": number} for topic, broker, number in queues]
+    body = {"consumerGroup": group, "mqSet": asked} | ({} if client is None else {"clientId": client})
+    return json.dumps(body).encode()
+
+
+def locked(answer: Command) -> frozenset[Queue] | Err:
+    """The queues that were granted, or the error."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    try:
+        found = java_json.loads(answer.body.decode())["lockOKMQSet"]
+        return frozenset((str(each["topic"]), str(each["brokerName"]), int(each["queueId"])) for each in found)
+    except (ValueError, KeyError, TypeError) as broken:
+        return Err("NO_FIELD", detail=f"a body without granted queues ({broken}): {answer.body[:200]!r}")
 
 
 def create_topic(topic: str, queues: int) -> Ask:

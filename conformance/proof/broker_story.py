@@ -320,6 +320,8 @@ class Story:
         ask("and then by somebody", lock, "N", "one", first)
         ask("and then unlock", unlock, "N", "one", first)
         ask("no harm elsewhere", lock, "N", "one", second)
+        ask("lock a free one beside it", lock, "N", "one", foreign, first)
+        ask("and that is free still", lock, "N", "two", foreign)
         ask("lock without group", lock, None, "one", first)
 
     def version(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from rocketmq_conformance.conformance.remoting import heartbeat, java_json
@@ -18,14 +19,16 @@ from rocketmq_conformance.models.outcome import Err
 
 
 class Consumers:
-    """Who consumes, and who holds which queue. ``clock`` gives ms since the epoch."""
+    """Who consumes, and who holds which queue. ``clock`` gives ms since the epoch; locks live ``lease`` ms."""
 
-    def __init__(self, storage: Storage, clock: Callable[[], int]) -> None:
+    def __init__(self, storage: Storage, clock: Callable[[], int], lease: int) -> None:
         self._storage = storage
+        self._lease = lease
         self._clock = clock
         self._peers: dict[int, Peer] = {}
         self.groups = members.NO_GROUPS
         self.locks = lock.NO_LOCKS
+        self._pulled: set[tuple[str, str]] = set()
 
     def handlers(self) -> Mapping[int, Answering]:
         """What it answers, by request code."""
@@ -42,6 +45,32 @@ class Consumers:
         """What a group registered for a topic."""
         entry = self.groups.get(group)
         return entry.subscriptions.get(topic) if entry else None
+
+    def pulled(self, group: str, topic: str) -> None:
+        """BQ-PULL-12: somebody pulled from a topic, and said what he wants of it."""
+        self._pulled.add((group, topic))
+
+    def elsewhere(self, group: str, topic: str) -> bool:
+        """BQ-CLONE-ONLINE: do the members of a group subscribe to other topics only?"""
+        registered = self.groups.get(group)
+        return registered is not None and members.elsewhere(
+            self._storage.rules, registered, topic, (group, topic) in self._pulled
+        )
+
+    def tell(self, group: str, request: Command) -> None:
+        """Send every member of a group a request of the broker's own."""
+        for number in self.groups[group].members:
+            self._peers[number].tell(replace(request))
+
+    def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
+        """BQ-LOCK-1: the queues that the client holds from now on."""
+        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock(), self._lease)
+        return cast(tuple[Queue, ...] | Err, granted)
+
+    def unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> Err | None:
+        """BQ-LOCK-3."""
+        self.locks, failed, _ = lock.unlock_batch(self.locks, group, client, queues)
+        return cast(Err | None, failed)
 
     def closed(self, peer: Peer) -> None:
         """BQ-HB-5: a connection is gone."""
@@ -65,6 +94,7 @@ class Consumers:
     def _unregister(self, peer: Peer, request: Command) -> Command:
         group = request.ext.get("consumerGroup")
         if group is not None:
+            self._storage.know_group(group)
             self.groups, told, _ = members.unregister(self._storage.rules, self.groups, peer.number, group)
             self._tell(group, cast(tuple[int, ...], told))
         return Command(0)
@@ -82,18 +112,15 @@ class Consumers:
 
     def _lock(self, peer: Peer, request: Command) -> Command:
         group, client, queues = _asked(request)
-        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock())
+        granted = self.lock(group, client, queues)
         if isinstance(granted, Err):
             return refused(granted)
-        locked = [
-            {"brokerName": broker, "queueId": number, "topic": topic}
-            for topic, broker, number in cast(tuple[Queue, ...], granted)
-        ]
+        locked = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
         return Command(0, body=document({"lockOKMQSet": locked}))
 
     def _unlock(self, peer: Peer, request: Command) -> Command:
-        self.locks, failed, _ = lock.unlock_batch(self.locks, *_asked(request))
-        return refused(failed) if isinstance(failed, Err) else Command(0)
+        failed = self.unlock(*_asked(request))
+        return Command(0) if failed is None else refused(failed)
 
 
 def _asked(request: Command) -> tuple[str, str | None, list[Queue]]:

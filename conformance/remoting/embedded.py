@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rocketmq_conformance.conformance.remoting.administration import Administration
 from rocketmq_conformance.conformance.remoting.answer import Answering
@@ -24,10 +24,11 @@ from rocketmq_conformance.conformance.remoting.listener import Listener, Peer
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
 from rocketmq_conformance.conformance.remoting.offsets import Offsets
 from rocketmq_conformance.conformance.remoting.pulling import Pulls
+from rocketmq_conformance.conformance.remoting.resets import Resets
 from rocketmq_conformance.conformance.remoting.sending import Sends
 from rocketmq_conformance.conformance.remoting.storage import Storage
 from rocketmq_conformance.models.broker.lifecycle import restart
-from rocketmq_conformance.models.broker.lock import NO_LOCKS
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.broker.wire import WireRules
@@ -35,6 +36,14 @@ from rocketmq_conformance.models.client.layout import BROKER
 from rocketmq_conformance.models.profile import Profile
 
 CLUSTER = "conformance"
+#: What the broker is made of, by the names under which it can be replaced.
+PARTS: dict[str, Any] = {
+    "storage": Storage,
+    "consumers": Consumers,
+    "offsets": Offsets,
+    "pulls": Pulls,
+    "resets": Resets,
+}
 
 
 def now() -> int:
@@ -73,9 +82,10 @@ class _Desk:
 class EmbeddedBroker:
     """A broker and its name server on one port of one host; the system chooses a free port unless one is given.
 
-    ``clock`` gives store times and the age of locks, in ms since the epoch. With ``auto_create`` topics and groups
-    come into being when they are first used, as in a broker with default settings. ``faults`` plays request codes
-    by faults. Everything may be called from any thread while the broker runs.
+    ``clock`` gives store times and the age of locks, in ms since the epoch; locks live ``lease`` ms. With
+    ``auto_create`` topics and groups come into being when they are first used, as in a broker with default settings.
+    ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults. Everything may be called from
+    any thread while the broker runs.
     """
 
     def __init__(
@@ -88,18 +98,25 @@ class EmbeddedBroker:
         cluster: str = CLUSTER,
         auto_create: bool = True,
         clock: Callable[[], int] = now,
+        lease: int = MAX_LIVE_TIME,
+        parts: Mapping[str, type] | None = None,
     ) -> None:
         self.profile = profile or Profile()
         self._rules = BrokerRules.of(self.profile)
         wire = WireRules.of(self.profile)
         desk = _Desk(wire.unknown_answered)
         self._listener = Listener(desk, host, port, echo=wire.echoes_binary, version=wire.ordinal)
-        self._storage = Storage(self._rules, clock, auto_create)
-        self._consumers = Consumers(self._storage, clock)
-        self._pulls = Pulls(self._storage, self._consumers.subscription, self._listener.later, wire.lite_pulls)
+        made = {**PARTS, **(parts or {})}
+        self._storage: Storage = made["storage"](self._rules, clock, auto_create)
+        self._consumers: Consumers = made["consumers"](self._storage, clock, lease)
+        consumers, later = self._consumers, self._listener.later
+        self._pulls: Pulls = made["pulls"](
+            self._storage, consumers.subscription, consumers.pulled, later, wire.lite_pulls
+        )
         self._sends = Sends(self._storage, self._where, self._stored)
         administration = Administration(self.profile, self._storage, name, cluster, self._where, clock())
-        for part in (self._consumers, self._sends, Offsets(self._storage), administration, self._pulls):
+        resets = made["resets"](self._storage, consumers, name)
+        for part in (consumers, self._sends, made["offsets"](self._storage), administration, resets, self._pulls):
             desk.add(part.handlers())
         desk.on_leave(self._pulls.closed)
         desk.on_leave(self._consumers.closed)

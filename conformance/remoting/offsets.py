@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 from rocketmq_conformance.conformance.remoting.answer import Answering, offset, optional, place, refused
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -12,7 +13,7 @@ from rocketmq_conformance.conformance.remoting.storage import Storage
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import LOWER, earliest_time, max_offset, min_offset, search
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import Err, Result
 
 
 class Offsets:
@@ -32,18 +33,28 @@ class Offsets:
             Request.GET_EARLIEST_MSG_STORETIME: self._earliest,
         }
 
+    def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
+        """BQ-QUERY-*: the offset, or the error."""
+        return cast(Result, query_offset(self._storage.rules, self._storage.state, group, topic, queue, set_zero)[1])
+
+    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
+        """BQ-UPDATE-*: None, or the error."""
+        storage = self._storage
+        storage.state, result, _ = commit_offset(storage.rules, storage.state, group, topic, queue, committed)
+        return cast(Result, result)
+
     def _query(self, peer: Peer, request: Command) -> Command:
-        ext, storage = request.ext, self._storage
+        ext = request.ext
         wanted = ext.get("setZeroIfNotFound")
         set_zero = None if wanted is None else wanted == "true"
         group, topic, queue = ext["consumerGroup"], ext["topic"], optional(ext, "queueId")
-        return offset(query_offset(storage.rules, storage.state, group, topic, queue, set_zero)[1])
+        return offset(self.query(group, topic, queue, set_zero))
 
     def _commit(self, peer: Peer, request: Command) -> Command:
-        ext, storage = request.ext, self._storage
+        ext = request.ext
         group, topic = ext["consumerGroup"], ext["topic"]
         queue, committed = optional(ext, "queueId"), optional(ext, "commitOffset")
-        storage.state, result, _ = commit_offset(storage.rules, storage.state, group, topic, queue, committed)
+        result = self.commit(group, topic, queue, committed)
         return refused(result) if isinstance(result, Err) else Command(0)
 
     def _max(self, peer: Peer, request: Command) -> Command:

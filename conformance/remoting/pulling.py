@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.remoting.listener import Peer
 from rocketmq_conformance.conformance.remoting.storage import Storage
 from rocketmq_conformance.models.broker import pull as model
 from rocketmq_conformance.models.broker.pull import COMMIT, SUBSCRIPTION, Codes, Pull, Pulled, Registered
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import Err, Result
 
 #: Seconds after which a broker looks at its held pulls again, whether or not what arrived passes their filter.
 HOLD_CHECK = 5.0
@@ -52,13 +52,20 @@ class _Held:
 
 class Pulls:
     """Answers pulls from a storage. ``later`` calls back after some seconds; ``subscription`` knows what a group
-    registered for a topic; ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
+    registered for a topic, ``pulled`` is told who pulls;
+    ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
 
     def __init__(
-        self, storage: Storage, subscription: Callable[[str, str], Registered | None], later: Later, lite: bool
+        self,
+        storage: Storage,
+        subscription: Callable[[str, str], Registered | None],
+        pulled: Callable[[str, str], object],
+        later: Later,
+        lite: bool,
     ) -> None:
         self._storage = storage
         self._subscription = subscription
+        self._pulled = pulled
         self._later = later
         self._lite = lite
         self._held: dict[tuple[str, int], list[_Held]] = {}
@@ -119,16 +126,24 @@ class Pulls:
         registered = self._subscription(ext["consumerGroup"], ext["topic"])
         return model.registered(self._storage.rules, registered, int(ext["subVersion"]))
 
+    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+        """BQ-PULL-*: what a pull finds (``Pulled``), or the error."""
+        storage = self._storage
+        entries = storage.entries(asked.topic, asked.queue)
+        storage.state, result, _ = model.pull(storage.rules, storage.state, asked, codes, entries)
+        return cast(Result, result)
+
     def _judge(self, request: Command, codes: Codes | Err, commits: bool) -> Command:
         ext, storage = request.ext, self._storage
         group, (topic, queue) = ext["consumerGroup"], place(request)
         offset = int(ext["queueOffset"])
         asked = Pull(group, topic, queue, offset, int(ext["maxMsgNums"]), int(ext["commitOffset"]) if commits else None)
-        entries = storage.entries(topic, queue)
-        storage.state, result, _ = model.pull(storage.rules, storage.state, asked, codes, entries)
+        result = self.find(asked, codes)
         if isinstance(result, Err):
             return refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue))
         status, following, low, high, found = cast(Pulled, result)
+        if int(ext["sysFlag"]) & SUBSCRIPTION:
+            self._pulled(group, topic)
         body = storage.stored(topic, queue, found) if found else b""
         answer = {
             "suggestWhichBrokerId": "0",

@@ -48,6 +48,13 @@ RULES = (
         "ConsumerOffsetManager#removeOffset, #cleanOffsetByTopic @ 4.9.7, 5.0.0, 5.5.0",
         releases="4.9.0+",
     ),
+    Rule(
+        "BQ-COM-9-RESETS",
+        "Pending resets outlive what is stored: they go with a group's offsets from 5.3.2 only, and with a topic's "
+        "from 5.3.4. Before, a topic or group that is made again finds itself reset to an offset of the old one.",
+        "ConsumerOffsetManager#removeOffset, #cleanOffsetByTopic @ 5.2.0, 5.3.1, 5.3.2, 5.3.3, 5.5.0",
+        releases="5.1.0+ with useServerSideResetOffset, the default from 5.2.0",
+    ),
 )
 
 #: Names of the flag that asks for a group's offsets to be removed; "" asks for nothing.
@@ -57,9 +64,19 @@ _CREATE = {kind: Why(("BQ-TOPIC-1",), kind) for kind in ("new topic", "same agai
 _CREATE["created again"] = Why(("BQ-TOPIC-1", "BQ-TOPIC-3"), "new topic, offsets kept")
 _DELETE = {kind: Why(("BQ-TOPIC-3",), kind) for kind in ("unknown topic", "nothing stored", "offsets kept")}
 _DELETE["offsets removed"] = Why(("BQ-TOPIC-3", "BQ-COM-9"), "offsets removed")
+_DELETE |= {
+    f"{kind}, {end}": Why((*why.rules, "BQ-COM-9-RESETS"), f"{kind}, {end}")
+    for kind, why in tuple(_DELETE.items())
+    for end in ("resets kept", "resets removed")
+}
 _GROUP = {kind: Why(("BQ-GROUP-1",), kind) for kind in ("new group", "same again", "new group, offsets kept")}
 _DELETE_GROUP = {kind: Why(("BQ-GROUP-2",), kind) for kind in ("nothing stored", "not asked", "flag not known")}
 _DELETE_GROUP["offsets removed"] = Why(("BQ-GROUP-2", "BQ-COM-9"), "offsets removed")
+_DELETE_GROUP |= {
+    f"{kind}, {end}": Why((*why.rules, "BQ-COM-9-RESETS"), f"{kind}, {end}")
+    for kind, why in tuple(_DELETE_GROUP.items())
+    for end in ("resets kept", "resets removed")
+}
 _CREATED = {kind: Why(("BQ-GROUP-3", *why.rules), f"{kind}, group is back") for kind, why in _DELETE_GROUP.items()}
 
 
@@ -71,21 +88,22 @@ def create_topic(rules: BrokerRules, state: BrokerState, topic: str, queues: int
         why = _CREATE["created again" if kept else "new topic"]
     else:
         why = _CREATE["same again" if old == queues else "other queues"]
-    return BrokerState({**state.topics, topic: queues}, state.groups, state.logs, state.stored), None, why
+    return BrokerState({**state.topics, topic: queues}, *state[1:]), None, why
 
 
 def delete_topic(rules: BrokerRules, state: BrokerState, topic: str) -> Answer[BrokerState]:
     """BQ-TOPIC-3: None."""
     kept: Stored = {key: offset for key, offset in state.stored.items() if key[1] != topic}
     if len(kept) == len(state.stored):
-        why = _DELETE["nothing stored" if topic in state.topics else "unknown topic"]
+        kind = "nothing stored" if topic in state.topics else "unknown topic"
     elif rules.delete_forgets:
-        why = _DELETE["offsets removed"]
+        kind = "offsets removed"
     else:
-        kept, why = state.stored, _DELETE["offsets kept"]
+        kept, kind = state.stored, "offsets kept"
+    pending, kind = _resets(state, 1, topic, rules.delete_topic_forgets_resets, kind)
     topics = {name: queues for name, queues in state.topics.items() if name != topic}
     logs = {key: log for key, log in state.logs.items() if key[0] != topic}
-    return BrokerState(topics, state.groups, logs, kept), None, why
+    return BrokerState(topics, state.groups, logs, kept, pending), None, _DELETE[kind]
 
 
 def create_group(rules: BrokerRules, state: BrokerState, group: str) -> Answer[BrokerState]:
@@ -94,7 +112,7 @@ def create_group(rules: BrokerRules, state: BrokerState, group: str) -> Answer[B
         return state, None, _GROUP["same again"]
     kept = any(key[0] == group for key in state.stored)
     why = _GROUP["new group, offsets kept" if kept else "new group"]
-    return BrokerState(state.topics, state.groups | {group}, state.logs, state.stored), None, why
+    return BrokerState(state.topics, state.groups | {group}, *state[2:]), None, why
 
 
 def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) -> Answer[BrokerState]:
@@ -107,6 +125,20 @@ def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) 
         kind = "offsets removed"
     else:
         kept, kind = state.stored, "flag not known" if flag else "not asked"
+    pending, kind = _resets(state, 0, group, rules.delete_group_forgets_resets and known, kind)
     if rules.delete_group_creates and not known:
-        return BrokerState(state.topics, state.groups | {group}, state.logs, kept), None, _CREATED[kind]
-    return BrokerState(state.topics, state.groups - {group}, state.logs, kept), None, _DELETE_GROUP[kind]
+        return BrokerState(state.topics, state.groups | {group}, state.logs, kept, pending), None, _CREATED[kind]
+    return BrokerState(state.topics, state.groups - {group}, state.logs, kept, pending), None, _DELETE_GROUP[kind]
+
+
+def _resets(state: BrokerState, part: int, name: str, removed: bool, kind: str) -> tuple[Stored, str]:
+    """BQ-COM-9-RESETS: what is pending after the deletion, and the kind of state in which it happens.
+
+    ``part`` of a key is the ``name`` that is deleted.
+    """
+    if not any(key[part] == name for key in state.pending):
+        return state.pending, kind
+    if not removed:
+        return state.pending, f"{kind}, resets kept"
+    # every reset is stored besides in releases that remove them (BQ-COM-5)
+    return {key: offset for key, offset in state.pending.items() if key[part] != name}, f"{kind}, resets removed"

@@ -29,6 +29,13 @@ RULES = (
         "The value is never checked: larger than max, smaller than the stored one and negative ones all overwrite.",
         "ConsumerOffsetManager#commitOffset @ 4.9.7, 5.5.0",
     ),
+    Rule(
+        "BQ-UPDATE-RESET",
+        "While a reset of the queue is pending, a commit that passes the checks is answered with success and not "
+        "stored.",
+        "ConsumerManageProcessor#updateConsumerOffset @ 5.2.0, 5.5.0",
+        releases="5.1.0+",
+    ),
 )
 
 NO_GROUP = Err("SUBSCRIPTION_GROUP_NOT_EXIST")
@@ -45,6 +52,7 @@ _SAME = Why(("BQ-UPDATE-2",), "same again")
 _BACK = Why(("BQ-UPDATE-2",), "backwards")
 _NEGATIVE = Why(("BQ-UPDATE-2",), "negative")
 _UNKNOWN = Why(("BQ-UPDATE-1", "BQ-UPDATE-2"), "unknown name stored")
+_SWALLOWED = Why(("BQ-UPDATE-RESET", "BQ-RESET-3"), "swallowed")
 
 
 def commit_offset(
@@ -63,6 +71,8 @@ def commit_offset(
     if queue is None or offset is None:
         return state, INVALID_PARAMETER if rules.invalid_parameter else SYSTEM_ERROR, _FIELD
     key = (group, topic, queue)
+    if key in state.pending:
+        return state, None, _SWALLOWED
     if offset < 0:
         why = _NEGATIVE
     elif group not in state.groups or topic not in state.topics:
@@ -70,4 +80,4 @@ def commit_offset(
     else:
         old = state.stored.get(key)
         why = _FIRST if old is None else _FORWARD if offset > old else _SAME if offset == old else _BACK
-    return BrokerState(state.topics, state.groups, state.logs, {**state.stored, key: offset}), None, why
+    return BrokerState(state.topics, state.groups, state.logs, {**state.stored, key: offset}, state.pending), None, why

@@ -101,7 +101,8 @@ def reopened(rules: BrokerRules, log: QueueLog) -> QueueLog:
 
 def restart(rules: BrokerRules, state: BrokerState) -> BrokerState:
     """The broker after it was stopped and started."""
-    return state._replace(logs={key: reopened(rules, log) for key, log in state.logs.items()})
+    logs = {key: reopened(rules, log) for key, log in state.logs.items()}
+    return BrokerState(state.topics, state.groups, logs, state.stored)  # no reset is pending any more (BQ-RESET-3)
 
 
 def memory(rules: BrokerRules, state: BrokerState, hot: bool) -> BrokerState:

@@ -36,7 +36,8 @@ RULES = (
     Rule(
         "BQ-LOCK-4",
         "A lock without client id fails with SYSTEM_ERROR when nobody holds the queue, and leaves a lock that belongs "
-        "to nobody: from then on every lock and unlock of that queue in that group fails, until the broker restarts.",
+        "to nobody: from then on every request to lock or unlock that queue in that group fails, for its other queues "
+        "too, until the broker restarts.",
         "RebalanceLockManager.LockEntry#isLocked @ 4.9.7, 5.5.0",
     ),
 )
@@ -98,7 +99,12 @@ def lock(
 def lock_batch(
     locks: Locks, group: str, client: str | None, queues: Sequence[Queue], now: int, live: int = MAX_LIVE_TIME
 ) -> Answer[Locks]:
-    """BQ-LOCK-1: the queues that ``client`` holds from now on, in the order asked, or the first error."""
+    """BQ-LOCK-1: the queues that ``client`` holds from now on, in the order asked, or the error.
+
+    A broker looks at all queues before it grants any: one that belongs to nobody fails the whole request.
+    """
+    if any((held := locks.get((group, queue))) and held.client is None for queue in queues):
+        return locks, FAILED, _LOCK["belongs to nobody"]
     granted: list[Queue] = []
     for queue in queues:
         locks, given, why = lock(locks, group, client, queue, now, live)

@@ -139,6 +139,13 @@ def _without(rules: BrokerRules, groups: Groups, connection: int, name: str) -> 
     return {**groups, name: group._replace(members=members)}, () if untold else tuple(members)
 
 
+def elsewhere(rules: BrokerRules, group: Group, topic: str, pulled: bool) -> bool:
+    """BQ-CLONE-ONLINE: do the members subscribe to other topics only? ``pulled``: has the group pulled from it?"""
+    if not group.subscriptions or topic in group.subscriptions:
+        return False
+    return not (pulled and rules.pulls_count)
+
+
 def consumer_list(groups: Groups, name: str) -> Answer[Groups]:
     """BQ-LIST-1: client ids, or the error when nobody is registered."""
     group = groups.get(name)

@@ -11,6 +11,7 @@ NO_MESSAGE_IN_QUEUE     max is 0                   0                         PUL
 OFFSET_TOO_SMALL        below min                  min                       PULL_OFFSET_MOVED
 OFFSET_OVERFLOW_ONE     exactly max                the same                  PULL_NOT_FOUND
 OFFSET_OVERFLOW_BADLY   beyond max                 max (0 in old brokers)    PULL_OFFSET_MOVED
+OFFSET_RESET            a reset is pending         what it was reset to      PULL_OFFSET_MOVED
 FOUND                   a message fits             after the last looked at  SUCCESS
 NO_MATCHED_MESSAGE      all filtered out           after the last looked at  PULL_RETRY_IMMEDIATELY
 MESSAGE_WAS_REMOVING    all gone from the log      after the last looked at  PULL_RETRY_IMMEDIATELY
@@ -22,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rocketmq_conformance.models.broker.reset import told
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
@@ -75,6 +77,13 @@ RULES = (
         "PullMessageProcessor#processRequest @ 4.9.7, 5.5.0",
     ),
     Rule(
+        "BQ-PULL-9",
+        "A pull that passes the checks takes a pending reset away: it finds nothing and is sent to the offset of the "
+        "reset. If it has the commit flag, its commitOffset is stored all the same, over the reset.",
+        "PullMessageProcessor#processRequest @ 5.1.0, 5.2.0, 5.5.0",
+        releases="5.1.0+ with useServerSideResetOffset, the default from 5.2.0",
+    ),
+    Rule(
         "BQ-PULL-10",
         "A pull that finds nothing new and may be suspended is held until a message arrives that passes its filter, "
         "or its time is up, and is then judged again; it is held once only.",
@@ -92,6 +101,7 @@ NO_MESSAGE_IN_QUEUE = "NO_MESSAGE_IN_QUEUE"
 OFFSET_TOO_SMALL = "OFFSET_TOO_SMALL"
 OFFSET_OVERFLOW_ONE = "OFFSET_OVERFLOW_ONE"
 OFFSET_OVERFLOW_BADLY = "OFFSET_OVERFLOW_BADLY"
+OFFSET_RESET = "OFFSET_RESET"
 
 _RESPONSES = {
     FOUND: "SUCCESS",
@@ -100,6 +110,7 @@ _RESPONSES = {
     OFFSET_TOO_SMALL: "PULL_OFFSET_MOVED",
     OFFSET_OVERFLOW_ONE: "PULL_NOT_FOUND",
     OFFSET_OVERFLOW_BADLY: "PULL_OFFSET_MOVED",
+    OFFSET_RESET: "PULL_OFFSET_MOVED",
 }
 
 #: What one answer carries at most: messages and bytes (maxTransfer…OnMessageInMemory).
@@ -127,6 +138,7 @@ _STATUS = {
     status: Why(("BQ-PULL-STATUS",), status)
     for status in (NO_MESSAGE_IN_QUEUE, OFFSET_TOO_SMALL, OFFSET_OVERFLOW_ONE, MESSAGE_WAS_REMOVING)
 }
+_RESET = {OFFSET_RESET: Why(("BQ-PULL-9", "BQ-RESET-3"), "reset, not yet told")}
 _OVERFLOW = {kind: Why(("BQ-PULL-STATUS", "BQ-PULL-3"), f"beyond max, {kind}") for kind in ("back to max", "back to 0")}
 _FOUND = {kind: Why(("BQ-PULL-STATUS", "BQ-PULL-7"), kind) for kind in ("to the end", "batch full", "scan limit")}
 _MATCHED = {kind: Why((*why.rules, "BQ-PULL-TAGS"), f"filtered, {kind}") for kind, why in _FOUND.items()}
@@ -234,11 +246,15 @@ def pull(
     if isinstance(codes, Err):
         return state, codes, _SUBSCRIPTION[codes]
     log = state.logs.get((request.topic, request.queue), ABSENT)
-    status, following, found, why = _read(rules, log, request, codes, entries)
+    key = (request.group, request.topic, request.queue)
+    found: tuple[int, ...] = ()
+    if key in state.pending:
+        status, following, why = OFFSET_RESET, state.pending[key], _RESET[OFFSET_RESET]
+        state = told(state, key)
+    else:
+        status, following, found, why = _read(rules, log, request, codes, entries)
     if request.commit is not None:
-        key = (request.group, request.topic, request.queue)
-        stored = {**state.stored, key: request.commit}
-        state = BrokerState(state.topics, state.groups, state.logs, stored)
+        state = state._replace(stored={**state.stored, key: request.commit})
         why = _COMMITTED[why]
     return state, (status, following, log.min, log.max, found), why
 
@@ -297,6 +313,6 @@ def _with_commit(why: Why) -> Why:
 #: The same reasons for pulls that also store an offset.
 _COMMITTED = {
     why: _with_commit(why)
-    for reasons in (_STATUS, _OVERFLOW, _FOUND, _MATCHED, _NONE_MATCHED)
+    for reasons in (_STATUS, _RESET, _OVERFLOW, _FOUND, _MATCHED, _NONE_MATCHED)
     for why in reasons.values()
 }

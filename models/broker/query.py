@@ -79,6 +79,7 @@ RULES = (
 NOT_FOUND = Err("QUERY_NOT_FOUND")
 SYSTEM_ERROR = Err("SYSTEM_ERROR")
 
+_PENDING = Why(("BQ-RESET-3",), "reset, not yet told")
 _STORED = Why(("BQ-QUERY-1",), "stored")
 _STORED_ZERO = Why(("BQ-QUERY-1",), "stored 0")
 _SET_ZERO = Why(("BQ-QUERY-SETZERO",), "no zero wanted")
@@ -107,7 +108,10 @@ def query_offset(
     """The offset (messages), or ``Err("QUERY_NOT_FOUND")``; ``Err("SYSTEM_ERROR")`` when ``queue`` is missing."""
     if queue is None:
         return state, SYSTEM_ERROR, _FIELD
-    stored = state.stored.get((group, topic, queue))
+    key = (group, topic, queue)
+    if key in state.pending:
+        return state, state.pending[key], _PENDING
+    stored = state.stored.get(key)
     if stored is not None and stored >= 0:
         return state, stored, _STORED if stored else _STORED_ZERO
     if set_zero is False and rules.set_zero:

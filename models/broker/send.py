@@ -50,7 +50,7 @@ def send(
     log = state.logs.get((topic, queue), ABSENT)
     why = _SENT["next message" if log.times else "after everything expired" if log.first else "first message"]
     longer = log._replace(times=log.times + times, hot=log.hot and hot)
-    after = BrokerState(state.topics, state.groups, {**state.logs, (topic, queue): longer}, state.stored)
+    after = BrokerState(state.topics, state.groups, {**state.logs, (topic, queue): longer}, state.stored, state.pending)
     return after, tuple(range(log.max, longer.max)), why
 
 

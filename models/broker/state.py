@@ -42,3 +42,5 @@ class BrokerState(NamedTuple):
     groups: frozenset[str] = frozenset()
     logs: Mapping[tuple[str, int], QueueLog] = MappingProxyType({})
     stored: Stored = MappingProxyType({})
+    #: Offsets that groups were reset to and have not been told yet (BQ-RESET-3).
+    pending: Stored = MappingProxyType({})

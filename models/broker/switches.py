@@ -34,6 +34,12 @@ STANDARD_ROUTES = Switch("WIRE-JSON-1", "routes come in standard JSON to clients
 LITE_PULLS = Switch("BQ-PULL-LITE", "LITE_PULL_MESSAGE is a request of its own", None, "5.0.0")
 UNKNOWN_GROUP_SKIPPED = Switch("BQ-HB-1", "a heartbeat of an unknown group is not registered", None, "5.1.1")
 BROADCAST_UNNOTIFIED = Switch("BQ-HB-3", "members of broadcasting groups are not told of changes", None, "5.3.1")
+SERVER_RESET = Switch("BQ-RESET-2", "a reset is made by the broker, not by the members", None, "5.2.0")
+RESET_NAMES_TOPIC = Switch("BQ-RESET-1-CODE", "a reset of an unknown topic says so", None, "5.3.2")
+RESET_STORES = Switch("BQ-COM-5", "a reset is stored for a group without offsets too", None, "5.3.2")
+DELETE_GROUP_FORGETS_RESETS = Switch("BQ-COM-9-GROUP", "offsets of a group go with its resets", None, "5.3.2")
+DELETE_TOPIC_FORGETS_RESETS = Switch("BQ-COM-9-TOPIC", "offsets of a topic go with its resets", None, "5.3.4")
+PULLS_COUNT = Switch("BQ-PULL-12", "who pulls from a topic counts as subscribed", None, "5.1.0")
 VERSION_NUMBER_GONE = Switch("BQ-RUNTIME", "the runtime table has no brokerVersion", None, "5.4.0")
 
 
@@ -62,6 +68,12 @@ class BrokerRules:
     scans_one_more: bool
     unknown_group_skipped: bool
     broadcast_unnotified: bool
+    server_reset: bool
+    reset_names_topic: bool
+    reset_stores: bool
+    delete_group_forgets_resets: bool
+    delete_topic_forgets_resets: bool
+    pulls_count: bool
     #: On Java 14 and later the residency test is constant true (BQ-MEM-2).
     always_resident: bool
 
@@ -91,5 +103,11 @@ class BrokerRules:
             scans_one_more=SCANS_ONE_MORE.on(broker),
             unknown_group_skipped=UNKNOWN_GROUP_SKIPPED.on(broker),
             broadcast_unnotified=BROADCAST_UNNOTIFIED.on(broker),
+            server_reset=SERVER_RESET.on(broker),
+            reset_names_topic=RESET_NAMES_TOPIC.on(broker),
+            reset_stores=RESET_STORES.on(broker),
+            delete_group_forgets_resets=DELETE_GROUP_FORGETS_RESETS.on(broker),
+            delete_topic_forgets_resets=DELETE_TOPIC_FORGETS_RESETS.on(broker),
+            pulls_count=PULLS_COUNT.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
         )

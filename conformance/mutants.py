@@ -1,0 +1,38 @@
+"""All mutants, by name: of the bundled port, and of the embedded broker; each is opened as what it is a mutant of."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from rocketmq_conformance.conformance.adapter import Adapter
+from rocketmq_conformance.conformance.broker import mutants as of_brokers
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.broker.embedded import Embedded
+from rocketmq_conformance.conformance.port import mutants as of_ports
+from rocketmq_conformance.conformance.port.adapter import PARTS, Port
+from rocketmq_conformance.conformance.port.mutant import Mutant
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.suite import Suite
+
+MUTANTS: dict[str, Mutant] = {**of_ports.MUTANTS, **{mutant.name: mutant for mutant in of_brokers.MUTANTS}}
+
+
+def of_broker(mutant: Mutant) -> bool:
+    """Is it a broker, rather than a port?"""
+    return mutant.parts.keys() <= of_brokers.SUITES.keys()
+
+
+def open_mutant(mutant: Mutant, profile: Profile, via: str = "call") -> Adapter:
+    """The adapter of a mutant; ``via`` is how a port is called, and ``profile`` whose broker a broker is like."""
+    if of_broker(mutant):
+        return cast(Adapter, BrokerAdapter(Embedded(profile, mutant.parts)))
+    return cast(Adapter, Port(mutant.parts, via=via, name=f"mutant {mutant.name}"))
+
+
+def suites_of(mutant: Mutant) -> list[Suite]:
+    """The suites that it may be noticed by."""
+    if of_broker(mutant):
+        names = dict.fromkeys(name for part in mutant.parts for name in of_brokers.SUITES[part])
+        return [SUITES[name] for name in names]
+    return [SUITES[name] for name, part in PARTS.items() if part in mutant.parts and name in SUITES]

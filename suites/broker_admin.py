@@ -1,0 +1,154 @@
+"""The suite ``broker-admin``: offsets that are reset and cloned, of groups and topics that come and go."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker import admin, clone
+from rocketmq_conformance.models.broker.administered import Administered, AdministeredModel
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_values as values
+from rocketmq_conformance.suites.broker_offsets import (
+    Commit,
+    CreateGroup,
+    CreateTopic,
+    DeleteGroup,
+    DeleteTopic,
+    Max,
+    Query,
+)
+from rocketmq_conformance.suites.broker_search import SendTimed
+from rocketmq_conformance.suites.domain import Subset, Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+_BOOL = Values(True, False)
+_FORCE = Values(True, False, weights=(1, 2))
+#: Below, in, at and beyond the range of a few messages; -1 and no offset at all leave it to the time.
+_TARGET = Values(0, 1, 2, 3, 4, 5, 100, -7, -1, None, weights=(4, 4, 3, 3, 2, 2, 1, 1, 1, 2))
+
+
+@operation("Register a member of a group, which subscribes to these topics.", side=Side.BROKER, weight=6)
+class Join(Operation):
+    group: Annotated[int, values.GROUP]
+    topics: Annotated[tuple[int, ...], Subset((0, 1), 2)]
+
+
+@operation("Unregister the member of a group.", side=Side.BROKER, weight=2)
+class Leave(Operation):
+    group: Annotated[int, values.GROUP]
+
+
+@operation(
+    "Pull from a queue, with the commit flag if `commit` is an offset: answers the response code, the next offset and "
+    "the offsets of the messages.",
+    side=Side.BROKER,
+    weight=6,
+)
+class Pull(Operation):
+    group: Annotated[int, values.GROUP]
+    topic: Annotated[int, values.TOPIC]
+    queue: Annotated[int, Values(0, 1, 9, weights=(6, 3, 1))]
+    offset: Annotated[int, Values(0, 1, 3, 100)]
+    commit: Annotated[int | None, Values(None, 0, 5, -1, weights=(5, 1, 1, 1))]
+
+
+@operation(
+    "Reset a group to the time `delta` ms from the store time of a message of queue 0 (-1: the last one): answers the "
+    "(queue, offset) pairs, and those that members were told.",
+    side=Side.BROKER,
+    weight=10,
+)
+class ResetByTime(Operation):
+    group: Annotated[int, values.GROUP]
+    topic: Annotated[int, values.TOPIC]
+    message: Annotated[int, values.MESSAGE]
+    delta: Annotated[int, values.DELTA]
+    force: Annotated[bool, _FORCE]
+
+
+@operation("Reset a group by a negative time: -1 is max.", side=Side.BROKER, weight=6)
+class ResetToMax(Operation):
+    group: Annotated[int, values.GROUP]
+    topic: Annotated[int, values.TOPIC]
+    timestamp: Annotated[int, Values(-1, -2, weights=(3, 1))]
+    force: Annotated[bool, _FORCE]
+
+
+@operation("Reset a group in one queue to an offset, or to max without one.", side=Side.BROKER, weight=8)
+class ResetQueue(Operation):
+    group: Annotated[int, values.GROUP]
+    topic: Annotated[int, values.TOPIC]
+    queue: Annotated[int, Values(0, 1, 9, -1, weights=(6, 3, 1, 1))]
+    offset: Annotated[int | None, _TARGET]
+
+
+@operation(
+    "Clone the offsets of a group for another one; a missing topic is a field that is not sent.",
+    side=Side.BROKER,
+    weight=6,
+)
+class Clone(Operation):
+    source: Annotated[int, values.GROUP]
+    destination: Annotated[int, Values(1, 0, 2, weights=(3, 2, 1))]
+    topic: Annotated[int | None, Values(0, 1, 2, None, weights=(6, 2, 1, 1))]
+    offline: Annotated[bool, _BOOL]
+
+
+def bind(profile: Profile, server_reset: bool | None = None) -> Bound:
+    """The model; ``server_reset`` is the broker's property useServerSideResetOffset, None its release's default."""
+    model = AdministeredModel(profile, server_reset)
+    return Bound(
+        Administered(),
+        (
+            model.create_topic,
+            model.delete_topic,
+            model.create_group,
+            model.delete_group,
+            model.send_timed,
+            model.commit,
+            model.query,
+            model.max,
+            model.join,
+            model.leave,
+            model.pull,
+            model.reset_by_time,
+            model.reset_to_max,
+            model.reset_queue,
+            model.clone,
+        ),
+    )
+
+
+def _show(state: Administered) -> str:
+    pending = {f"{group}:{topic}/{queue}": offset for (group, topic, queue), offset in state.broker.pending.items()}
+    online = {name: sorted(group.subscriptions) for name, group in state.members.items()}
+    return f"{values.show(state.broker)}, pending {pending}, members {online}"
+
+
+SUITE = Suite(
+    name="broker-admin",
+    sentence="Offsets that are reset and cloned, of groups and topics that come and go.",
+    side=Side.BROKER,
+    operations=(
+        CreateTopic,
+        DeleteTopic,
+        CreateGroup,
+        DeleteGroup,
+        SendTimed,
+        Commit,
+        Query,
+        Max,
+        Join,
+        Leave,
+        Pull,
+        ResetByTime,
+        ResetToMax,
+        ResetQueue,
+        Clone,
+    ),
+    bind=bind,
+    steps=80,
+    show=_show,
+    rules=values.ever(admin.RULES, clone.RULES),
+)

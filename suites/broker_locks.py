@@ -1,0 +1,87 @@
+"""The suite ``broker-locks``: queues that clients of a group lock and unlock, while time passes.
+
+A case takes as long as its waits: they last a share of the broker's lease, which brokers that the kit starts have
+much shorter than the usual minute.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker import leases, lock
+from rocketmq_conformance.models.broker.leases import NOBODYS, Leases
+from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+_GROUP = Values(0, 1, weights=(4, 1))
+_CLIENT = Values(0, 1, 2, weights=(3, 3, 1))
+_ANY_CLIENT = Values(0, 1, 2, None, weights=(6, 6, 2, 1))
+#: Queues that are asked for at once.
+_SEVERAL = Values((0,), (1,), (2,), (0, 1), (0, 2), (0, 1, 2), (), (NOBODYS,), weights=(6, 2, 2, 3, 2, 3, 1, 2))
+
+
+@operation(
+    "Ask for locks: answers the queues granted, and when it was sent and answered, in thousandths of the lease.",
+    side=Side.BROKER,
+    weight=24,
+    observes=True,
+)
+class Lock(Operation):
+    group: Annotated[int, _GROUP]
+    client: Annotated[int, _CLIENT]
+    queues: Annotated[tuple[int, ...], _SEVERAL]
+
+
+@operation("Ask for a lock without saying for whom.", side=Side.BROKER, observes=True)
+class LockForNobody(Operation):
+    group: Annotated[int, _GROUP]
+    queue: Annotated[int, Values(NOBODYS)]
+
+
+@operation("Give locks back.", side=Side.BROKER, weight=8)
+class Unlock(Operation):
+    group: Annotated[int, _GROUP]
+    client: Annotated[int | None, _ANY_CLIENT]
+    queues: Annotated[tuple[int, ...], _SEVERAL]
+
+
+@operation("Wait for some thousandths of the lease.", side=Side.BROKER, weight=3)
+class Wait(Operation):
+    share: Annotated[int, Values(100, 300, 600, 1050, weights=(2, 2, 2, 3))]
+
+
+def _bind(profile: Profile) -> Bound:
+    return Bound(
+        Leases(),
+        (leases.lock_queues, _for_nobody, leases.unlock_queues, leases.pass_time),
+    )
+
+
+def _for_nobody(state: Leases, observed: Result, group: int, queue: int) -> Answer[Leases]:
+    return leases.lock_queues(state, observed, group, None, (queue,))
+
+
+def _show(state: Leases) -> str:
+    held = {
+        f"{group}:{topic}/{broker}/{number}": f"{entry.client} at {state.early[group, queue].confirmed}"
+        for (group, queue), entry in state.late.items()
+        for topic, broker, number in [queue]
+    }
+    return f"at {state.since}: {held}" if held else f"at {state.since}: no locks"
+
+
+SUITE = Suite(
+    name="broker-locks",
+    sentence="Queues that clients of a group lock and unlock, while time passes.",
+    side=Side.BROKER,
+    operations=(Lock, LockForNobody, Unlock, Wait),
+    bind=_bind,
+    steps=40,
+    cases=256,
+    show=_show,
+    rules=tuple(rule.id for rule in lock.RULES),
+)
