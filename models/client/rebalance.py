@@ -11,8 +11,9 @@ the members that a broker lists, both of which may be out of date, computes its 
 Nobody hands a queue over: its old owner commits and drops it in one of its own rounds, its new owner asks the broker
 in another. Between the two a queue may have two owners, or none.
 
-A failure keeps what the member has: no member list, no known queues, or a strategy that refuses. A member that is not
-on the list is no failure. Its share is empty, and it drops everything.
+A failure keeps what the member has: no member list, no known queues, or a strategy that refuses because there are no
+queues or no members (which 5.5.0 does not ask it any more). A member that is not on the list is no failure. Its share
+is empty, and it drops everything.
 
 A broadcasting member owns every queue that it knows of and asks nobody for the list; when it knows that there are
 none, it drops them all, where a member of a cluster keeps them.
@@ -52,13 +53,14 @@ RULES = (
     Rule(
         "REB-CLU-ROUTE",
         "Looking for a broker to ask for the list makes a member of a cluster learn a route that it does not know, but "
-        "the round that does so goes by what was known before.",
-        "RebalanceImpl#rebalanceByTopic, MQClientInstance#findConsumerIdList @ 4.0.0, 4.9.8, 5.5.0",
+        "the round that does so goes by what was known before. From 5.5.0 nobody is asked while no queues are known.",
+        "RebalanceImpl#rebalanceByTopic, MQClientInstance#findConsumerIdList @ 4.0.0, 4.9.8, 5.4.0, 5.5.0",
     ),
     Rule(
         "REB-CLU-3",
-        "When the strategy refuses (no readable queues, an empty member list), the member keeps what it has.",
-        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.5.0",
+        "When the strategy refuses (no readable queues, an empty member list), the member keeps what it has; from 5.5.0 "
+        "such a topic counts as one whose queues or list are unknown.",
+        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.4.0, 5.5.0",
     ),
     Rule(
         "REB-CLU-4",
@@ -237,16 +239,18 @@ class RebalanceModel:
         """One topic; is it balanced?"""
         member = done.member
         count = done.seen.get(topic)
-        if count is None:
+        if member.mode == BROADCASTING:
+            if count is None:
+                done.events |= _UNKNOWN
+                return True
+            return self._bring(done, topic, TOPIC_QUEUES[topic][:count])
+        if count is None or (count == 0 and self.client.nothing_is_unknown):
             done.events |= _UNKNOWN
-            found = routes[topic]
-            if member.mode == CLUSTERING and found != NO_ROUTE:
-                done.seen = {**done.seen, topic: found}
+            if not self.client.nothing_is_unknown and routes[topic] != NO_ROUTE:
+                done.seen = {**done.seen, topic: routes[topic]}
                 done.events |= _ROUTED
             return True
-        if member.mode == BROADCASTING:
-            return self._bring(done, topic, TOPIC_QUEUES[topic][:count])
-        if listed is None:
+        if listed is None or (not listed and self.client.nothing_is_unknown):
             done.events |= _UNLISTED
             return True
         target = share(member.strategy, member.client, topic, count, listed)

@@ -26,6 +26,7 @@ ROOM_CHECKED = Switch("S02", "MACHINE_ROOM checks its arguments, and refuses a b
 ROOM_CHECK_SHARED = Switch("S02", "MACHINE_ROOM shares the check of all strategies", "4.9.4", "5.0.0")
 REPORTS_BALANCE = Switch("S08", "a rebalance says whether it is balanced", None, "5.0.0-PREVIEW")
 BALANCES_ALL = Switch("S10", "balanced means every topic, not the last one", None, "5.2.0")
+NOTHING_IS_UNKNOWN = Switch("R01", "a rebalance takes no queues and an empty list for unknown ones", None, "5.5.0")
 HASHES = Switch("S03", "CONSISTENT_HASH exists", "4.1.0", "5.0.0-PREVIEW")
 NEARBY = Switch("S04", "MACHINE_ROOM_NEARBY exists", "4.3.0", "5.0.0-PREVIEW")
 
@@ -50,6 +51,7 @@ class ClientRules:
     room_check_shared: bool
     reports_balance: bool
     balances_all: bool
+    nothing_is_unknown: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -71,4 +73,5 @@ class ClientRules:
             room_check_shared=ROOM_CHECK_SHARED.on(client),
             reports_balance=REPORTS_BALANCE.on(client),
             balances_all=BALANCES_ALL.on(client),
+            nothing_is_unknown=NOTHING_IS_UNKNOWN.on(client),
         )
