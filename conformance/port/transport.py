@@ -31,6 +31,10 @@ class Transport(Protocol):
         """One request; TimeoutError, ConnectionError, or NoRouteError when there is no such broker."""
         ...
 
+    def route(self, topic: str) -> bytes:
+        """The body of a topic's route; NoRouteError when there is none."""
+        ...
+
     def close(self) -> None:
         """Close every connection."""
         ...
@@ -67,9 +71,15 @@ class Calls:
         address = self._addresses.get((topic, broker)) or self._look_up(topic, broker)
         return self._exchange(address, code, ext, b"", one_way)
 
-    def _look_up(self, topic: str, broker: str) -> str:
+    def route(self, topic: str) -> bytes:
+        """The body of a topic's route."""
         code, _, _, route = self._exchange("", _ROUTE, {"topic": topic}, b"", False)
-        address = master(route, broker) if code == 0 else None
+        if code != 0:
+            raise NoRouteError(topic)
+        return route
+
+    def _look_up(self, topic: str, broker: str) -> str:
+        address = master(self.route(topic), broker)
         if address is None:
             raise NoRouteError(topic)
         self._addresses[topic, broker] = address
@@ -108,6 +118,13 @@ class Sockets:
             raise
         return answer.code, answer.remark or "", answer.ext, answer.body
 
+    def route(self, topic: str) -> bytes:
+        """The body of a topic's route."""
+        answer = self._connected(self._name_server).call(_ROUTE, {"topic": topic}, timeout=TIMEOUT)
+        if answer.code != 0:
+            raise NoRouteError(topic)
+        return answer.body
+
     def close(self) -> None:
         """Close every connection."""
         for connection in self._connections.values():
@@ -117,8 +134,7 @@ class Sockets:
     def _address(self, topic: str, broker: str) -> str:
         place = topic, broker
         if place not in self._addresses:
-            answer = self._connected(self._name_server).call(_ROUTE, {"topic": topic}, timeout=TIMEOUT)
-            address = master(answer.body, broker) if answer.code == 0 else None
+            address = master(self.route(topic), broker)
             if address is None:
                 raise NoRouteError(topic)
             self._addresses[place] = address
