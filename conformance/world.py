@@ -88,10 +88,10 @@ class World:
         """Answer one request as the model's broker, or as the armed fault says."""
         play = self._plays.get(code)
         if play is None:
-            if code == _ROUTE:
-                return self._route(ext["topic"])
             if code == _LIST:
                 return self._members()
+            if code == _ROUTE:
+                return self._route(ext["topic"])
             if code in _GREETINGS:
                 return 0, "", {}, b""
             return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
@@ -131,6 +131,8 @@ class World:
 
     def _members(self) -> Answered:
         """The member list, or what its fault says; brokers refuse to list nobody."""
+        if self.list_fault == "answer" and self.listed:
+            return 0, "", {}, _list_text(self.listed)
         if self.list_fault == "no-body":
             return 0, "", {}, b""
         listed = answered(self.listed, self.list_fault)

@@ -31,18 +31,14 @@ LISTS = Values(
     "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries and "
     "commits, `bound_fault` how it plays max. Answers the queues that it owns, the pull requests that begin (queue and "
     "offset), whether it calls itself balanced (null: it does not say), and the commits that reached the broker.",
-    weight=20,
+    weight=18,
     commits=True,
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
-    list_fault: Annotated[
-        str, Values("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", "cut", weights=(35, 1, 1, 1, 1, 1))
-    ]
-    fault: Annotated[
-        str, Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "no-field", "silent", weights=(26, 1, 1, 1, 1))
-    ]
-    bound_fault: Annotated[str, Values("answer", "SYSTEM_BUSY", "negative", weights=(8, 1, 1))]
+    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", weights=(14, 1, 1, 1, 1))]
+    fault: Annotated[str, Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))]
+    bound_fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(3, 1))]
 
 
 @operation(

@@ -9,13 +9,12 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 
-from rocketmq_conformance.conformance.port.allocation import Allocator, IllegalArgumentError, code_units
+from rocketmq_conformance.conformance.port.allocation import Allocator, code_units
 from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.port.start import NoStartError, StartPosition
 from rocketmq_conformance.conformance.port.transport import NoRouteError, Transport
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.models.client.layout import BROKER, CLIENTS, GROUP, QUEUES
-from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result
 
 LAST = "CONSUME_FROM_LAST_OFFSET"
@@ -67,6 +66,8 @@ class Rebalancer:
         self.transport = transport
         self.allocator = Allocator()
         self.strategies = {"AVG": self.allocator.averagely, "AVG_BY_CIRCLE": self.allocator.by_circle}
+        #: Shares that are remembered: groups change rarely.
+        self.shares: dict[tuple[str, str, tuple[int, ...], tuple[str, ...]], tuple[int, ...]] = {}
         #: What members are made of outlives them: making it takes longer than emptying it.
         self.places = [StartPosition(transport) for _ in CLIENTS]
         self.members: list[Consumer | None] = [None for _ in CLIENTS]
@@ -103,7 +104,11 @@ class Rebalancer:
         ids = self.listed(topic)
         if not ids:
             return self.without_list(consumer, topic)
-        return self.own(consumer, topic, self.share(consumer, queues, ids), begun)
+        key = consumer.strategy, consumer.client, queues, ids
+        mine = self.shares.get(key)
+        if mine is None:
+            mine = self.shares[key] = self.share(*key)
+        return self.own(consumer, topic, mine, begun)
 
     def everything(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         """The queues of a broadcasting consumer."""
@@ -133,14 +138,13 @@ class Rebalancer:
         """What it means when the broker answers no list."""
         return None
 
-    def share(self, consumer: Consumer, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
-        """The consumer's share of a topic."""
-        divide = self.strategies[consumer.strategy]
-        try:
-            mine = divide(consumer.client, queues_of(self.in_queue_order(queues)), self.in_id_order(ids))
-        except IllegalArgumentError:
-            return tuple(queue for queue in queues if queue in consumer.table)
-        return tuple([_POSITIONS[queue] for queue in mine])  # type: ignore[index]
+    def share(
+        self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]
+    ) -> tuple[int, ...]:
+        """The share that a client has of a topic."""
+        divide = self.strategies[strategy]
+        ordered = tuple([QUEUES[at] for at in self.in_queue_order(queues)])
+        return tuple([_POSITIONS[queue] for queue in divide(client, ordered, self.in_id_order(ids))])  # type: ignore[index]
 
     def in_queue_order(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         """The queues of a topic as every member sorts them; a route gives them by their ids."""
@@ -148,22 +152,27 @@ class Rebalancer:
 
     def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         """Client ids as every member sorts them."""
-        return sorted_ids(ids)
+        return tuple(sorted(ids, key=code_units))
 
     # --- gaining and losing queues ------------------------------------------------------------------------
 
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
         """Own these queues of a topic and no others; does the consumer then?"""
         table = consumer.table
-        for queue in [queue for queue in table if QUEUES[queue].topic == topic]:
+        for queue in of_topic(topic):
+            owned = table.get(queue)
+            if owned is None:
+                continue
             if queue not in wanted:
                 self.lose(consumer, queue)
-            elif self.is_forgotten(table[queue]):
+            elif self.is_forgotten(owned):
                 self.renew(consumer, queue)
+        complete = True
         for queue in wanted:
             if queue not in table:
                 self.gain(consumer, queue, begun)
-        return all([queue in table for queue in wanted])
+                complete &= queue in table
+        return complete
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         """Has the pull loop forgotten a queue?"""
@@ -363,15 +372,3 @@ def readable(route: bytes) -> int:
 def of_topic(topic: str) -> tuple[int, ...]:
     """The queues of a topic, by their ids."""
     return tuple(at for at, queue in enumerate(QUEUES) if queue.topic == topic)
-
-
-@lru_cache(maxsize=256)
-def queues_of(positions: tuple[int, ...]) -> tuple[MessageQueue, ...]:
-    """The queues at some positions."""
-    return tuple([QUEUES[at] for at in positions])
-
-
-@lru_cache(maxsize=256)
-def sorted_ids(ids: tuple[str, ...]) -> tuple[str, ...]:
-    """Client ids in the order that all members agree on: by UTF-16 code unit."""
-    return tuple(sorted(ids, key=code_units))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Exchange
@@ -40,13 +41,15 @@ class Transport(Protocol):
         ...
 
 
-def master(route: bytes, broker: str) -> str | None:
-    """The address of a broker's master in a route, else that of any of its slaves."""
+@lru_cache(maxsize=256)
+def masters(route: bytes) -> dict[str, str]:
+    """Of every broker of a route, by name, the address of the master, else of any slave."""
+    found: dict[str, str] = {}
     for data in json.loads(route)["brokerDatas"]:
-        if data["brokerName"] == broker:
-            addresses: dict[str, str] = data["brokerAddrs"]
-            return addresses.get("0") or next(iter(addresses.values()), None)
-    return None
+        addresses: dict[str, str] = data["brokerAddrs"]
+        if addresses:
+            found[data["brokerName"]] = addresses.get("0") or next(iter(addresses.values()))
+    return found
 
 
 def _nobody(address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
@@ -72,17 +75,19 @@ class Calls:
         return self._exchange(address, code, ext, b"", one_way)
 
     def route(self, topic: str) -> bytes:
-        """The body of a topic's route."""
+        """The body of a topic's route; its brokers are known from then on."""
         code, _, _, route = self._exchange("", _ROUTE, {"topic": topic}, b"", False)
         if code != 0:
             raise NoRouteError(topic)
+        for broker, address in masters(route).items():
+            self._addresses[topic, broker] = address
         return route
 
     def _look_up(self, topic: str, broker: str) -> str:
-        address = master(self.route(topic), broker)
+        self.route(topic)
+        address = self._addresses.get((topic, broker))
         if address is None:
             raise NoRouteError(topic)
-        self._addresses[topic, broker] = address
         return address
 
     def close(self) -> None:
@@ -119,10 +124,12 @@ class Sockets:
         return answer.code, answer.remark or "", answer.ext, answer.body
 
     def route(self, topic: str) -> bytes:
-        """The body of a topic's route."""
+        """The body of a topic's route; its brokers are known from then on."""
         answer = self._connected(self._name_server).call(_ROUTE, {"topic": topic}, timeout=TIMEOUT)
         if answer.code != 0:
             raise NoRouteError(topic)
+        for broker, address in masters(answer.body).items():
+            self._addresses[topic, broker] = address
         return answer.body
 
     def close(self) -> None:
@@ -134,10 +141,9 @@ class Sockets:
     def _address(self, topic: str, broker: str) -> str:
         place = topic, broker
         if place not in self._addresses:
-            address = master(self.route(topic), broker)
-            if address is None:
+            self.route(topic)
+            if place not in self._addresses:
                 raise NoRouteError(topic)
-            self._addresses[place] = address
         return self._addresses[place]
 
     def _connected(self, address: str) -> Connection:

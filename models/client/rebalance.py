@@ -207,12 +207,14 @@ class _Round:
 class RebalanceModel:
     """A member's rounds for one profile; pure."""
 
-    __slots__ = ("client", "start", "store")
+    __slots__ = ("balances_all", "nothing_is_unknown", "reports", "start", "store")
 
     def __init__(self, start: StartModel) -> None:
         self.start = start
         self.store = start.store
-        self.client = start.client
+        self.reports = start.client.reports_balance
+        self.balances_all = start.client.balances_all
+        self.nothing_is_unknown = start.client.nothing_is_unknown
 
     def round(
         self, member: Member, broker: BrokerState, names: Names, now: int, faults: Faults
@@ -224,14 +226,15 @@ class RebalanceModel:
         balanced = True
         for topic in in_order(member.topics):
             even = self._topic(done, topic, names.routes, listed)
-            balanced = even and (balanced or not self.client.balances_all)
-        self._truncate(done)
-        reports = self.client.reports_balance
+            balanced = even and (balanced or not self.balances_all)
+        if len(member.topics) < len(TOPIC_QUEUES):
+            self._truncate(done)
+        reports = self.reports
         said = (
             tuple(sorted(done.table)),
-            tuple(sorted(done.dispatched)),
+            tuple(sorted(done.dispatched)) if done.dispatched else (),
             balanced if reports else None,
-            tuple(sorted(done.commits)),
+            tuple(sorted(done.commits)) if done.commits else (),
         )
         return done.after(), done.store.broker, said, reason(done.events, member.mode, reports)
 
@@ -244,13 +247,13 @@ class RebalanceModel:
                 done.events |= _UNKNOWN
                 return True
             return self._bring(done, topic, TOPIC_QUEUES[topic][:count])
-        if count is None or (count == 0 and self.client.nothing_is_unknown):
+        if count is None or (count == 0 and self.nothing_is_unknown):
             done.events |= _UNKNOWN
-            if not self.client.nothing_is_unknown and routes[topic] != NO_ROUTE:
+            if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
                 done.seen = {**done.seen, topic: routes[topic]}
                 done.events |= _ROUTED
             return True
-        if listed is None or (not listed and self.client.nothing_is_unknown):
+        if listed is None or (not listed and self.nothing_is_unknown):
             done.events |= _UNLISTED
             return True
         target = share(member.strategy, member.client, topic, count, listed)
@@ -262,13 +265,14 @@ class RebalanceModel:
     def _bring(self, done: _Round, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is it?"""
         table, now = done.table, done.now
-        mine = [queue for queue in TOPIC_QUEUES[topic] if queue in table]
-        for queue in mine:
-            if queue not in target:
-                self._drop(done, queue)
-            elif expired(table[queue], now):
-                done.events |= _EXPIRED
-                self._drop(done, queue)
+        if table:
+            for queue in TOPIC_QUEUES[topic]:
+                if queue in table:
+                    if queue not in target:
+                        self._drop(done, queue)
+                    elif expired(table[queue], now):
+                        done.events |= _EXPIRED
+                        self._drop(done, queue)
         complete = True
         for queue in target:
             if queue not in done.table:
@@ -304,8 +308,6 @@ class RebalanceModel:
 
     def _truncate(self, done: _Round) -> None:
         """REB-TRUNC-1."""
-        if len(done.member.topics) == len(TOPIC_QUEUES):
-            return
         kept = {queue: pq for queue, pq in done.table.items() if QUEUES[queue].topic in done.member.topics}
         if len(kept) < len(done.table):
             done.events |= _TRUNCATED
