@@ -62,7 +62,7 @@ class Persist(Operation):
     member: Annotated[int, MEMBER]
 
 
-@operation("A member subscribes to a topic.", weight=1)
+@operation("A member subscribes to a topic.", weight=2)
 class Subscribe(Operation):
     member: Annotated[int, MEMBER]
     topic: Annotated[str, Values(TOPIC, OTHER_TOPIC)]
