@@ -62,7 +62,7 @@ class Persist(Operation):
     member: Annotated[int, MEMBER]
 
 
-@operation("A member subscribes to a topic.", weight=2)
+@operation("A member subscribes to a topic.", weight=1)
 class Subscribe(Operation):
     member: Annotated[int, MEMBER]
     topic: Annotated[str, Values(TOPIC, OTHER_TOPIC)]
@@ -113,6 +113,13 @@ class Finish(Operation):
     offset: Annotated[int, OFFSET]
 
 
+@operation("An application sets the offset of a queue in a member's offset table, whether or not it is owned.", weight=2)
+class Update(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
 @operation("Time passes, in ms: a round's 20 s, or more than a queue may go without a pull.", weight=3)
 class Tick(Operation):
     millis: Annotated[int, Values(20_000, 60_000, 130_000)]
@@ -149,6 +156,7 @@ def _bind(profile: Profile) -> Bound:
         model.consume,
         model.take,
         model.finish,
+        model.update,
         model.tick,
         model.list_members,
         model.route,
@@ -184,6 +192,7 @@ SUITE = Suite(
         Consume,
         Take,
         Finish,
+        Update,
         Tick,
         ListMembers,
         Route,

@@ -266,5 +266,6 @@ class JavaGroup:
             "consume": of(_Consumer.consume),
             "take": of(_Consumer.take),
             "finish": of(_Consumer.finish),
+            "update": of(lambda who, queue, offset: who.inside.updateConsumeOffset(self.queues[queue], offset)),
             "tick": self.tick,
         }

@@ -352,6 +352,7 @@ class Rebalancer:
             "consume": of(self.consume),
             "take": of(self.take),
             "finish": of(self.finish),
+            "update": of(lambda consumer, queue, offset: consumer.store.update(queue, offset, False)),
             "tick": self.tick,
         }
 

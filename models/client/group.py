@@ -20,7 +20,7 @@ from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, TOPICS, Member
 from rocketmq_conformance.models.client.memory import updated
-from rocketmq_conformance.models.client.process_queue import DROPPED, PULL, RESULT, TAKE
+from rocketmq_conformance.models.client.process_queue import DROPPED, PULL, RESULT, TAKE, UPDATE
 from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, Faults, Names, RebalanceModel
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import LAST, StartModel
@@ -257,6 +257,15 @@ class GroupModel:
         memory, _ = updated(who.memory, frozenset(), queue, offset, True)
         why = RESULT["first" if held == -1 else "raised" if offset > held else "kept"]
         return _changed(state, member, who._replace(memory=memory)), memory[queue], why
+
+    def update(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
+        """OFF-UPD-1: the application sets the offset of a queue in memory, whether or not the member owns it."""
+        who = state.members[member]
+        if who is None:
+            return state, None, UPDATE["no member"]
+        memory, _ = updated(who.memory, frozenset(), queue, offset, False)
+        why = UPDATE["owned" if queue in who.table else "not owned"]
+        return _changed(state, member, who._replace(memory=memory)), None, why
 
     def tick(self, state: GroupState, millis: int) -> Answer[GroupState]:
         """Time passes for every member."""

@@ -49,6 +49,7 @@ class ProcessQueue(NamedTuple):
 
 PULL = whys(("PULL-PRE-DROP",), "pulled", "dropped", "no subscription", "no member")
 RESULT = whys(("CONS-DROP", "OFF-UPD-1"), "first", "raised", "kept")
+UPDATE = whys(("OFF-UPD-1",), "owned", "not owned", "no member")
 DROPPED = whys(("CONS-DROP",), "dropped", "dropped and added anew", "nothing taken", "no member")
 TAKE = whys(("CONS-DROP",), "taken", "not owned", "no such member")
 
