@@ -199,7 +199,7 @@ SUITE = Suite(
         CommitElsewhere,
     ),
     bind=_bind,
-    steps=50,
+    steps=60,
     show=_show,
     rules=tuple(rule.id for rule in (*rebalance.RULES, *process_queue.RULES, *group.RULES)),
 )

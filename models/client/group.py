@@ -142,7 +142,7 @@ class GroupModel:
         """REB-BEGIN-1: the member begins, a twin with the next member's client id; a running one is gone at once."""
         began = _begun(client_id(member, twin), mode, where, strategy, state.routes)
         why = _JOIN["begins anew" if state.members[member] else "a twin begins" if twin else "begins"]
-        return state._replace(members=_with(state.members, member, began)), None, why
+        return _changed(state, member, began), None, why
 
     def leave(self, state: GroupState, member: int) -> Answer[GroupState]:
         """REB-END-1: the commits that reach the broker."""
@@ -163,8 +163,8 @@ class GroupModel:
             why = _PERSIST["some forgotten"]
         else:
             why = _PERSIST["offsets sent" if sent else "nothing to send"]
-        members = _with(state.members, member, who._replace(memory=after.memory))
-        return state._replace(broker=after.broker, members=members), sent, why
+        members = _with(state.members, member, _remembering(who, after.memory))
+        return GroupState(after.broker, state.routes, state.listed, state.now, members), sent, why
 
     def _persisted(self, state: GroupState, who: Member) -> tuple[RemoteStore, tuple[tuple[int, int], ...]]:
         store = RemoteStore(who.memory, frozenset(), state.broker)
@@ -256,7 +256,7 @@ class GroupModel:
     ) -> Answer[GroupState]:
         memory, _ = updated(who.memory, frozenset(), queue, offset, True)
         why = RESULT["first" if held == -1 else "raised" if offset > held else "kept"]
-        return _changed(state, member, who._replace(memory=memory)), memory[queue], why
+        return _changed(state, member, _remembering(who, memory)), memory[queue], why
 
     def update(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
         """OFF-UPD-1: the application sets the offset of a queue in memory, whether or not the member owns it."""
@@ -265,32 +265,40 @@ class GroupModel:
             return state, None, UPDATE["no member"]
         memory, _ = updated(who.memory, frozenset(), queue, offset, False)
         why = UPDATE["owned" if queue in who.table else "not owned"]
-        return _changed(state, member, who._replace(memory=memory)), None, why
+        return _changed(state, member, _remembering(who, memory)), None, why
 
     def tick(self, state: GroupState, millis: int) -> Answer[GroupState]:
         """Time passes for every member."""
-        return state._replace(now=state.now + millis), None, _TICK
+        broker, routes, listed, now, members = state
+        return GroupState(broker, routes, listed, now + millis, members), None, _TICK
 
     # --- what the world does ------------------------------------------------------------------------------
 
     def list_members(self, state: GroupState, members: tuple[int, ...]) -> Answer[GroupState]:
         """The brokers list the client ids of these members from now on."""
-        return state._replace(listed=tuple([CLIENTS[member] for member in members])), None, _LISTED
+        listed = tuple([CLIENTS[member] for member in members])
+        return GroupState(state.broker, state.routes, listed, state.now, state.members), None, _LISTED
 
     def route(self, state: GroupState, topic: str, queues: int) -> Answer[GroupState]:
         """The name server's route of a topic has so many readable queues, or all it has; -1: there is no route."""
         why = _ROUTED["the route is lost" if queues == NO_ROUTE else "the route changes"]
         queues = readable(topic, queues)
-        return state._replace(routes={**state.routes, topic: queues}), None, why
+        routes = {**state.routes, topic: queues}
+        return GroupState(state.broker, routes, state.listed, state.now, state.members), None, why
 
     def commit_elsewhere(self, state: GroupState, queue: int, offset: int) -> Answer[GroupState]:
         """Somebody else commits for the group."""
         after, result, why = self.store.commit_elsewhere(RemoteStore(broker=state.broker), queue, offset)
-        return state._replace(broker=after.broker), result, why
+        return GroupState(after.broker, state.routes, state.listed, state.now, state.members), result, why
 
 
 def _with(members: tuple[Member | None, ...], number: int, member: Member | None) -> tuple[Member | None, ...]:
     return (*members[:number], member, *members[number + 1 :])
+
+
+def _remembering(who: Member, memory: Mapping[int, int]) -> Member:
+    client, mode, where, strategy, topics, seen, _, table, taken, made = who
+    return Member(client, mode, where, strategy, topics, seen, memory, table, taken, made)
 
 
 def _changed(state: GroupState, number: int, member: Member) -> GroupState:
