@@ -42,7 +42,7 @@ class Rebalance(Operation):
 
 
 @operation(
-    "A member begins, with `twin` under the client id of the next member; what it was before is gone at once.", weight=2
+    "A member begins, a `twin` under the client id of the next one; what it was before is gone at once.", weight=2
 )
 class Join(Operation):
     member: Annotated[int, MEMBER]
@@ -57,7 +57,7 @@ class Leave(Operation):
     member: Annotated[int, MEMBER]
 
 
-@operation("A member's timer persists its offsets: answers the commits that reached the broker.", weight=3, effect=True)
+@operation("A member's timer persists its offsets: answers the commits that arrived.", weight=3, effect=True)
 class Persist(Operation):
     member: Annotated[int, MEMBER]
 
@@ -79,7 +79,7 @@ class Refresh(Operation):
     member: Annotated[int, MEMBER]
 
 
-@operation("A member's pull loop comes to a queue: answers the offset that it asks for, null when it does not.", weight=3)
+@operation("A member's pull loop comes to a queue: answers the offset that it asks for, if it asks.", weight=3)
 class Pull(Operation):
     member: Annotated[int, MEMBER]
     queue: Annotated[int, QUEUE]
@@ -113,7 +113,7 @@ class Finish(Operation):
     offset: Annotated[int, OFFSET]
 
 
-@operation("An application sets the offset of a queue in a member's offset table, whether or not it is owned.", weight=2)
+@operation("An application sets the offset of a queue in a member's memory, owned or not.", weight=2)
 class Update(Operation):
     member: Annotated[int, MEMBER]
     queue: Annotated[int, QUEUE]
@@ -130,7 +130,11 @@ class ListMembers(Operation):
     members: Annotated[tuple[int, ...], LISTS]
 
 
-@operation("The route of a topic has so many readable queues, or as many as there are; -1: there is no route.", side=Side.WORLD, weight=2)
+@operation(
+    "The route of a topic has so many readable queues, or as many as there are; -1: there is no route.",
+    side=Side.WORLD,
+    weight=2,
+)
 class Route(Operation):
     topic: Annotated[str, Values(TOPIC, OTHER_TOPIC, RETRY_TOPIC, weights=(2, 1, 1))]
     queues: Annotated[int, Values(5, 4, 2, 1, 0, -1)]
@@ -166,8 +170,12 @@ def _bind(profile: Profile) -> Bound:
 
 
 def _show(state: GroupState) -> str:
-    told = [f"{number}: nobody" if who is None else f"{number}: {who.client} owns {sorted(who.table)}, "
-            f"remembers {dict(who.memory)}" for number, who in enumerate(state.members)]
+    told = [
+        f"{number}: nobody"
+        if who is None
+        else f"{number}: {who.client} owns {sorted(who.table)}, remembers {dict(who.memory)}"
+        for number, who in enumerate(state.members)
+    ]
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in state.broker.stored.items()}
     twice = sorted(queue for queue, members in owners(state).items() if len(members) > 1)
     return (

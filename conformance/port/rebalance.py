@@ -138,9 +138,7 @@ class Rebalancer:
         """What it means when the broker answers no list."""
         return None
 
-    def share(
-        self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]
-    ) -> tuple[int, ...]:
+    def share(self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
         """The share that a client has of a topic."""
         divide = self.strategies[strategy]
         ordered = tuple([QUEUES[at] for at in self.in_queue_order(queues)])

@@ -38,7 +38,8 @@ class LostListIsEmpty(Rebalancer):
 
 class MissingKeeps(Rebalancer):
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: Begun) -> bool:
-        return not consumer.broadcasts and not wanted or super().own(consumer, topic, wanted, begun)
+        keeps = not (consumer.broadcasts or wanted)
+        return keeps or super().own(consumer, topic, wanted, begun)
 
 
 class Numbers(Rebalancer):
@@ -298,7 +299,9 @@ MUTANTS = (
     _mutant("ids-once-only", "D20", "An id that is listed twice has one place.", OnceOnly),
     _mutant("queues-backwards-in-rounds", "D18", "The last queue comes first.", Backwards),
     _mutant("always-averagely", "D24", "AVG_BY_CIRCLE is a stub that calls AVG.", ForeignStrategy),
-    _mutant("no-queues-drop-all", "D82", "A cluster's topic without readable queues loses the owned ones.", NoQueuesDropAll),
+    _mutant(
+        "no-queues-drop-all", "D82", "A cluster drops the queues of a topic without readable ones.", NoQueuesDropAll
+    ),
     _mutant("no-route-forgets", "D82", "A lost route makes the queues of the topic unknown.", NoRouteForgets),
     _mutant("route-is-final", "D95", "Queues that are added later are never seen.", RouteIsFinal),
     _mutant("failure-ends-round", "D79", "A topic that is not in balance ends the round.", FailureEndsRound),
@@ -307,7 +310,9 @@ MUTANTS = (
     _mutant("topics-are-kept", "D81", "Queues of an unsubscribed topic stay.", TopicsAreKept),
     _mutant("retry-goes-too", "D81", "Unsubscribing a topic gives up the retry topic.", RetryGoesToo),
     _mutant("given-up-is-committed", "D81", "Queues of an unsubscribed topic are committed.", GivenUpIsCommitted),
-    _mutant("given-up-is-forgotten", "D81", "Offsets of an unsubscribed topic are forgotten at once.", GivenUpIsForgotten),
+    _mutant(
+        "given-up-is-forgotten", "D81", "Offsets of an unsubscribed topic are forgotten at once.", GivenUpIsForgotten
+    ),
     _mutant("broadcast-shares", "D75", "A broadcasting member owns one queue of a topic.", BroadcastShares),
     _mutant("lost-is-not-sent", "D33", "The offset of a lost queue is not sent.", LostIsNotSent),
     _mutant("lost-is-remembered", "D42", "The offset of a lost queue stays in memory.", LostIsRemembered),
@@ -323,12 +328,21 @@ MUTANTS = (
     _mutant("never-expires", "D95", "A queue that nobody pulls is never begun anew.", NeverExpires),
     _mutant("born-expired", "D87", "A new queue counts as never pulled.", BornExpired),
     _mutant("expired-is-not-sent", "D33", "The offset of an expired queue is not sent.", ExpiredIsNotSent),
-    _mutant("expired-is-only-touched", "D95", "An expired queue gets more time instead of a new pull.", ExpiredIsOnlyPulled),
-    _mutant("pulls-unsubscribed", "D81", "Queues of an unsubscribed topic are pulled until the next round.", PullsUnsubscribed),
+    _mutant(
+        "expired-is-only-touched", "D95", "An expired queue gets more time instead of a new pull.", ExpiredIsOnlyPulled
+    ),
+    _mutant(
+        "pulls-unsubscribed",
+        "D81",
+        "Queues of an unsubscribed topic are pulled until the next round.",
+        PullsUnsubscribed,
+    ),
     _mutant("rebalance-never-asks", "D30", "A gained queue begins at 0 whatever is stored.", NeverAsks),
     _mutant("goes-on-from-memory", "D92", "What memory holds of a gained queue is not forgotten.", GoesOnFromMemory),
     _mutant("begins-without-start", "D05", "A queue without a start position begins at 0.", BeginsWithoutStart),
-    _mutant("owns-without-start", "D06", "A queue without a start position is owned and never pulled.", OwnsWithoutStart),
+    _mutant(
+        "owns-without-start", "D06", "A queue without a start position is owned and never pulled.", OwnsWithoutStart
+    ),
     _mutant("pulls-twice", "D94", "A gained queue has two pull loops.", PullsTwice),
     _mutant("return-is-not-pulled", "D95", "A queue that comes back is not pulled.", ReturnIsNotPulled),
     _mutant("ends-in-silence", "D31", "A member that shuts down sends no offsets.", EndsInSilence),

@@ -31,8 +31,8 @@ from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
 RULES = (
     Rule(
         "REB-BEGIN-1",
-        "A member that begins learns the routes of its topics, owns nothing and remembers nothing; one that ends without "
-        "a shutdown sends nothing.",
+        "A member that begins learns the routes of its topics, owns nothing and remembers nothing; one that ends "
+        "without a shutdown sends nothing.",
         "DefaultMQPushConsumerImpl#start, #updateTopicSubscribeInfoWhenSubscriptionChanged @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
@@ -302,9 +302,7 @@ def _remembering(who: Member, memory: Mapping[int, int]) -> Member:
 
 
 def _changed(state: GroupState, number: int, member: Member) -> GroupState:
-    return GroupState(
-        state.broker, state.routes, state.listed, state.now, _with(state.members, number, member)
-    )
+    return GroupState(state.broker, state.routes, state.listed, state.now, _with(state.members, number, member))
 
 
 # --- the group as a whole ---------------------------------------------------------------------------------------

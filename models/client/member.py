@@ -55,8 +55,3 @@ def share(strategy: str, client: str, topic: str, count: int, listed: tuple[str,
     assert queues is not None  # small ids have an order
     mine, _ = STRATEGIES[strategy](client, queues, sort_ids(listed))
     return tuple([_POSITIONS[queue] for queue in mine]) if isinstance(mine, tuple) else None  # type: ignore[index]
-
-
-def owned(member: Member, topic: str) -> set[int]:
-    """The queues of a topic in the member's table."""
-    return set(TOPIC_QUEUES[topic]) & member.table.keys()

@@ -24,7 +24,7 @@ When all topics are done, queues of topics that are not subscribed any more are 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
@@ -58,8 +58,8 @@ RULES = (
     ),
     Rule(
         "REB-CLU-3",
-        "When the strategy refuses (no readable queues, an empty member list), the member keeps what it has; from 5.5.0 "
-        "such a topic counts as one whose queues or list are unknown.",
+        "When the strategy refuses (no readable queues, an empty member list), the member keeps what it has; from "
+        "5.5.0 such a topic counts as one whose queues or list are unknown.",
         "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.4.0, 5.5.0",
     ),
     Rule(
@@ -135,7 +135,7 @@ _ALWAYS = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1", "REB-DO-1"), BROADCASTING: ("R
 NO_MEMBER = Why(("REB-DO-1",), "no member")
 
 
-@lru_cache(maxsize=None)
+@cache
 def reason(events: int, mode: str, reports: bool) -> Why:
     """The one reason of rounds that met these events; EVENTS[i] is bit i."""
     met = [event for at, event in enumerate(EVENTS) if events & 1 << at]
@@ -191,7 +191,7 @@ class _Round:
         self.table = member.table
         self.made = member.made
         self.dispatched: list[tuple[int, int]] = []
-        self.commits: tuple[tuple[int, int], ...] = ()
+        self.commits: tuple[Value, ...] = ()
         self.events = 0
 
     def after(self) -> Member:
@@ -199,9 +199,7 @@ class _Round:
         if not self.events:
             return self.member
         client, mode, where, strategy, topics, _, _, _, taken, _ = self.member
-        return Member(
-            client, mode, where, strategy, topics, self.seen, self.store.memory, self.table, taken, self.made
-        )
+        return Member(client, mode, where, strategy, topics, self.seen, self.store.memory, self.table, taken, self.made)
 
 
 class RebalanceModel:
@@ -287,7 +285,7 @@ class RebalanceModel:
             done.events |= _COMMITTED
             done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.faults.offsets)
             assert isinstance(sent, tuple)  # nobody hears of a failed one-way commit
-            done.commits += sent  # type: ignore[arg-type]
+            done.commits += sent
             done.store = self.store.remove(done.store, queue)[0]
         done.table = {other: kept for other, kept in done.table.items() if other != queue}
 
