@@ -191,7 +191,7 @@ class _Round:
         self.table = member.table
         self.made = member.made
         self.dispatched: list[tuple[int, int]] = []
-        self.commits: tuple[Value, ...] = ()
+        self.commits: list[tuple[int, int]] = []
         self.events = 0
 
     def after(self) -> Member:
@@ -284,8 +284,8 @@ class RebalanceModel:
         if held is not None:
             done.events |= _COMMITTED
             done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.faults.offsets)
-            assert isinstance(sent, tuple)  # nobody hears of a failed one-way commit
-            done.commits += sent
+            if sent:  # nobody hears of a one-way commit that failed
+                done.commits.append((queue, held))
             done.store = self.store.remove(done.store, queue)[0]
         done.table = {other: kept for other, kept in done.table.items() if other != queue}
 
