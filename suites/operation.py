@@ -60,6 +60,8 @@ class Form:
     #: The result is not what the implementation says but what reached the scripted broker: the commits, as sorted
     #: (queue, offset) pairs.
     effect: bool
+    #: The commits that reached the scripted broker stand behind what the implementation says, when that is a tuple.
+    commits: bool
     #: Draws all fields together when they depend on one another.
     together: Callable[[Choices], tuple[Any, ...]] | None
     #: Simpler argument tuples for ``together``.
@@ -148,6 +150,7 @@ def operation(
     offered: Offered = lambda profile: True,
     observes: bool = False,
     effect: bool = False,
+    commits: bool = False,
     together: Callable[[Choices], tuple[Any, ...]] | None = None,
     shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None = None,
 ) -> Callable[[type[O]], type[O]]:
@@ -156,7 +159,9 @@ def operation(
     def declare(cls: type[O]) -> type[O]:
         made = dataclass(frozen=True)(cls)
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
-        form = Form(name, sentence, side, weight, _domains(made), guard, offered, observes, effect, together, shrink)
+        form = Form(
+            name, sentence, side, weight, _domains(made), guard, offered, observes, effect, commits, together, shrink
+        )
         made.form = form  # type: ignore[attr-defined]
         return made
 

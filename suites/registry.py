@@ -13,6 +13,7 @@ _MODULES = (
     "start_push",
     "start_lite_pull",
     "start_pull",
+    "rebalance",
     "broker_offsets",
     "broker_search",
     "broker_admin",

@@ -206,7 +206,7 @@ def test_reshaping_a_queue_leaves_the_others_and_what_is_stored() -> None:
 def test_the_world_knows_every_queue_but_the_lost_one() -> None:
     known = {(queue.topic, queue.id) for at, queue in enumerate(QUEUES) if at != LOST}
     assert set(world().logs) == known
-    assert world().topics == {"T": 2, "U": 1, "%RETRY%G": 1}
+    assert world().topics == {"T": 5, "U": 2, "%RETRY%G": 1}
 
 
 class Naive:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.allocation import JavaAllocation
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
     from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
+    from rocketmq_conformance.conformance.java.rebalance import JavaGroup
 
 #: First release with a lite pull consumer (S29).
 _LITE_PULL = Release(4, 6, 0)
@@ -37,6 +38,7 @@ class JavaClient:
         self._allocation: JavaAllocation | None = None
         self._consumer: JavaConsumer | None = None
         self._local: JavaLocalStore | None = None
+        self._group: JavaGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -44,6 +46,8 @@ class JavaClient:
         unsupported = {}
         if self.release.release < _LITE_PULL:
             unsupported["start-lite-pull"] = f"client {self.version} has no lite pull consumer"
+        if self.via == "tcp":
+            unsupported["rebalance"] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
         name = "java-client" if self.via == "call" else "java-client via tcp"
         return Hello(name, self.version, client=self.version, unsupported=unsupported, sides=("pure", "client"))
 
@@ -54,6 +58,8 @@ class JavaClient:
                 self._calls = self._allocation_calls()
             case "local-store":
                 self._calls = self._local_calls(case)
+            case "rebalance":
+                self._calls = self._group_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -110,3 +116,12 @@ class JavaClient:
             self._local = JavaLocalStore(self.release, jvm.folder() / "offsets")
         self._local.begin()
         return self._local.calls()
+
+    def _group_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._group is None:
+            from rocketmq_conformance.conformance.java.rebalance import JavaGroup
+
+            self._group = JavaGroup(self.release)
+            self._turns = self._group.calls()
+        self._group.begin(case)
+        return self._turns

@@ -63,6 +63,14 @@ class JavaRelease:
         """Set a private field."""
         self._field(owner, field).set(owner, value)
 
+    def has_field(self, owner: Any, field: str) -> bool:
+        """Does the class of an object, not one of its bases, have the field?"""
+        try:
+            owner.getClass().getDeclaredField(field)
+        except self._jpype.JException:
+            return False
+        return True
+
     def _field(self, owner: Any, field: str) -> Any:
         kind = owner.getClass()
         key = str(kind.getName()), field

@@ -9,6 +9,7 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
+from rocketmq_conformance.conformance.port.rebalance import Rebalancer
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
 from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import Calls, Sockets, Transport
@@ -24,6 +25,7 @@ PARTS: dict[str, str] = {
     "start-push": "start",
     "start-lite-pull": "start",
     "start-pull": "start",
+    "rebalance": "rebalancer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -31,6 +33,7 @@ CLASSES: dict[str, type] = {
     "remote_store": RemoteOffsetStore,
     "local_store": LocalOffsetStore,
     "start": StartPosition,
+    "rebalancer": Rebalancer,
 }
 
 

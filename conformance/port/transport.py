@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Exchange
@@ -31,18 +32,24 @@ class Transport(Protocol):
         """One request; TimeoutError, ConnectionError, or NoRouteError when there is no such broker."""
         ...
 
+    def route(self, topic: str) -> bytes:
+        """The body of a topic's route; NoRouteError when there is none."""
+        ...
+
     def close(self) -> None:
         """Close every connection."""
         ...
 
 
-def master(route: bytes, broker: str) -> str | None:
-    """The address of a broker's master in a route, else that of any of its slaves."""
+@lru_cache(maxsize=256)
+def masters(route: bytes) -> dict[str, str]:
+    """Of every broker of a route, by name, the address of the master, else of any slave."""
+    found: dict[str, str] = {}
     for data in json.loads(route)["brokerDatas"]:
-        if data["brokerName"] == broker:
-            addresses: dict[str, str] = data["brokerAddrs"]
-            return addresses.get("0") or next(iter(addresses.values()), None)
-    return None
+        addresses: dict[str, str] = data["brokerAddrs"]
+        if addresses:
+            found[data["brokerName"]] = addresses.get("0") or next(iter(addresses.values()))
+    return found
 
 
 def _nobody(address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
@@ -67,12 +74,20 @@ class Calls:
         address = self._addresses.get((topic, broker)) or self._look_up(topic, broker)
         return self._exchange(address, code, ext, b"", one_way)
 
-    def _look_up(self, topic: str, broker: str) -> str:
+    def route(self, topic: str) -> bytes:
+        """The body of a topic's route; its brokers are known from then on."""
         code, _, _, route = self._exchange("", _ROUTE, {"topic": topic}, b"", False)
-        address = master(route, broker) if code == 0 else None
+        if code != 0:
+            raise NoRouteError(topic)
+        for broker, address in masters(route).items():
+            self._addresses[topic, broker] = address
+        return route
+
+    def _look_up(self, topic: str, broker: str) -> str:
+        self.route(topic)
+        address = self._addresses.get((topic, broker))
         if address is None:
             raise NoRouteError(topic)
-        self._addresses[topic, broker] = address
         return address
 
     def close(self) -> None:
@@ -108,6 +123,15 @@ class Sockets:
             raise
         return answer.code, answer.remark or "", answer.ext, answer.body
 
+    def route(self, topic: str) -> bytes:
+        """The body of a topic's route; its brokers are known from then on."""
+        answer = self._connected(self._name_server).call(_ROUTE, {"topic": topic}, timeout=TIMEOUT)
+        if answer.code != 0:
+            raise NoRouteError(topic)
+        for broker, address in masters(answer.body).items():
+            self._addresses[topic, broker] = address
+        return answer.body
+
     def close(self) -> None:
         """Close every connection."""
         for connection in self._connections.values():
@@ -117,11 +141,9 @@ class Sockets:
     def _address(self, topic: str, broker: str) -> str:
         place = topic, broker
         if place not in self._addresses:
-            answer = self._connected(self._name_server).call(_ROUTE, {"topic": topic}, timeout=TIMEOUT)
-            address = master(answer.body, broker) if answer.code == 0 else None
-            if address is None:
+            self.route(topic)
+            if place not in self._addresses:
                 raise NoRouteError(topic)
-            self._addresses[place] = address
         return self._addresses[place]
 
     def _connected(self, address: str) -> Connection:

@@ -1,14 +1,15 @@
 """The proof of the client half: the model against the real Java classes of many releases, in one process.
 
-Every release goes through the decision tables of reads and starts and through sampled allocations; four releases
-also through every small allocation and through stateful runs of every client suite.
+Every release goes through the decision tables of reads and starts, through sampled allocations, and through stateful
+runs of a group that rebalances; four releases also through every small allocation and through stateful runs of every
+client suite.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -38,6 +39,9 @@ EXHAUSTIVE = frozenset({"4.7.1", "4.9.8", "5.1.4", "5.5.0"})
 #: Releases that are also run statefully; 5.4.0 because it reads its own offset files differently (OFF-L-INT).
 STATEFUL = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.4.0", "5.5.0"})
 CASES = 300
+#: The suite that has no decision tables, because what it is about takes several steps; how many cases every release
+#: plays of it.
+REBALANCE, REBALANCE_CASES = "rebalance", 100
 SEED = 20240101
 #: Seconds of sampled allocations per release.
 SAMPLED = 1.0
@@ -58,14 +62,33 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
             allocation.exhaust(pure, profile, strategies, allocation.worlds())
         allocation.sample(pure, profile, strategies, SAMPLED)
         _tables(stage, profile, client_side)
-        if stateful:
-            for suite in _client_suites(stage, profile):
-                draw = sampler(suite, profile)
-                plans = (draw.case(SEED, number, suite.steps) for number in range(CASES))
-                _play(stage, profile, client_side, suite, plans)
+        for suite in _client_suites(stage, profile):
+            if stateful:
+                _play(stage, profile, client_side, suite, _plans(suite, profile, CASES))
+            elif suite.name == REBALANCE:
+                _play(stage, profile, client_side, suite, _plans(suite, profile, REBALANCE_CASES))
         return [pure, client_side]
     finally:
         stage.close()
+
+
+def prove_suite(release: str, name: str) -> list[Tally]:
+    """Stateful runs of one client suite; CannotRunError when the release cannot be had."""
+    profile = Profile.of(client=release)
+    stage = Stage(JavaClient(release), profile)
+    try:
+        tally = Tally(Side.CLIENT.value, release)
+        for suite in _client_suites(stage, profile):
+            if suite.name == name:
+                _play(stage, profile, tally, suite, _plans(suite, profile, CASES))
+        return [tally]
+    finally:
+        stage.close()
+
+
+def _plans(suite: Suite, profile: Profile, cases: int) -> Iterator[list[Row]]:
+    draw = sampler(suite, profile)
+    return (draw.case(SEED, number, suite.steps) for number in range(cases))
 
 
 def _client_suites(stage: Stage, profile: Profile) -> list[Suite]:
@@ -114,12 +137,17 @@ def prove(
     tallies: list[Tally] | None = None,
     unjudged: dict[str, str] | None = None,
     stateful: Collection[str] = STATEFUL,
+    suite: str = "",
 ) -> list[ProofRow]:
-    """Prove the model against each release; ``unjudged`` receives those that cannot be had, with the reason."""
+    """Prove the model against each release, by everything or by stateful runs of one client suite; ``unjudged``
+    receives the releases that cannot be had, with the reason."""
     rows: list[ProofRow] = []
     for release in releases:
         try:
-            done = prove_release(release, release in EXHAUSTIVE, release in stateful)
+            if suite:
+                done = prove_suite(release, suite)
+            else:
+                done = prove_release(release, release in EXHAUSTIVE, release in stateful)
         except (CannotRunError, AdapterError) as error:
             if unjudged is not None:
                 unjudged[release] = str(error)
@@ -141,6 +169,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--stateful", action="store_true", help="run every release statefully, which takes twice as long"
     )
+    names = [name for name, suite in SUITES.items() if suite.side is Side.CLIENT]
+    parser.add_argument("--suite", choices=names, default="", help="only stateful runs of this suite")
     chosen = parser.parse_args(arguments)
     stateful = chosen.releases if chosen.stateful else STATEFUL
     rows: list[ProofRow] = []
@@ -150,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for release in chosen.releases:
         started = time.monotonic()
         tallies: list[Tally] = []
-        rows += prove([release], tallies, missing, stateful)
+        rows += prove([release], tallies, missing, stateful, chosen.suite)
         if release in missing:
             print(f"client {release}: not judged: {missing[release]}", flush=True)
             continue

@@ -24,6 +24,9 @@ UNKNOWN_THROWS = Switch("S15", "an unreadable offset makes the start position th
 ROOM_FILTERED = Switch("S01", "MACHINE_ROOM takes the block from the filtered queues", "4.8.0", "5.0.0-PREVIEW")
 ROOM_CHECKED = Switch("S02", "MACHINE_ROOM checks its arguments, and refuses a blank id", "4.9.3", "5.0.0-ALPHA")
 ROOM_CHECK_SHARED = Switch("S02", "MACHINE_ROOM shares the check of all strategies", "4.9.4", "5.0.0")
+REPORTS_BALANCE = Switch("S08", "a rebalance says whether it is balanced", None, "5.0.0-PREVIEW")
+BALANCES_ALL = Switch("S10", "balanced means every topic, not the last one", None, "5.2.0")
+NOTHING_IS_UNKNOWN = Switch("R01", "a rebalance takes no queues and an empty list for unknown ones", None, "5.5.0")
 HASHES = Switch("S03", "CONSISTENT_HASH exists", "4.1.0", "5.0.0-PREVIEW")
 NEARBY = Switch("S04", "MACHINE_ROOM_NEARBY exists", "4.3.0", "5.0.0-PREVIEW")
 
@@ -46,6 +49,9 @@ class ClientRules:
     room_filtered: bool
     room_checked: bool
     room_check_shared: bool
+    reports_balance: bool
+    balances_all: bool
+    nothing_is_unknown: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -65,4 +71,7 @@ class ClientRules:
             room_filtered=ROOM_FILTERED.on(client),
             room_checked=ROOM_CHECKED.on(client),
             room_check_shared=ROOM_CHECK_SHARED.on(client),
+            reports_balance=REPORTS_BALANCE.on(client),
+            balances_all=BALANCES_ALL.on(client),
+            nothing_is_unknown=NOTHING_IS_UNKNOWN.on(client),
         )

@@ -21,6 +21,8 @@ TIMES = (
     *(BACK - GAP, BACK, BACK + GAP, BACK + 2 * GAP),
 )
 
+_EXPIRED = {QUEUES[at] for at in (5, 6, 8)}
+
 SHAPES = ("young", "empty", "expired", "gone", "cold")
 
 
@@ -44,7 +46,8 @@ def shaped(shape: str) -> QueueLog:
 
 
 def world() -> BrokerState:
-    """Topics T, U and the group's retry topic, young queues, nothing stored."""
+    """Topics T, U and the group's retry topic, nothing stored; all queues are young but some of those that only groups
+    rebalance: these begin where ConsumeFromWhere says."""
     known = [queue for at, queue in enumerate(QUEUES) if at != LOST]
     topics: dict[str, int] = {}
     for queue in known:
@@ -52,7 +55,7 @@ def world() -> BrokerState:
     return BrokerState(
         topics=topics,
         groups=frozenset({GROUP}),
-        logs={(queue.topic, queue.id): shaped("young") for queue in known},
+        logs={(queue.topic, queue.id): shaped("expired" if queue in _EXPIRED else "young") for queue in known},
     )
 
 

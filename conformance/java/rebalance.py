@@ -1,0 +1,271 @@
+"""The real rebalance of one release, stepped by hand: three push consumers, each on a client instance of its own.
+
+The consumers are never started: no threads, no timers, no sockets. What their threads would do next is done when the
+plan says so, by the same methods: ``doRebalance``, ``pullMessage`` for a pull request, ``persistConsumerOffset``,
+``updateTopicRouteInfoFromNameServer``. Pull requests that are dispatched are taken out of the queue of the pull
+service; pulls are cut where they would reach the network, and never answered.
+
+The classes read the clock of the machine, which nobody can set. A process queue's age is the time of its last pull,
+and that can be set: before a round every process queue is made as old as the case's clock says, less half of the
+smallest tick, so that no delay of this process makes it older than it should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jpype
+from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.java.release import JavaRelease
+from rocketmq_conformance.conformance.java.transport import RemotingCalls
+from rocketmq_conformance.models.client.group import client_id
+from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, OTHER_TOPIC, QUEUES, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.outcome import Result
+
+#: Ms by which process queues are made younger than they are: less than the distance of any two ages.
+SLACK = 5_000
+_STRATEGIES = {"AVG": "AllocateMessageQueueAveragely", "AVG_BY_CIRCLE": "AllocateMessageQueueAveragelyByCircle"}
+_TOPICS = {"CLUSTERING": (TOPIC, OTHER_TOPIC, RETRY_TOPIC), "BROADCASTING": (TOPIC, OTHER_TOPIC)}
+
+
+class _Remoting(RemotingCalls):
+    """A RemotingClient that remembers what was asked without waiting for an answer."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        super().__init__(release)
+        self.pulls: list[dict[str, str]] = []
+
+    def invokeAsync(self, address: Any, command: Any, millis: int, callback: Any) -> None:  # noqa: N802
+        """A pull; nobody answers it."""
+        command.makeCustomHeaderToNet()
+        fields = command.getExtFields()
+        self.pulls.append({str(entry.getKey()): str(entry.getValue()) for entry in fields.entrySet()})
+
+
+class _Timers:
+    """The executor of a pull service: what it is told to do later is done when asked for."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Any] = []
+        self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
+
+    def schedule(self, task: Any, *when: Any) -> None:
+        """Do a task after some time."""
+        self.tasks.append(task)
+
+    def execute(self, task: Any) -> None:
+        """Do a task soon."""
+        self.tasks.append(task)
+
+    def shutdown(self) -> None:
+        """Nothing to stop."""
+
+
+class _Instance:
+    """A client instance: what the consumers of one client id in one process share."""
+
+    def __init__(self, release: JavaRelease, client: str) -> None:
+        self.release = release
+        config = release.load("client.ClientConfig")()
+        config.setNamesrvAddr("127.0.0.1:1")
+        self.factory = release.load("client.impl.factory.MQClientInstance")(config, 0, client)
+        self.remoting = _Remoting(release)
+        release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
+        service = self.factory.getPullMessageService()
+        self.timers = _Timers()
+        release.put(service, "scheduledExecutorService", self.timers.proxy)
+        waiting = "pullRequestQueue" if release.has_field(service, "pullRequestQueue") else "messageRequestQueue"
+        self._dispatched = release.get(service, waiting)
+
+    def forget(self) -> None:
+        """Be as a new instance."""
+        for table in ("consumerTable", "topicRouteTable", "brokerAddrTable"):
+            self.release.get(self.factory, table).clear()
+        self.timers.tasks.clear()
+        self._dispatched.clear()
+        self.remoting.pulls.clear()
+
+    def dispatched(self) -> list[Any]:
+        """The pull requests that begin."""
+        tasks, self.timers.tasks[:] = list(self.timers.tasks), []
+        for task in tasks:
+            task.run()
+        return list(iter(self._dispatched.poll, None))
+
+
+class _Consumer:
+    """A push consumer with a concurrent listener."""
+
+    def __init__(self, group: JavaGroup, instance: _Instance, mode: str, where: str, strategy: str, now: int) -> None:
+        release, self._group, self._instance = group.release, group, instance
+        consumer = release.load("client.consumer.DefaultMQPushConsumer")(GROUP)
+        consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
+        model = getattr(release.load("remoting.protocol.heartbeat.MessageModel"), mode)
+        consumer.setMessageModel(model)
+        self.inside = consumer.getDefaultMQPushConsumerImpl()
+        self.store = release.load("client.consumer.store.RemoteBrokerOffsetStore")(instance.factory, GROUP)
+        self.rebalancing = self.inside.getRebalanceImpl()
+        self.rebalancing.setmQClientFactory(instance.factory)
+        self.rebalancing.setConsumerGroup(GROUP)
+        self.rebalancing.setMessageModel(model)
+        chosen = release.load("client.consumer.rebalance." + _STRATEGIES[strategy])()
+        self.rebalancing.setAllocateMessageQueueStrategy(chosen)
+        puller = release.load("client.impl.consumer.PullAPIWrapper")(instance.factory, GROUP, False)
+        for field, value in (
+            ("mQClientFactory", instance.factory),
+            ("offsetStore", self.store),
+            ("pullAPIWrapper", puller),
+            ("serviceState", release.load("common.ServiceState").RUNNING),
+        ):
+            release.put(self.inside, field, value)
+        for topic in _TOPICS[mode]:
+            self.inside.subscribe(topic, "*")
+        instance.factory.registerConsumer(GROUP, self.inside)
+        self.refresh()
+        self._table = self.rebalancing.getProcessQueueTable()
+        #: Pull requests by queue, the latest of each.
+        self._requests: dict[int, Any] = {}
+        #: When each process queue was pulled last, by queue, in ms of the case's clock.
+        self._pulled: dict[int, int] = {}
+        self._taken: dict[int, Any] = {}
+
+    def rebalance(self, now: int) -> Result:
+        """One round: (owned, dispatched, balanced)."""
+        machine = self._group.millis()
+        for entry in self._table.entrySet():
+            age = now - self._pulled[self._group.position(entry.getKey())]
+            entry.getValue().setLastPullTimestamp(machine - age + SLACK)
+        balanced = self.rebalancing.doRebalance(False)
+        begun = []
+        for request in self._instance.dispatched():
+            queue = self._group.position(request.getMessageQueue())
+            self._requests[queue] = request
+            self._pulled[queue] = now
+            begun.append((queue, int(request.getNextOffset())))
+        owned = sorted(self._group.position(queue) for queue in self._table.keySet())
+        return tuple(owned), tuple(sorted(begun)), None if balanced is None else bool(balanced)
+
+    def pull(self, queue: int, now: int) -> Result:
+        """One turn of the pull loop."""
+        request = self._requests.get(queue)
+        if request is None:
+            return None
+        if not request.getProcessQueue().isDropped():
+            self._pulled[queue] = now
+        pulls = self._instance.remoting.pulls
+        pulls.clear()
+        self.inside.pullMessage(request)
+        self._instance.timers.tasks.clear()
+        return int(pulls[0]["queueOffset"]) if pulls else None
+
+    def take(self, queue: int) -> Result:
+        """A listener begins."""
+        owned = self._table.get(self._group.queues[queue])
+        if owned is not None:
+            self._taken[queue] = owned
+        return owned is not None
+
+    def finish(self, queue: int, offset: int) -> Result:
+        """The end of ``processConsumeResult``: a dropped process queue's result is ignored."""
+        taken = self._taken.pop(queue, None)
+        mine = self._group.queues[queue]
+        if taken is not None and not taken.isDropped():
+            self.store.updateOffset(mine, offset, True)
+        return int(self.store.readOffset(mine, self._group.memory))
+
+    def consume(self, queue: int, offset: int) -> Result:
+        """A listener that is not slow; what another one has taken it keeps."""
+        slow = self._taken.pop(queue, None)
+        self.take(queue)
+        held = self.finish(queue, offset)
+        if slow is not None:
+            self._taken[queue] = slow
+        return held
+
+    def refresh(self) -> None:
+        """The route timer."""
+        self._instance.factory.updateTopicRouteInfoFromNameServer()
+
+    def leave(self) -> None:
+        """A shutdown, as far as queues and offsets are concerned."""
+        self.inside.persistConsumerOffset()
+        self._instance.factory.unregisterConsumer(GROUP)
+        self.rebalancing.destroy()
+
+
+class JavaGroup:
+    """The members of a group."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        self.release = release
+        message_queue = release.load("common.message.MessageQueue")
+        self.queues = [message_queue(*queue) for queue in QUEUES]
+        self._positions = {queue: at for at, queue in enumerate(QUEUES)}
+        self.memory = release.load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
+        self.millis = jpype.JClass("java.lang.System").currentTimeMillis
+        self._instances: dict[tuple[int, bool], _Instance] = {}
+        self._members: list[_Consumer | None] = []
+        self._now = 0
+        self._case: Case | None = None
+
+    def begin(self, case: Case) -> None:
+        """Three new members."""
+        self._case = case
+        self._now = 0
+        self._members = [None] * len(CLIENTS)
+        for member in range(len(CLIENTS)):
+            self.join(member, False, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG")
+
+    def position(self, queue: Any) -> int:
+        """The position of a Java queue in the layout."""
+        return self._positions[str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId())]  # type: ignore[index]
+
+    def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
+        """A member begins anew."""
+        assert self._case is not None
+        if (member, twin) not in self._instances:
+            self._instances[member, twin] = _Instance(self.release, client_id(member, twin))
+        instance = self._instances[member, twin]
+        instance.remoting.exchange = self._case.exchange
+        instance.forget()
+        self._members[member] = _Consumer(self, instance, mode, where, strategy, self._now)
+        return None
+
+    def tick(self, millis: int) -> Result:
+        """Time passes."""
+        self._now += millis
+        return None
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation, by name; a member that is not there does nothing."""
+
+        def of(do: Callable[..., Result]) -> Callable[..., Result]:
+            def call(member: int, *args: Any) -> Result:
+                who = self._members[member]
+                return None if who is None else do(who, *args)
+
+            return call
+
+        def leave(member: int) -> Result:
+            who = self._members[member]
+            if who is not None:
+                who.leave()
+                self._members[member] = None
+            return None
+
+        return {
+            "rebalance": of(lambda who, *faults: who.rebalance(self._now)),
+            "join": self.join,
+            "leave": leave,
+            "persist": of(lambda who: who.inside.persistConsumerOffset()),
+            "subscribe": of(lambda who, topic: who.inside.subscribe(topic, "*")),
+            "unsubscribe": of(lambda who, topic: who.inside.unsubscribe(topic)),
+            "refresh": of(lambda who: who.refresh()),
+            "pull": of(lambda who, queue: who.pull(queue, self._now)),
+            "consume": of(_Consumer.consume),
+            "take": of(_Consumer.take),
+            "finish": of(_Consumer.finish),
+            "update": of(lambda who, queue, offset: who.inside.updateConsumeOffset(self.queues[queue], offset)),
+            "tick": self.tick,
+        }

@@ -1,0 +1,57 @@
+"""One member of a group, and its share of a topic's queues.
+
+A share is what the allocation models say (ALLOC-*), of the queues and client ids as a rebalance sorts them
+(REB-CLU-2): nothing here decides who owns what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.allocation.averagely import averagely
+from rocketmq_conformance.models.allocation.circle import by_circle
+from rocketmq_conformance.models.client.layout import OTHER_TOPIC, QUEUES, RETRY_TOPIC, TOPIC, TOPIC_QUEUES
+from rocketmq_conformance.models.client.process_queue import ProcessQueue
+from rocketmq_conformance.models.message_queue import sort_ids, sort_queues
+
+CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
+#: Strategies that members use, by name.
+STRATEGIES = {"AVG": averagely, "AVG_BY_CIRCLE": by_circle}
+#: What a member subscribes to when it begins; only clusters try messages again.
+TOPICS = {
+    CLUSTERING: frozenset({TOPIC, OTHER_TOPIC, RETRY_TOPIC}),
+    BROADCASTING: frozenset({TOPIC, OTHER_TOPIC}),
+}
+
+_POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
+
+
+class Member(NamedTuple):
+    """A push consumer with a concurrent listener, and its client instance. Queues are indexes of the layout."""
+
+    client: str
+    mode: str
+    #: Its ConsumeFromWhere.
+    where: str
+    strategy: str
+    topics: frozenset[str]
+    #: Readable queues of the topics, as it last heard from the name server.
+    seen: Mapping[str, int] = MappingProxyType({})
+    memory: Mapping[int, int] = MappingProxyType({})
+    table: Mapping[int, ProcessQueue] = MappingProxyType({})
+    #: Process queues, by number, from which a listener has taken messages that it is still busy with.
+    taken: Mapping[int, int] = MappingProxyType({})
+    #: Process queues that it has made so far.
+    made: int = 0
+
+
+@lru_cache(maxsize=1 << 14)
+def share(strategy: str, client: str, topic: str, count: int, listed: tuple[str, ...]) -> tuple[int, ...] | None:
+    """The queues of ``topic``, which has ``count``, that a member gets; None when the strategy refuses."""
+    queues = sort_queues([QUEUES[at] for at in TOPIC_QUEUES[topic][:count]])
+    assert queues is not None  # small ids have an order
+    mine, _ = STRATEGIES[strategy](client, queues, sort_ids(listed))
+    return tuple([_POSITIONS[queue] for queue in mine]) if isinstance(mine, tuple) else None  # type: ignore[index]

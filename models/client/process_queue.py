@@ -1,0 +1,59 @@
+"""Process queues: what a member keeps of each queue that it owns, from gaining to dropping it (REB-DROP-EXPIRY).
+
+A process queue is made when a rebalance adds the queue, and dropped when one takes it away. A queue that comes back
+gets a new one, so that whoever still holds the old one (a pull that is under way, a listener that is busy) finds it
+dropped: a late result must not move the offset of a queue that another member may have gone on with.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rocketmq_conformance.models.rule import Rule, whys
+
+RULES = (
+    Rule(
+        "REB-DROP-EXPIRY",
+        "An owned queue that was not pulled for more than 120 s is dropped like one that is lost, and added anew in "
+        "the same round; only of push consumers.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance, ProcessQueue#isPullExpired @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "PULL-PRE-DROP",
+        "A pull request ends when its process queue was dropped; otherwise the time of the last pull is set first, and "
+        "without a subscription the pull is put off.",
+        "DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-DROP",
+        "The offset of a listener's result is written (increase-only) unless the process queue that the messages came "
+        "from was dropped in the meantime.",
+        "ConsumeMessageConcurrentlyService#processConsumeResult @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+)
+
+#: Ms without a pull that a queue survives; one more and it is dropped.
+PULL_EXPIRY = 120_000
+
+
+class ProcessQueue(NamedTuple):
+    """One owned queue."""
+
+    #: Which of the member's process queues it is: the first has number 1.
+    number: int
+    #: Offset in messages that its pull request asks for.
+    offset: int
+    #: When it was pulled last, or made: ms of the case's clock.
+    pulled: int
+
+
+PULL = whys(("PULL-PRE-DROP",), "pulled", "dropped", "no subscription", "no member")
+RESULT = whys(("CONS-DROP", "OFF-UPD-1"), "first", "raised", "kept")
+UPDATE = whys(("OFF-UPD-1",), "owned", "not owned", "no member")
+DROPPED = whys(("CONS-DROP",), "dropped", "dropped and added anew", "nothing taken", "no member")
+TAKE = whys(("CONS-DROP",), "taken", "not owned", "no such member")
+
+
+def expired(queue: ProcessQueue, now: int) -> bool:
+    """REB-DROP-EXPIRY: was it left alone for too long?"""
+    return now - queue.pulled > PULL_EXPIRY

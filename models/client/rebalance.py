@@ -1,0 +1,312 @@
+"""A round of rebalance: one member of a group brings its process queue table in line with its share (REB-*).
+
+For every topic that it subscribes to, the member looks at the queues that it knows of (from the name server) and at
+the members that a broker lists, both of which may be out of date, computes its share, and then
+
+1. drops each queue that is not in the share, or that nobody has pulled for too long: its offset is sent to the broker,
+   one way, and forgotten;
+2. adds each queue of the share that it does not have: whatever memory holds of it is forgotten, the start position is
+   asked for (START-PUSH-1), and a pull request begins there. Without a start the queue is left for the next round.
+
+Nobody hands a queue over: its old owner commits and drops it in one of its own rounds, its new owner asks the broker
+in another. Between the two a queue may have two owners, or none.
+
+A failure keeps what the member has: no member list, no known queues, or a strategy that refuses because there are no
+queues or no members (which 5.5.0 does not ask it any more). A member that is not on the list is no failure. Its share
+is empty, and it drops everything.
+
+A broadcasting member owns every queue that it knows of and asks nobody for the list; when it knows that there are
+none, it drops them all, where a member of a cluster keeps them.
+
+When all topics are done, queues of topics that are not subscribed any more are dropped without a word to the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client.layout import QUEUES, TOPIC_QUEUES
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, share
+from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.text import string_hash
+
+RULES = (
+    Rule(
+        "REB-DO-1",
+        "A round rebalances every subscribed topic on its own, and then drops the queues of topics that are not "
+        "subscribed; what fails for one topic does not touch the others.",
+        "RebalanceImpl#doRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-CLU-1",
+        "A member of a cluster takes the member list from a broker of the topic; without a list, for whatever reason, "
+        "and while it knows no queues of the topic, it keeps what it has.",
+        "RebalanceImpl#rebalanceByTopic, MQClientInstance#findConsumerIdList @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-CLU-ROUTE",
+        "Looking for a broker to ask for the list makes a member of a cluster learn a route that it does not know, but "
+        "the round that does so goes by what was known before. From 5.5.0 nobody is asked while no queues are known.",
+        "RebalanceImpl#rebalanceByTopic, MQClientInstance#findConsumerIdList @ 4.0.0, 4.9.8, 5.4.0, 5.5.0",
+    ),
+    Rule(
+        "REB-CLU-3",
+        "When the strategy refuses (no readable queues, an empty member list), the member keeps what it has; from "
+        "5.5.0 such a topic counts as one whose queues or list are unknown.",
+        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.4.0, 5.5.0",
+    ),
+    Rule(
+        "REB-CLU-4",
+        "The member's table becomes its share of the topic; one that is not on the list has an empty share, and drops "
+        "every queue of the topic.",
+        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-BC-1",
+        "A broadcasting member owns every readable queue of the topic that it knows of, none if it knows that there "
+        "are none; while it knows nothing of the topic it keeps what it has.",
+        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-DROP-1",
+        "A queue of the topic that is not in the share leaves the table, and its process queue is dropped.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-REM-1",
+        "Dropping a queue sends its offset in memory, if there is one, to the broker, one way, and then forgets it.",
+        "RebalancePushImpl#removeUnnecessaryMessageQueue @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-ADD-1",
+        "A queue of the share that is not in the table is added: its offset in memory is forgotten, then the start "
+        "position is asked for, and a pull request begins there.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-ADD-START",
+        "A queue without a start position is not added in this round; what memory held of it is forgotten all the "
+        "same, and the other queues are added.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-TRUNC-1",
+        "Queues of a topic that is not subscribed any more are dropped after a round, and their offsets in memory are "
+        "neither sent nor forgotten.",
+        "RebalanceImpl#truncateMessageQueueNotMyTopic @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-RET-1",
+        "A round is balanced when every topic's table is its share; a topic without list or known queues counts as "
+        "balanced, one whose strategy refused does not. Before 5.2.0 only the topic that comes last in the client's "
+        "hash table counts.",
+        "RebalanceImpl#doRebalance, #rebalanceByTopic @ 5.0.0, 5.1.4, 5.2.0, 5.5.0",
+        releases="5.x",
+    ),
+)
+
+#: A topic that the name server has no route for.
+NO_ROUTE = -1
+
+#: What a round can meet: what it is called, and by which rules. The first that was met names the round.
+EVENTS = (
+    ("topic given up", ("REB-TRUNC-1",)),
+    ("pull expired", ("REB-DROP-EXPIRY", "REB-REM-1", "REB-ADD-1")),
+    ("no start", ("REB-ADD-START", "START-PUSH-ERROR", "START-CHECKED")),
+    ("strategy refuses", ("REB-CLU-3",)),
+    ("dropped with offset", ("REB-DROP-1", "REB-REM-1")),
+    ("dropped", ("REB-DROP-1",)),
+    ("added", ("REB-ADD-1", "START-PUSH-1")),
+    ("no list", ("REB-CLU-1",)),
+    ("route learned", ("REB-CLU-ROUTE",)),
+    ("no queues known", ()),
+)
+_TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
+    1 << at for at in range(len(EVENTS))
+)
+_ALWAYS = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1", "REB-DO-1"), BROADCASTING: ("REB-BC-1", "REB-DO-1")}
+NO_MEMBER = Why(("REB-DO-1",), "no member")
+
+
+@cache
+def reason(events: int, mode: str, reports: bool) -> Why:
+    """The one reason of rounds that met these events; EVENTS[i] is bit i."""
+    met = [event for at, event in enumerate(EVENTS) if events & 1 << at]
+    rules = [rule for _, named in met for rule in named]
+    rules += [*_ALWAYS[mode], *(("REB-RET-1",) if reports else ())]
+    return Why(tuple(dict.fromkeys(rules)), met[0][0] if met else "nothing to do")
+
+
+@lru_cache(maxsize=64)
+def in_order(topics: frozenset[str]) -> tuple[str, ...]:
+    """Topics as the client's hash table goes through them: 16 bins, by Java's hash of the name (REB-RET-1)."""
+
+    def place(topic: str) -> int:
+        hashed = string_hash(topic) & 0xFFFF_FFFF
+        return (hashed ^ hashed >> 16) & 15
+
+    return tuple(sorted(topics, key=place))
+
+
+def answered(listed: tuple[str, ...], fault: str) -> tuple[str, ...] | None:
+    """REB-CLU-1: the member list that a broker answers; None when it answers none, as for a group of nobody."""
+    if fault == "empty":
+        return ()
+    return listed if fault == "answer" and listed else None
+
+
+class Names(NamedTuple):
+    """What a member can ask for: routes, as readable queues by topic, and the client ids that brokers list."""
+
+    routes: Mapping[str, int]
+    listed: tuple[str, ...]
+
+
+class Faults(NamedTuple):
+    """How brokers play the requests of a round: the list, queries and commits, max."""
+
+    list: str = "answer"
+    offsets: str = "answer"
+    bounds: str = "answer"
+
+
+class _Round:
+    """A round under way: whose it is, and what it has changed so far."""
+
+    __slots__ = ("commits", "dispatched", "events", "faults", "made", "member", "now", "seen", "store", "table")
+
+    def __init__(self, member: Member, broker: BrokerState, now: int, faults: Faults) -> None:
+        self.member = member
+        self.now = now
+        self.faults = faults
+        self.seen = member.seen
+        self.store = RemoteStore(member.memory, frozenset(), broker)
+        self.table = member.table
+        self.made = member.made
+        self.dispatched: list[tuple[int, int]] = []
+        self.commits: list[tuple[int, int]] = []
+        self.events = 0
+
+    def after(self) -> Member:
+        """The member as the round leaves it."""
+        if not self.events:
+            return self.member
+        client, mode, where, strategy, topics, _, _, _, taken, _ = self.member
+        return Member(client, mode, where, strategy, topics, self.seen, self.store.memory, self.table, taken, self.made)
+
+
+class RebalanceModel:
+    """A member's rounds for one profile; pure."""
+
+    __slots__ = ("balances_all", "nothing_is_unknown", "reports", "start", "store")
+
+    def __init__(self, start: StartModel) -> None:
+        self.start = start
+        self.store = start.store
+        self.reports = start.client.reports_balance
+        self.balances_all = start.client.balances_all
+        self.nothing_is_unknown = start.client.nothing_is_unknown
+
+    def round(
+        self, member: Member, broker: BrokerState, names: Names, now: int, faults: Faults
+    ) -> tuple[Member, BrokerState, Value, Why]:
+        """REB-DO-1: the member and the broker afterwards, and (owned queues, dispatched (queue, offset), balanced or
+        None, commits (queue, offset)), all sorted."""
+        done = _Round(member, broker, now, faults)
+        listed = answered(names.listed, faults.list)
+        balanced = True
+        for topic in in_order(member.topics):
+            even = self._topic(done, topic, names.routes, listed)
+            balanced = even and (balanced or not self.balances_all)
+        if len(member.topics) < len(TOPIC_QUEUES):
+            self._truncate(done)
+        reports = self.reports
+        said = (
+            tuple(sorted(done.table)),
+            tuple(sorted(done.dispatched)) if done.dispatched else (),
+            balanced if reports else None,
+            tuple(sorted(done.commits)) if done.commits else (),
+        )
+        return done.after(), done.store.broker, said, reason(done.events, member.mode, reports)
+
+    def _topic(self, done: _Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+        """One topic; is it balanced?"""
+        member = done.member
+        count = done.seen.get(topic)
+        if member.mode == BROADCASTING:
+            if count is None:
+                done.events |= _UNKNOWN
+                return True
+            return self._bring(done, topic, TOPIC_QUEUES[topic][:count])
+        if count is None or (count == 0 and self.nothing_is_unknown):
+            done.events |= _UNKNOWN
+            if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
+                done.seen = {**done.seen, topic: routes[topic]}
+                done.events |= _ROUTED
+            return True
+        if listed is None or (not listed and self.nothing_is_unknown):
+            done.events |= _UNLISTED
+            return True
+        target = share(member.strategy, member.client, topic, count, listed)
+        if target is None:
+            done.events |= _REFUSED
+            return False
+        return self._bring(done, topic, target)
+
+    def _bring(self, done: _Round, topic: str, target: tuple[int, ...]) -> bool:
+        """Bring the table in line with the share of a topic; is it?"""
+        table, now = done.table, done.now
+        if table:
+            for queue in TOPIC_QUEUES[topic]:
+                if queue in table:
+                    if queue not in target:
+                        self._drop(done, queue)
+                    elif expired(table[queue], now):
+                        done.events |= _EXPIRED
+                        self._drop(done, queue)
+        complete = True
+        for queue in target:
+            if queue not in done.table:
+                complete &= self._add(done, queue)
+        return complete
+
+    def _drop(self, done: _Round, queue: int) -> None:
+        """REB-DROP-1, REB-REM-1."""
+        held = done.store.memory.get(queue)
+        done.events |= _DROPPED
+        if held is not None:
+            done.events |= _COMMITTED
+            done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.faults.offsets)
+            if sent:  # nobody hears of a one-way commit that failed
+                done.commits.append((queue, held))
+            done.store = self.store.remove(done.store, queue)[0]
+        done.table = {other: kept for other, kept in done.table.items() if other != queue}
+
+    def _add(self, done: _Round, queue: int) -> bool:
+        """REB-ADD-1; False without a start."""
+        store = self.store.remove(done.store, queue)[0]
+        faults, where = done.faults, done.member.where
+        done.store, offset, _ = self.start.push(store, queue, where, None, "UTC", False, faults.offsets, faults.bounds)
+        assert isinstance(offset, int)  # the unchecked start reports no errors
+        if offset < 0:
+            done.events |= _UNSTARTED
+            return False
+        done.events |= _ADDED
+        done.made += 1
+        done.table = {**done.table, queue: ProcessQueue(done.made, offset, done.now)}
+        done.dispatched.append((queue, offset))
+        return True
+
+    def _truncate(self, done: _Round) -> None:
+        """REB-TRUNC-1."""
+        kept = {queue: pq for queue, pq in done.table.items() if QUEUES[queue].topic in done.member.topics}
+        if len(kept) < len(done.table):
+            done.events |= _TRUNCATED
+            done.table = kept

@@ -1,0 +1,213 @@
+"""The suite ``rebalance``: a group of three members, each taking its turns when the plan says so."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import group, process_queue, rebalance
+from rocketmq_conformance.models.client.group import GroupModel, GroupState, beginning, owners, piled_up
+from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+MEMBER = Values(*range(len(CLIENTS)))
+QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
+#: Queues that listeners are slow with.
+SLOW = Values(0, 1)
+OFFSET = Values(1, 5, 6, 12)
+#: Lists that a broker may give: everybody, in any order and twice, some of them, nobody.
+LISTS = Values(
+    *((0, 1, 2), (2, 1, 0), (0, 1), (0, 2), (1, 2), (0,), (1,), (2,)),
+    *((0, 0), (0, 0, 1), (0, 0, 0), (1, 0, 2, 0), ()),
+    weights=(6, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1),
+)
+
+
+@operation(
+    "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries and "
+    "commits, `bound_fault` how it plays max. Answers the queues that it owns, the pull requests that begin (queue and "
+    "offset), whether it calls itself balanced (null: it does not say), and the commits that reached the broker.",
+    weight=18,
+    commits=True,
+)
+class Rebalance(Operation):
+    member: Annotated[int, MEMBER]
+    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", weights=(14, 1, 1, 1, 1))]
+    fault: Annotated[str, Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))]
+    bound_fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(3, 1))]
+
+
+@operation(
+    "A member begins, a `twin` under the client id of the next one; what it was before is gone at once.", weight=2
+)
+class Join(Operation):
+    member: Annotated[int, MEMBER]
+    twin: Annotated[bool, Values(False, True, weights=(4, 1))]
+    mode: Annotated[str, Values(CLUSTERING, BROADCASTING, weights=(3, 1))]
+    where: Annotated[str, Values(LAST, FIRST)]
+    strategy: Annotated[str, Values("AVG", "AVG_BY_CIRCLE", weights=(3, 1))]
+
+
+@operation("A member shuts down: answers the commits that reached the broker.", effect=True)
+class Leave(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation("A member's timer persists its offsets: answers the commits that arrived.", weight=3, effect=True)
+class Persist(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation("A member subscribes to a topic.", weight=1)
+class Subscribe(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, Values(TOPIC, OTHER_TOPIC)]
+
+
+@operation("A member unsubscribes from a topic.", weight=1)
+class Unsubscribe(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, Values(TOPIC, OTHER_TOPIC)]
+
+
+@operation("A member's timer asks the name server for the routes of its topics.", weight=1)
+class Refresh(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation("A member's pull loop comes to a queue: answers the offset that it asks for, if it asks.", weight=3)
+class Pull(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+
+
+@operation(
+    "A member's listener takes messages of a queue and is done with them, and the next offset to consume is `offset`: "
+    "answers what the offset table then holds of the queue, -1 for nothing.",
+    weight=8,
+)
+class Consume(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
+@operation("A member's listener takes messages of a queue: answers whether the member owns it.", weight=3)
+class Take(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, SLOW]
+
+
+@operation(
+    "The listener is done with what it took of a queue, and the next offset to consume is `offset`: answers what the "
+    "offset table then holds of the queue, -1 for nothing.",
+    weight=3,
+)
+class Finish(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, SLOW]
+    offset: Annotated[int, OFFSET]
+
+
+@operation("An application sets the offset of a queue in a member's memory, owned or not.", weight=2)
+class Update(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
+@operation("Time passes, in ms: a round's 20 s, or more than a queue may go without a pull.", weight=3)
+class Tick(Operation):
+    millis: Annotated[int, Values(20_000, 60_000, 130_000)]
+
+
+@operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=4)
+class ListMembers(Operation):
+    members: Annotated[tuple[int, ...], LISTS]
+
+
+@operation(
+    "The route of a topic has so many readable queues, or as many as there are; -1: there is no route.",
+    side=Side.WORLD,
+    weight=2,
+)
+class Route(Operation):
+    topic: Annotated[str, Values(TOPIC, OTHER_TOPIC, RETRY_TOPIC, weights=(2, 1, 1))]
+    queues: Annotated[int, Values(5, 4, 2, 1, 0, -1)]
+
+
+@operation("Somebody else commits for the group.", side=Side.WORLD, weight=1)
+class CommitElsewhere(Operation):
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = GroupModel(profile)
+    handlers = (
+        model.rebalance,
+        model.join,
+        model.leave,
+        model.persist,
+        model.subscribe,
+        model.unsubscribe,
+        model.refresh,
+        model.pull,
+        model.consume,
+        model.take,
+        model.finish,
+        model.update,
+        model.tick,
+        model.list_members,
+        model.route,
+        model.commit_elsewhere,
+    )
+    return Bound(beginning(), handlers)
+
+
+def _show(state: GroupState) -> str:
+    told = [
+        f"{number}: nobody"
+        if who is None
+        else f"{number}: {who.client} owns {sorted(who.table)}, remembers {dict(who.memory)}"
+        for number, who in enumerate(state.members)
+    ]
+    stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in state.broker.stored.items()}
+    twice = sorted(queue for queue, members in owners(state).items() if len(members) > 1)
+    return (
+        f"members {'; '.join(told)}; listed {list(state.listed)}, routes {dict(state.routes)}, stored {stored}, "
+        f"owned twice {twice}, messages without owner {piled_up(state)}, clock {state.now}"
+    )
+
+
+SUITE = Suite(
+    name="rebalance",
+    sentence="A group of consumers: who owns which queue, where it goes on, and what is committed when a queue moves.",
+    side=Side.CLIENT,
+    operations=(
+        Rebalance,
+        Join,
+        Leave,
+        Persist,
+        Subscribe,
+        Unsubscribe,
+        Refresh,
+        Pull,
+        Consume,
+        Take,
+        Finish,
+        Update,
+        Tick,
+        ListMembers,
+        Route,
+        CommitElsewhere,
+    ),
+    bind=_bind,
+    steps=60,
+    show=_show,
+    rules=tuple(rule.id for rule in (*rebalance.RULES, *process_queue.RULES, *group.RULES)),
+)

@@ -1,0 +1,127 @@
+"""The real rebalance, stepped by hand: what its clock means, how many members it takes, and that it can differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from rocketmq_conformance.conformance.judge import Judge
+from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY
+from rocketmq_conformance.models.outcome import Ok
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
+from rocketmq_conformance.suites.rebalance import SUITE
+from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.suite import Row
+
+pytestmark = pytest.mark.java
+
+RELEASES = ("4.9.8", "5.5.0")
+Adapter = Any
+
+
+@pytest.fixture(params=RELEASES)
+def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
+    from rocketmq_conformance.conformance.java.adapter import JavaClient
+
+    made = Stage(JavaClient(request.param), Profile.of(client=request.param))
+    yield made
+    made.close()
+
+
+def row(name: str, *args: Any) -> Row:
+    return SUITE.index[name], args
+
+
+def rebalance(member: int) -> Row:
+    return row("rebalance", member, "answer", "answer", "answer")
+
+
+def done(stage: Stage, *rows: Row) -> list[Any]:
+    """The values that the steps of one case answer."""
+    stage.begin(SUITE, 0)
+    outcomes = [stage.do(SUITE, step) for step in rows]
+    assert all(isinstance(outcome, Ok) for outcome in outcomes), outcomes
+    return [outcome.value for outcome in outcomes if isinstance(outcome, Ok)]
+
+
+def test_members_divide_the_queues(stage: Stage) -> None:
+    said = done(stage, *(rebalance(member) for member in range(3)))
+    assert [owned for owned, *_ in said] == [(5, 6, 8), (0, 1, 2, 3), (7,)]
+    assert said[0][1] == ((5, 12), (6, 12), (8, 12))
+
+
+def test_a_hand_over_commits_and_the_next_owner_goes_on(stage: Stage) -> None:
+    said = done(
+        stage,
+        rebalance(0),
+        row("consume", 0, 5, 6),
+        row("list_members", (1, 2)),
+        rebalance(0),
+        rebalance(1),
+    )
+    assert said[3][0] == ()
+    assert said[3][3] == ((5, 6),)
+    assert (5, 6) in said[4][1]
+
+
+@pytest.mark.parametrize(("ticks", "expires"), [((60_000, 60_000), False), ((130_000,), True)])
+def test_queues_grow_old_by_the_clock_of_the_case(stage: Stage, ticks: tuple[int, ...], expires: bool) -> None:
+    said = done(stage, rebalance(2), *(row("tick", millis) for millis in ticks), rebalance(2))
+    assert bool(said[-1][1]) is expires
+    assert said[-1][0] == (7,)
+
+
+def test_exactly_120_s_are_not_too_long_for_the_classes(stage: Stage) -> None:
+    adapter: Adapter = stage.adapter
+    import jpype
+
+    queue = adapter.release.load("client.impl.consumer.ProcessQueue")()
+    millis = jpype.JClass("java.lang.System").currentTimeMillis
+    found: dict[int, bool] = {}
+    for age in (PULL_EXPIRY, PULL_EXPIRY + 1):
+        for _ in range(10_000):
+            before = millis()
+            queue.setLastPullTimestamp(before - age)
+            expired = bool(queue.isPullExpired())
+            if millis() == before:
+                found[age] = expired
+                break
+    assert found == {PULL_EXPIRY: False, PULL_EXPIRY + 1: True}
+
+
+def test_twins_leave_queues_without_owner(stage: Stage) -> None:
+    said = done(
+        stage,
+        row("join", 0, True, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG"),
+        row("list_members", (1, 1, 2)),
+        *(rebalance(member) for member in range(3)),
+    )
+    assert [owned for owned, *_ in said[2:]] == [(0, 1, 2, 3), (0, 1, 2, 3), (7,)]
+
+
+def test_a_member_that_is_gone_does_nothing(stage: Stage) -> None:
+    said = done(stage, rebalance(1), row("consume", 1, 1, 6), row("leave", 1), rebalance(1), row("pull", 1, 1))
+    assert said[2:] == [((0, 0), (1, 6), (2, 0), (3, 0)), None, None]
+
+
+def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
+    def verdicts(profile: Profile) -> list[str]:
+        judge, drawn = Judge(SUITE, profile), sampler(SUITE, profile)
+        ended = []
+        for number in range(15):
+            stage.begin(SUITE, number)
+            ended.append(judge.judge(drawn.case(3, number, 60), lambda step: stage.do(SUITE, step)).verdict)
+        return ended
+
+    assert verdicts(stage.profile) == [CONFORMS] * 15
+    assert DIVERGES in verdicts(Profile.of(client="5.1.4"))
+
+
+def test_over_sockets_it_is_not_played() -> None:
+    from rocketmq_conformance.conformance.java.adapter import JavaClient
+
+    refused = JavaClient("5.5.0", via="tcp").hello().refuses(SUITE)
+    assert "by hand" in refused
