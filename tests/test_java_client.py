@@ -12,7 +12,15 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, SuiteEnded
 
 pytestmark = pytest.mark.java
 
-CLIENT_SUITES = ["allocation", "remote-store", "local-store", "start-push", "start-lite-pull", "start-pull", "rebalance"]
+CLIENT_SUITES = [
+    "allocation",
+    "remote-store",
+    "local-store",
+    "start-push",
+    "start-lite-pull",
+    "start-pull",
+    "rebalance",
+]
 
 
 def judge(folder: Path, *args: str) -> tuple[int, str, list[SuiteEnded]]:
