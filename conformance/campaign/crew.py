@@ -60,19 +60,22 @@ class Crew:
                 rows.extend(frame.collect())
             except BaseException as error:
                 failed.append(error)
+            finally:
+                ended.set()
 
-        thread = threading.Thread(target=collect, name="campaign-job", daemon=True)
-        thread.start()
+        # a thread that is joined when somebody interrupts counts as ended in Python 3.11 and 3.12, so it is not joined
+        ended = threading.Event()
+        threading.Thread(target=collect, name="campaign-job", daemon=True).start()
         raised: BaseException | None = None
-        while thread.is_alive():
+        while not ended.is_set():
             try:
-                thread.join(LOOK)
+                ended.wait(LOOK)
                 if not isinstance(raised, Exception):  # it would fail again
                     look()
             except BaseException as error:
                 if raised is not None:
                     self.spark.sparkContext.cancelAllJobs()
-                    thread.join(LAST)
+                    ended.wait(LAST)
                     raise
                 raised = error
                 stop()
