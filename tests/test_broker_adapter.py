@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,16 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.broker import adapter as module
 from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running, Started, broker_release
+from rocketmq_conformance.conformance.broker.embedded import Embedded
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting.frame import RESPONSE, Command, decode, encode, frame_length
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites import broker_offsets, broker_restart, broker_search
+from rocketmq_conformance.suites import broker_admin, broker_locks, broker_offsets, broker_restart, broker_search
+from rocketmq_conformance.suites.broker_admin import Join, Pull, ResetQueue, ResetToMax
+from rocketmq_conformance.suites.broker_locks import Lock, Unlock, Wait
 from rocketmq_conformance.suites.broker_offsets import Commit, CreateTopic, DeleteTopic, Max, Query, Send
 from rocketmq_conformance.suites.broker_restart import Memory, Restart, Save
 from rocketmq_conformance.suites.broker_search import Search, SendTimed
@@ -27,6 +31,7 @@ from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Suite
 
 OFFSETS, SEARCH = broker_offsets.SUITE, broker_search.SUITE
+ADMIN, LOCKS = broker_admin.SUITE, broker_locks.SUITE
 
 
 def on(address: str) -> BrokerAdapter:
@@ -67,8 +72,8 @@ def differences(adapter: BrokerAdapter, suite: Suite, profile: Profile, cases: i
     return found
 
 
-@pytest.mark.parametrize("suite", [OFFSETS, SEARCH], ids=lambda suite: suite.name)
-@pytest.mark.parametrize("release", ["4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.5.0"])
+@pytest.mark.parametrize("suite", [OFFSETS, SEARCH, ADMIN], ids=lambda suite: suite.name)
+@pytest.mark.parametrize("release", ["4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.2.0", "5.5.0"])
 def test_a_broker_that_follows_the_rules_conforms(suite: Suite, release: str) -> None:
     profile = Profile.of(broker=release)
     with EmbeddedBroker(profile) as broker:
@@ -77,6 +82,84 @@ def test_a_broker_that_follows_the_rules_conforms(suite: Suite, release: str) ->
             assert differences(adapter, suite, profile, 12) == []
         finally:
             adapter.close()
+
+
+def test_locks_that_expire_conform() -> None:
+    profile = Profile.of(broker="5.5.0")
+    adapter = BrokerAdapter(Embedded(profile))
+    try:
+        assert adapter.lanes(LOCKS) > adapter.lanes(ADMIN)
+        assert differences(adapter, LOCKS, profile, 64) == []
+    finally:
+        adapter.close()
+
+
+def test_nobody_waits_for_a_lock_that_lives_a_minute(adapter: BrokerAdapter) -> None:
+    adapter.reset_many([(0, LOCKS)])
+    said = adapter.apply(Lock(0, 0, (0, 1)))
+    assert isinstance(said, Ok)
+    assert isinstance(said.value, tuple)
+    granted, sent, answered = said.value
+    assert granted == (0, 1)
+    assert isinstance(sent, int)
+    assert isinstance(answered, int)
+    assert 0 <= sent <= answered <= 500
+    refused = adapter.apply(Wait(100))
+    assert isinstance(refused, Unsupported)
+    assert "lease=1000" in refused.reason
+    assert adapter.apply(Unlock(0, 0, (0,))) == Ok()
+
+
+def test_time_passes_in_shares_of_the_lease(embedded: EmbeddedBroker) -> None:
+    host, _, port = embedded.address.rpartition(":")
+    adapter = BrokerAdapter(Running(host, int(port), lease=0.2))
+    adapter.reset_many([(0, LOCKS)])
+    begun = time.monotonic()
+    assert adapter.apply(Wait(500)) == Ok()
+    assert 0.1 <= time.monotonic() - begun < 5
+    said = adapter.apply(Lock(0, 0, (0,)))
+    assert isinstance(said, Ok)
+    assert isinstance(said.value, tuple)
+    assert isinstance(said.value[1], int)
+    assert said.value[1] >= 500
+    adapter.close()
+
+
+def test_members_leave_when_their_case_ends(embedded: EmbeddedBroker, adapter: BrokerAdapter) -> None:
+    adapter.reset_many([(0, ADMIN), (1, ADMIN)])
+    adapter.play_many([(0, [Join(0, (0,)), Join(1, ())])])
+    first, second = (adapter.topic_name(lane, 0).removesuffix("-T0") for lane in (0, 1))
+    assert embedded.members(f"{first}-G0") == []
+    adapter.apply_many([(1, Join(0, (0,)))])
+    assert embedded.members(f"{second}-G0") == [f"{second}-member"]
+    adapter.reset_many([(1, ADMIN)])
+    assert embedded.members(f"{second}-G0") == []
+    assert not [topic for topic in embedded.state.topics if second in topic]
+
+
+def test_what_members_are_told_of_a_reset_is_part_of_the_answer() -> None:
+    with EmbeddedBroker(Profile.of(broker="4.9.7")) as broker:
+        adapter = on(broker.address)
+        adapter.reset_many([(0, ADMIN), (1, ADMIN)])
+        work = [Commit(0, 0, 0, 7), Commit(0, 0, 1, 8), Join(0, (0,))]
+        adapter.play_many([(0, [*work, ResetToMax(0, 0, -1, False)])])
+        adapter.apply_many([(0, Join(0, (0,))), (1, Join(0, (0,)))])
+        heard: list[str] = []
+        adapter.overhear(lambda sender, receiver, text: heard.append(f"{sender} {receiver} {text}"))
+        pairs = ((0, 0), (1, 0))
+        assert adapter.apply(ResetQueue(0, 0, 1, 5)) == Ok((pairs, pairs))
+        assert adapter.apply_many([(1, ResetToMax(0, 0, -1, True))]) == [Err("SYSTEM_ERROR")]
+        assert any("INVOKE_BROKER_TO_RESET_OFFSET" in text for text in heard)
+        adapter.close()
+
+
+def test_a_pull_that_moves_elsewhere_is_no_failure(adapter: BrokerAdapter) -> None:
+    adapter.reset_many([(0, ADMIN)])
+    assert adapter.apply(Pull(0, 0, 0, 3, None)) == Ok(("PULL_OFFSET_MOVED", 0, ()))
+    assert adapter.apply(ResetQueue(0, 0, 0, 1)) == Ok((((0, 1),), None))
+    assert adapter.apply(Pull(0, 0, 0, 0, 5)) == Ok(("PULL_OFFSET_MOVED", 1, ()))
+    assert adapter.apply(Query(0, 0, 0, None)) == Ok(5)
+    assert adapter.apply(Pull(0, 2, 0, 0, None)) == Err("TOPIC_NOT_EXIST")
 
 
 def test_a_broker_of_another_release_does_not() -> None:

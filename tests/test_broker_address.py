@@ -25,6 +25,11 @@ def test_a_release_is_a_broker_to_start(options: dict[str, str]) -> None:
     assert str(source.release) == "5.1.4"
 
 
+@pytest.mark.parametrize(("options", "seconds"), [({}, 60.0), ({"lease": "1500"}, 1.5)])
+def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], seconds: float) -> None:
+    assert open_broker("127.0.0.1:10911", options).source.lease == seconds
+
+
 @pytest.mark.parametrize(
     ("name", "options", "sentence"),
     [
@@ -32,7 +37,10 @@ def test_a_release_is_a_broker_to_start(options: dict[str, str]) -> None:
         ("", {}, "neither a release"),
         ("127.0.0.1:99999", {}, "99999 is no port"),
         ("127.0.0.1:0", {}, "0 is no port"),
-        ("127.0.0.1:10911", {"via": "jars"}, "takes no options"),
+        ("127.0.0.1:10911", {"via": "jars"}, "is already running"),
+        ("127.0.0.1:10911", {"lease": "0"}, "'0' is no lease"),
+        ("127.0.0.1:10911", {"lease": "soon"}, "such as lease=1000"),
+        ("5.5.0", {"lease": "1000"}, "write it with broker:HOST:PORT"),
         ("5.5.0", {"like": "4.9.8"}, "no option 'like'"),
     ],
 )

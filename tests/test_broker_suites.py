@@ -5,21 +5,43 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from rocketmq_conformance.models.broker import admin, commit, lifecycle, query, search, send
+from rocketmq_conformance.models.broker import (
+    admin,
+    administered,
+    clone,
+    commit,
+    lifecycle,
+    lock,
+    members,
+    pull,
+    query,
+    reset,
+    search,
+    send,
+)
 from rocketmq_conformance.models.broker.layout import GROUPS
 from rocketmq_conformance.models.broker.model import NAMES
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Rule
-from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_restart, broker_search
+from rocketmq_conformance.suites import (
+    broker_admin,
+    broker_expired,
+    broker_locks,
+    broker_offsets,
+    broker_restart,
+    broker_search,
+)
 from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Suite
 
-SUITES = [module.SUITE for module in (broker_offsets, broker_search, broker_expired, broker_restart)]
-RULES: tuple[Rule, ...] = tuple(
-    rule for module in (admin, commit, lifecycle, query, search, send) for rule in module.RULES
-)
+SUITES = [
+    module.SUITE
+    for module in (broker_offsets, broker_search, broker_admin, broker_locks, broker_expired, broker_restart)
+]
+MODULES = (admin, administered, clone, commit, lifecycle, lock, members, pull, query, reset, search, send)
+RULES: tuple[Rule, ...] = tuple(rule for module in MODULES for rule in module.RULES)
 RELEASES = ("4.8.0", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
 
 
@@ -39,8 +61,12 @@ def play(suite: Suite, release: str, cases: int) -> tuple[Counter[tuple[str, str
                 if name == "send_timed":
                     clock += case % 3
                     observed = tuple((offset, clock + args[3] * offset) for offset in range(args[2]))
+                if name == "lock":
+                    observed = args[2], clock, clock + 5
                 state, expected, why = bound.handlers[at](state, observed, *args)
             else:
+                if name == "wait":
+                    clock += args[0]
                 state, expected, why = bound.handlers[at](state, *args)
             kinds.add(why.kind)
             for rule in why.rules:
@@ -81,6 +107,33 @@ def test_expired_queues_reach_every_kind() -> None:
     for edge in ("lower, ", "upper, "):
         for kind in ("empty", "before first", "after last", "exact", "equal times", "between"):
             assert edge + kind in new
+
+
+def test_administration_reaches_both_ways_of_resets() -> None:
+    old, middle, new = (play(broker_admin.SUITE, release, 300)[1] for release in ("4.9.7", "5.2.0", "5.5.0"))
+    assert old >= {"a queue without offset", "nobody there", "forwards, forced", "forwards, not forced", "not forwards"}
+    assert old >= {
+        "one queue asked, nobody there",
+        "one queue asked, forwards, forced",
+        "one queue asked, unknown topic",
+    }
+    assert middle >= {"all queues by time, not stored", "to an offset, stored", "offsets removed, resets kept"}
+    assert new >= {"to max + 1, stored", "below min", "beyond max + 1", "a queue that the topic lacks, stored"}
+    assert new >= {
+        "swallowed",
+        "reset, not yet told",
+        "reset, not yet told, commit flag",
+        "offsets removed, resets removed",
+    }
+    for kinds in (old, middle, new):
+        assert kinds >= {"no topic", "not subscribed", "offsets replaced", "to a group without offsets"}
+
+
+def test_locks_reach_every_kind() -> None:
+    _, kinds = play(broker_locks.SUITE, "5.5.0", 200)
+    assert kinds >= {"free", "own", "own, expired", "of another", "of another, expired", "belongs to nobody"}
+    assert kinds >= {"about to expire, taken over", "some granted, one expired", "all granted, one expired"}
+    assert kinds >= {"some removed", "nothing removed", "free, no client", "nothing asked", "time passed"}
 
 
 def places(suite: Suite, release: str, cases: int) -> set[str]:

@@ -191,7 +191,7 @@ def offset_pairs(body: bytes) -> tuple[tuple[int, int], ...] | Err:
     """Sorted (queue, offset) pairs of a body such as ``{"offsetTable":{{"queueId":0,…}:5}}`` (WIRE-JSON-2)."""
     try:
         table = java_json.loads(body.decode())["offsetTable"]
-        return tuple(sorted((int(dict(queue)["queueId"]), int(offset)) for queue, offset in table.items()))
+        return tuple(sorted((int(dict(queue)["queueId"]), int(offset)) for queue, offset in dict(table).items()))
     except (ValueError, KeyError, TypeError) as error:
         return Err("NO_FIELD", detail=f"a body without a table of offsets ({error}): {body[:200]!r}")
 

@@ -80,7 +80,6 @@ made its answer.
 
 #: Rules that no proof asks about yet, and what speaks for them (a sentence each).
 UNASKED = {
-    "BQ-LOCK-2": "Read in the source; the age of a lock is tested in the model only, `tests/test_broker_lock.py`.",
     "WIRE-JSON-1": "Real Java clients read the routes of the embedded name server in `tests/test_embedded_java.py`, "
     "but no name server was compared with it.",
 }

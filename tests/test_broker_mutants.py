@@ -1,0 +1,83 @@
+"""The mutants of brokers: each one changes one part of the embedded broker, and is noticed."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.address import AddressError, open_address
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.broker.embedded import Embedded
+from rocketmq_conformance.conformance.broker.mutants import MUTANTS, SUITES
+from rocketmq_conformance.conformance.judge import Judge
+from rocketmq_conformance.conformance.mutants import MUTANTS as ALL
+from rocketmq_conformance.conformance.mutants import of_broker, open_mutant, suites_of
+from rocketmq_conformance.conformance.player import Player
+from rocketmq_conformance.conformance.port.adapter import Port
+from rocketmq_conformance.conformance.port.mutant import Mutant
+from rocketmq_conformance.conformance.power import judge_mutant
+from rocketmq_conformance.conformance.remoting.embedded import PARTS
+from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, KILLED
+from rocketmq_conformance.suites import registry
+from rocketmq_conformance.suites.sampler import sampler
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_noticed_within_200_cases(mutant: Mutant) -> None:
+    judged = judge_mutant(mutant, Profile(), seed=11, limit=200)
+    assert judged.status == KILLED
+    assert judged.suite in {suite.name for suite in suites_of(mutant)}
+    assert judged.rule
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_replaces_one_part_by_a_kind_of_it(mutant: Mutant) -> None:
+    ((part, changed),) = mutant.parts.items()
+    assert issubclass(changed, PARTS[part])
+    assert changed is not PARTS[part]
+    assert part in SUITES
+    assert mutant.sentence.endswith(".")
+    assert not mutant.equivalent
+
+
+def test_names_are_distinct_and_tell_brokers_from_ports() -> None:
+    assert len(ALL) == len({mutant.name for mutant in MUTANTS}) + sum(not of_broker(one) for one in ALL.values())
+    assert {mutant.name for mutant in MUTANTS} == {name for name, one in ALL.items() if of_broker(one)}
+    assert len({mutant.parts[part] for mutant in MUTANTS for part in mutant.parts}) == len(MUTANTS)
+
+
+@pytest.mark.parametrize("name", sorted({name for names in SUITES.values() for name in names}))
+def test_the_broker_that_they_are_made_of_conforms(name: str) -> None:
+    suite, profile = registry.SUITES[name], Profile()
+    stage = Stage(BrokerAdapter(Embedded(profile)), profile)
+    try:
+        plans = [sampler(suite, profile).case(11, number, suite.steps) for number in range(32)]
+        played = list(Player(stage, Judge(suite, profile)).play(zip(count(), plans, strict=False)))
+    finally:
+        stage.close()
+    assert [one.verdict for one in played] == [CONFORMS] * 32
+
+
+def test_a_mutant_is_opened_as_what_it_is_a_mutant_of() -> None:
+    broker = open_address("mutant:lock-any-is-all")
+    assert isinstance(broker, BrokerAdapter)
+    assert broker.hello().broker == str(Profile().broker)
+    broker.close()
+    port = open_mutant(ALL["zero-is-none"], Profile())
+    assert isinstance(port, Port)
+    with pytest.raises(AddressError, match="takes no options"):
+        open_address("mutant:lock-any-is-all?via=tcp")
+
+
+def test_an_embedded_broker_that_is_gone_is_told() -> None:
+    source = Embedded(Profile())
+    adapter = BrokerAdapter(source)
+    adapter.hello()
+    source.close()
+    assert "closed the connection" in source.describe_end()
+    with pytest.raises(AdapterError, match="cannot be reached any more"):
+        source.open()
+    adapter.close()
