@@ -136,3 +136,11 @@ class Waits(Slow):
     def reset(self, case: Case) -> None:
         super().reset(case)
         time.sleep(0.02)
+
+
+class Naps(Slow):
+    """Takes very much time."""
+
+    def reset(self, case: Case) -> None:
+        super().reset(case)
+        time.sleep(4)
