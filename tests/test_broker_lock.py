@@ -134,3 +134,13 @@ def test_never_do_two_clients_hold_a_queue(story: list[tuple[bool, str, Queue, i
             if owner == client:
                 del holds[queue]
     assert {queue: entry for (_, queue), entry in locks.items()} == holds
+
+
+def test_one_queue_that_belongs_to_nobody_fails_the_whole_request() -> None:
+    before = locked(None, Q1)
+    for queues in ([Q0, Q1], [Q1, Q0]):
+        after, result, why = lock_batch(before, "G", "one", queues, START)
+        assert result is FAILED
+        assert after is before
+        assert why.kind == "belongs to nobody"
+    assert lock_batch(before, "H", "one", [Q0, Q1], START)[1] == (Q0, Q1)

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Started
+from rocketmq_conformance.conformance.address import open_address
+from rocketmq_conformance.conformance.broker.adapter import SHORT_LEASE, BrokerAdapter, Started
 from rocketmq_conformance.conformance.broker.address import open_broker
 from rocketmq_conformance.conformance.broker.process import Broker, NameServer
-from rocketmq_conformance.conformance.proof.broker import prove_suite
+from rocketmq_conformance.conformance.proof.broker import FAST, prove_other_resets, prove_suite
 from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
+from rocketmq_conformance.suites import broker_offsets
 from rocketmq_conformance.suites.broker_offsets import Commit, Max, Query
 from rocketmq_conformance.suites.broker_restart import Restart, Save
 from rocketmq_conformance.suites.suite import Suite
@@ -40,15 +41,27 @@ def test_a_broker_says_its_release(adapter: BrokerAdapter) -> None:
     assert said.unsupported == {}
 
 
-@pytest.mark.parametrize(
-    "suite", [broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE], ids=lambda suite: suite.name
-)
+@pytest.mark.parametrize("suite", FAST, ids=lambda suite: suite.name)
 def test_a_real_broker_conforms(adapter: BrokerAdapter, suite: Suite) -> None:
     profile = Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
     tally = Tally("broker", RELEASE)
     prove_suite(adapter, profile, tally, suite, 32)
     assert tally.examples == []
     assert tally.cases > 32 * suite.steps * 0.9
+
+
+def test_resets_the_other_way_conform_too(adapter: BrokerAdapter) -> None:
+    tally = Tally("broker", RELEASE)
+    prove_other_resets(adapter, Profile.of(broker=RELEASE, java=adapter.hello().java or 17), tally)
+    assert tally.examples == []
+    assert "BQ-RESET-1" in {row.rule for row in tally.rows()}
+
+
+def test_others_know_how_long_its_locks_live(adapter: BrokerAdapter) -> None:
+    other = open_address(adapter.shared_address())
+    assert isinstance(other, BrokerAdapter)
+    assert other.source.lease == adapter.source.lease == SHORT_LEASE
+    other.close()
 
 
 def test_the_same_broker_by_its_address(adapter: BrokerAdapter) -> None:
