@@ -131,16 +131,21 @@ EVENTS = (
 _TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
     1 << at for at in range(len(EVENTS))
 )
-_ALWAYS = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1", "REB-DO-1"), BROADCASTING: ("REB-BC-1", "REB-DO-1")}
+#: Beside these: a topic's table was brought in line with the share. By which rules, and by which nothing is known.
+BROUGHT = 1 << len(EVENTS)
+_BROUGHT_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
+_UNKNOWN_BY = {CLUSTERING: ("REB-CLU-1",), BROADCASTING: ("REB-BC-1",)}
 NO_MEMBER = Why(("REB-DO-1",), "no member")
 
 
 @cache
 def reason(events: int, mode: str, reports: bool) -> Why:
-    """The one reason of rounds that met these events; EVENTS[i] is bit i."""
+    """The one reason of rounds that met these events; EVENTS[i] is bit i, BROUGHT the one above."""
     met = [event for at, event in enumerate(EVENTS) if events & 1 << at]
     rules = [rule for _, named in met for rule in named]
-    rules += [*_ALWAYS[mode], *(("REB-RET-1",) if reports else ())]
+    rules += _BROUGHT_BY[mode] if events & BROUGHT else ()
+    rules += _UNKNOWN_BY[mode] if events & _UNKNOWN else ()
+    rules += ["REB-DO-1", "REB-RET-1"] if reports else ["REB-DO-1"]
     return Why(tuple(dict.fromkeys(rules)), met[0][0] if met else "nothing to do")
 
 
@@ -196,7 +201,7 @@ class _Round:
 
     def after(self) -> Member:
         """The member as the round leaves it."""
-        if not self.events:
+        if not self.events & (BROUGHT - 1):
             return self.member
         client, mode, where, strategy, topics, _, _, _, taken, _ = self.member
         return Member(client, mode, where, strategy, topics, self.seen, self.store.memory, self.table, taken, self.made)
@@ -263,6 +268,7 @@ class RebalanceModel:
     def _bring(self, done: _Round, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is it?"""
         table, now = done.table, done.now
+        done.events |= BROUGHT
         if table:
             for queue in TOPIC_QUEUES[topic]:
                 if queue in table:
