@@ -17,6 +17,12 @@ class CouldNot(click.ClickException):
     exit_code = COULD_NOT_RUN
 
 
+class Interrupted(click.ClickException):
+    """Somebody pressed Ctrl-C before there was anything to say; one sentence, exit code 3."""
+
+    exit_code = UNDECIDED
+
+
 def finish(code: int) -> None:
     """End the process; a Java machine's threads must not keep it alive."""
     try:

@@ -208,6 +208,20 @@ def test_ctrl_c_ends_in_order_and_says_what_is_left(tmp_path: Path, reference: d
     assert nameless(out) == reference
 
 
+def test_ctrl_c_while_spark_starts(tmp_path: Path, reference: dict[str, Rows]) -> None:
+    out = tmp_path / "out"
+    with command("port", *WORDS, "--master", "local[2]", "--out", "out", cwd=tmp_path) as process:
+        wait_until(lambda: (out / "spark.log").exists(), process)
+        with nothing_left(process.pid):
+            os.killpg(process.pid, signal.SIGINT)
+            said, complained = process.communicate(timeout=60)
+    assert process.returncode == 3, said + complained
+    assert complained == "Error: Interrupted: out keeps what is finished, go on with --resume.\n"
+    assert "undecided" in said
+    assert resume(out) == 0
+    assert nameless(out) == reference
+
+
 def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ["-k", "remote-store", "--cases", "64", "--seed", "13", "--steps", "2"]

@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.command_options import (
     releases_option,
     seed_option,
 )
-from rocketmq_conformance.conformance.ending import COULD_NOT_RUN, FAULT, KIT_FAULT, CouldNot, finish
+from rocketmq_conformance.conformance.ending import COULD_NOT_RUN, FAULT, KIT_FAULT, CouldNot, Interrupted, finish
 from rocketmq_conformance.reports import html, jsonl, junit
 from rocketmq_conformance.reports.campaign import CampaignReport
 from rocketmq_conformance.reports.fanout import Fanout, Report
@@ -110,7 +110,7 @@ def run(
         from rocketmq_conformance.conformance.campaign.library import begun
         from rocketmq_conformance.conformance.campaign.master import MasterError
         from rocketmq_conformance.conformance.campaign.process import PlayerFaultError
-        from rocketmq_conformance.conformance.campaign.reading import CampaignError, DamagedError
+        from rocketmq_conformance.conformance.campaign.reading import FILE, CampaignError, DamagedError
     except ModuleNotFoundError as error:
         raise CouldNot(f"A campaign needs {error.name}: install the kit as rocketmq-conformance[spark].") from error
     asked: dict[str, Any] = {
@@ -156,6 +156,9 @@ def run(
         raise CouldNot(
             f"Writing to {out} failed ({error.strerror or error}): free the disk, then go on with --resume."
         ) from error
+    except KeyboardInterrupt as error:
+        known = f": {out} keeps what is finished, go on with --resume." if (out / FILE).exists() else "."
+        raise Interrupted(f"Interrupted{known}") from error
     finally:
         fanout.close()
     for fault in fanout.faults:
