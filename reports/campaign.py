@@ -48,6 +48,9 @@ class CampaignReport:
         self._ledger = Ledger()
         self._bars: Bars | None = None
         self._next_line = FIRST_LINE
+        #: The last line of progress, and until when (in seconds) this session had not played any case.
+        self._last_line = ""
+        self._idle = 0.0
 
     def __call__(self, event: Event) -> None:
         """Print what the event adds."""
@@ -70,12 +73,16 @@ class CampaignReport:
     # --- progress ----------------------------------------------------------------------------------------------
 
     def _progress(self, event: Progress) -> None:
+        if event.cases == event.cases_before:
+            self._idle = event.seconds
         if self._screen.live:
             self._move(event)
         elif event.seconds >= self._next_line:
             self._next_line = event.seconds + min(MOST_LINES, max(FIRST_LINE, event.seconds / 4))
-            told = f"{event.cases:,} of {event.of:,} cases, {_rates(event)}"
-            self._screen.show(Text(told), wrap=False)
+            told = f"{event.cases:,} of {event.of:,} cases, {_rates(event, self._idle)}"
+            if told != self._last_line:
+                self._last_line = told
+                self._screen.show(Text(told), wrap=False)
 
     def _move(self, event: Progress) -> None:
         if self._bars is None:
@@ -91,7 +98,7 @@ class CampaignReport:
             self._bars.add_task("", total=event.of, rates="")
             self._bars.start()
         self._bars.update(
-            self._bars.task_ids[0], completed=event.cases, total=event.of, rates=_rates(event), refresh=True
+            self._bars.task_ids[0], completed=event.cases, total=event.of, rates=_rates(event, self._idle), refresh=True
         )
 
     def _clear(self) -> None:
@@ -157,16 +164,20 @@ class CampaignReport:
         self._screen.gap()
 
 
-def _rates(event: Progress) -> str:
-    """Cases and steps a second of this session, what was found, and how long it will still take."""
+def _rates(event: Progress, idle: float) -> str:
+    """Cases and steps a second of this session, what was found, and how long it will still take.
+
+    ``idle``: seconds before the first case; Spark takes some to start.
+    """
+    seconds = event.seconds - idle
     cases, steps = event.cases - event.cases_before, event.steps - event.steps_before
     if not cases:
         return "Spark and its workers are starting" if event.of > event.cases else "all there"
-    parts = [f"{rate(cases, event.seconds)} cases/s", f"{rate(steps, event.seconds)} steps/s"]
+    parts = [f"{rate(cases, seconds)} cases/s", f"{rate(steps, seconds)} steps/s"]
     parts.append(count(event.behaviours, "behaviour"))
     parts.append(count(event.divergences, "divergence"))
     if cases and event.of > event.cases:
-        parts.append(f"{duration((event.of - event.cases) * event.seconds / cases)} left")
+        parts.append(f"{duration((event.of - event.cases) * seconds / cases)} left")
     return ", ".join(parts)
 
 
