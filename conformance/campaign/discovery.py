@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from rocketmq_conformance.conformance.campaign.incidence import incidence
+from rocketmq_conformance.conformance.campaign.incidence import occurrences
 from rocketmq_conformance.conformance.campaign.reading import Campaign
 from rocketmq_conformance.reports import event
 
@@ -90,13 +90,15 @@ class Discovery:
             rows = judged.filter(pc.equal(judged["arm"], arm))
             counted = np.zeros(self._block, dtype=bool)
             counted[rows["case"].to_numpy() - begin] = True
-            shown, ids = incidence(rows, begin, self._block, BEHAVIOURS)
+            at, of, ids = occurrences(rows, begin, BEHAVIOURS)
             group = self._groups.setdefault((suite, arm), _Group())
             group.blocks[place] = np.packbits(counted), int(counted.sum())
             positions = np.fromiter((self._known.setdefault(id_, len(self._known)) for id_ in ids.tolist()), np.int64)
             group.grow(len(self._known))
-            group.times[positions] += shown.sum(axis=0)
-            group.first[positions] = np.minimum(group.first[positions], place + shown.argmax(axis=0))
+            group.times[positions] += np.bincount(of, minlength=len(ids))
+            first = np.zeros(len(ids), np.int64)
+            first[of[::-1]] = at[::-1]  # the last one that is written, which is the first case, stays
+            group.first[positions] = np.minimum(group.first[positions], place + first)
 
     def results(self) -> list[event.Discovery]:
         """What is known by now: by suite and arm; "" stands for all suites, and for both arms where both were played.
