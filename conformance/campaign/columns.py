@@ -70,10 +70,10 @@ def _lists(parts: Sequence[Lists]) -> pa.ListArray:
 
 
 def _rules(bits: Any) -> pa.ListArray:
-    """Few sets of rules recur in many cases: each is spelled out once."""
-    sets, at = np.unique(bits, axis=0, return_inverse=True)
-    spelled = [[rule for bit, rule in enumerate(RULES) if int(one[bit // 64]) >> bit % 64 & 1] for one in sets]
-    return pa.array(spelled, pa.list_(pa.string())).take(pa.array(at.reshape(-1)))
+    """The names of the rules of every case, in the order of the rule book."""
+    each = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    offsets = np.concatenate([np.zeros(1, np.int32), np.cumsum(each.sum(axis=1), dtype=np.int32)])
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(RULES).take(pa.array(np.nonzero(each)[1])))
 
 
 def _sparse(packed: list[Packed], name: str, count: int, empty: Any) -> pa.Array:

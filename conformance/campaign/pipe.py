@@ -13,6 +13,8 @@ from typing import Any, BinaryIO
 _LENGTH = struct.Struct("<I")
 #: Case, address and signs of life of a player, in memory that its worker sees too: known even when it dies.
 PLACE = struct.Struct("<qqq")
+#: Its first two fields, and where the last one is.
+CASE, BEATS, BEATS_AT = struct.Struct("<qq"), struct.Struct("<q"), 16
 
 
 def put(out: BinaryIO, frame: Any) -> None:

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.address import AddressError
-from rocketmq_conformance.conformance.campaign.pipe import PLACE, get, put
+from rocketmq_conformance.conformance.campaign.pipe import BEATS, BEATS_AT, CASE, PLACE, get, put
 from rocketmq_conformance.conformance.campaign.playing import Players
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.collector import rare_collections
@@ -34,12 +34,12 @@ def serve(commands: BinaryIO, frames: BinaryIO, place: mmap.mmap) -> None:
     beats = 0
 
     def at(case: int, address: int) -> None:
-        PLACE.pack_into(place, 0, case, address, beats)
+        CASE.pack_into(place, 0, case, address)
 
     def beat() -> None:
         nonlocal beats
         beats += 1
-        PLACE.pack_into(place, 0, *PLACE.unpack_from(place)[:2], beats)
+        BEATS.pack_into(place, BEATS_AT, beats)
 
     players: Players | None = None
     while True:

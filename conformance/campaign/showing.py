@@ -110,7 +110,8 @@ def _lists(cases: Any, numbers: Any, ids: Any, count: int) -> Lists:
     """The ids of ``numbers``, each once per case and ascending."""
     distinct, rank = np.unique(ids, return_inverse=True)
     size = max(1, len(distinct))
-    # sorting is faster than np.unique, which may hash
-    keys = np.sort(cases * size + rank[numbers])
+    # sorting is faster than np.unique, which may hash, and faster still with short numbers
+    narrow = np.int32 if count * size < 1 << 31 else np.int64
+    keys = np.sort(cases.astype(narrow) * narrow(size) + rank[numbers].astype(narrow))
     shown = keys[np.diff(keys, prepend=-1) > 0]
     return Lists(distinct[shown % size], np.searchsorted(shown, np.arange(1, count + 1) * size).astype(np.int32))
