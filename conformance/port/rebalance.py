@@ -24,6 +24,7 @@ RETRY_TOPIC = f"%RETRY%{GROUP}"
 PULL_EXPIRY = 120_000
 
 _LIST = int(Request.GET_CONSUMER_LIST_BY_GROUP)
+_GROUP = {"consumerGroup": GROUP}
 _SUCCESS = int(Response.SUCCESS)
 _POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
 
@@ -125,7 +126,7 @@ class Rebalancer:
     def listed(self, topic: str) -> tuple[str, ...] | None:
         """The group's members, as a broker of the topic lists them; None when it does not."""
         try:
-            code, _, _, body = self.transport.ask(topic, BROKER, _LIST, {"consumerGroup": GROUP})
+            code, _, _, body = self.transport.ask(topic, BROKER, _LIST, _GROUP)
         except (NoRouteError, OSError):
             return self.not_listed()
         return ids_of(body) if code == _SUCCESS and body else self.refused()

@@ -21,7 +21,7 @@ from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES, TO
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, TOPICS, Member
 from rocketmq_conformance.models.client.memory import updated
 from rocketmq_conformance.models.client.process_queue import DROPPED, PULL, RESULT, TAKE, UPDATE
-from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, Faults, Names, RebalanceModel
+from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, RebalanceModel
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.world import world
@@ -130,8 +130,9 @@ class GroupModel:
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        faults = Faults(list_fault, fault, bound_fault)
-        after, broker, said, why = self.rebalancing.round(who, broker, Names(routes, listed), now, faults)
+        after, broker, said, why = self.rebalancing.round(
+            who, broker, routes, listed, now, list_fault, fault, bound_fault
+        )
         if after is who:
             return state, said, why
         return GroupState(broker, routes, listed, now, _with(members, member, after)), said, why

@@ -1,5 +1,9 @@
 """One member of a group, and its share of a topic's queues.
 
+Members are push consumers with a concurrent listener: no queue is locked. All of them keep their offsets in the remote
+store. A broadcasting consumer would keep them in a local one (OFF-L-*) if it were not given this one; what a round does
+is the same with either.
+
 A share is what the allocation models say (ALLOC-*), of the queues and client ids as a rebalance sorts them
 (REB-CLU-2): nothing here decides who owns what.
 """

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import QUEUES, TOPIC_QUEUES
@@ -167,30 +166,28 @@ def answered(listed: tuple[str, ...], fault: str) -> tuple[str, ...] | None:
     return listed if fault == "answer" and listed else None
 
 
-class Names(NamedTuple):
-    """What a member can ask for: routes, as readable queues by topic, and the client ids that brokers list."""
-
-    routes: Mapping[str, int]
-    listed: tuple[str, ...]
-
-
-class Faults(NamedTuple):
-    """How brokers play the requests of a round: the list, queries and commits, max."""
-
-    list: str = "answer"
-    offsets: str = "answer"
-    bounds: str = "answer"
-
-
 class _Round:
     """A round under way: whose it is, and what it has changed so far."""
 
-    __slots__ = ("commits", "dispatched", "events", "faults", "made", "member", "now", "seen", "store", "table")
+    __slots__ = (
+        "bound_fault",
+        "commits",
+        "dispatched",
+        "events",
+        "fault",
+        "made",
+        "member",
+        "now",
+        "seen",
+        "store",
+        "table",
+    )
 
-    def __init__(self, member: Member, broker: BrokerState, now: int, faults: Faults) -> None:
+    def __init__(self, member: Member, broker: BrokerState, now: int, fault: str, bound_fault: str) -> None:
         self.member = member
         self.now = now
-        self.faults = faults
+        self.fault = fault
+        self.bound_fault = bound_fault
         self.seen = member.seen
         self.store = RemoteStore(member.memory, frozenset(), broker)
         self.table = member.table
@@ -220,15 +217,27 @@ class RebalanceModel:
         self.nothing_is_unknown = start.client.nothing_is_unknown
 
     def round(
-        self, member: Member, broker: BrokerState, names: Names, now: int, faults: Faults
+        self,
+        member: Member,
+        broker: BrokerState,
+        routes: Mapping[str, int],
+        listed: tuple[str, ...],
+        now: int,
+        list_fault: str,
+        fault: str,
+        bound_fault: str,
     ) -> tuple[Member, BrokerState, Value, Why]:
         """REB-DO-1: the member and the broker afterwards, and (owned queues, dispatched (queue, offset), balanced or
-        None, commits (queue, offset)), all sorted."""
-        done = _Round(member, broker, now, faults)
-        listed = answered(names.listed, faults.list)
+        None, commits (queue, offset)), all sorted.
+
+        ``routes`` are readable queues by topic, ``listed`` the client ids that brokers list; the faults are how
+        brokers play the list, queries and commits, and max.
+        """
+        done = _Round(member, broker, now, fault, bound_fault)
+        members = answered(listed, list_fault)
         balanced = True
         for topic in in_order(member.topics):
-            even = self._topic(done, topic, names.routes, listed)
+            even = self._topic(done, topic, routes, members)
             balanced = even and (balanced or not self.balances_all)
         if len(member.topics) < len(TOPIC_QUEUES):
             self._truncate(done)
@@ -289,7 +298,7 @@ class RebalanceModel:
         done.events |= _DROPPED
         if held is not None:
             done.events |= _COMMITTED
-            done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.faults.offsets)
+            done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.fault)
             if sent:  # nobody hears of a one-way commit that failed
                 done.commits.append((queue, held))
             done.store = self.store.remove(done.store, queue)[0]
@@ -298,8 +307,8 @@ class RebalanceModel:
     def _add(self, done: _Round, queue: int) -> bool:
         """REB-ADD-1; False without a start."""
         store = self.store.remove(done.store, queue)[0]
-        faults, where = done.faults, done.member.where
-        done.store, offset, _ = self.start.push(store, queue, where, None, "UTC", False, faults.offsets, faults.bounds)
+        where = done.member.where
+        done.store, offset, _ = self.start.push(store, queue, where, None, "UTC", False, done.fault, done.bound_fault)
         assert isinstance(offset, int)  # the unchecked start reports no errors
         if offset < 0:
             done.events |= _UNSTARTED
