@@ -408,7 +408,8 @@ def test_a_plan_file_is_played_by_the_machine_and_told_step_by_step(tmp_path: Pa
     told = [line[2:].strip() for line in bad.stdout.splitlines() if line.startswith("E ")]
     assert "expected 12, observed" in told[0]
     assert "(OFF-R-READ: memory hit)" in told[0]
-    assert told[1:] == [
+    # pytest explains the assertion of an installed package besides
+    assert told[told.index("Failing explicit example: conforms(") :] == [
         "Failing explicit example: conforms(",
         "plan='any name, case 8',",
         ")",

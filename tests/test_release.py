@@ -30,6 +30,9 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "room_filtered": ("4.8.0", "5.0.0-PREVIEW", None),
     "room_checked": ("4.9.3", "5.0.0-ALPHA", None),
     "room_check_shared": ("4.9.4", "5.0.0", None),
+    "reports_balance": (None, "5.0.0-PREVIEW", None),
+    "balances_all": (None, "5.2.0", None),
+    "nothing_is_unknown": (None, "5.5.0", None),
 }
 
 
