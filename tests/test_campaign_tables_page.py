@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.campaign.page import page
 from rocketmq_conformance.conformance.campaign.queries import PANDAS, QUERIES, SPARK, Query
 from rocketmq_conformance.conformance.campaign.reading import Campaign
 from rocketmq_conformance.conformance.campaign.rebuild import Rebuilder
+from rocketmq_conformance.conformance.campaign.session import open_session
 from rocketmq_conformance.conformance.campaign.tables import TABLES, VERSION
 from rocketmq_conformance.models.profile import Profile
 
@@ -40,14 +41,9 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
 
 @pytest.fixture(scope="module")
 def spark(campaign: Campaign) -> Iterator[SparkSession]:
-    from pyspark.sql import SparkSession
-
-    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.driver.host": "127.0.0.1"}
-    builder = SparkSession.builder.master("local[1]").config(map=settings)
-    session = builder.getOrCreate()
-    exec(SPARK, {"spark": session, "folder": str(campaign.folder)})
-    yield session
-    session.stop()
+    with open_session("local[1]", name="queries", config={"spark.sql.shuffle.partitions": "2"}) as session:
+        exec(SPARK, {"spark": session, "folder": str(campaign.folder)})
+        yield session
 
 
 def asked(query: Query, campaign: Campaign) -> pd.DataFrame:

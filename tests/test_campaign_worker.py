@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from poisonous import POISON
 from rocketmq_conformance.conformance.campaign import blocks, process, worker
-from rocketmq_conformance.conformance.campaign.folder import STOP
+from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.playing import GIVE_UP
 from rocketmq_conformance.conformance.campaign.schedule import RANDOM, Block
 from rocketmq_conformance.conformance.campaign.spec import Spec
@@ -44,7 +44,10 @@ BLOCK = Block(SUITE, 0, 0, 60, RANDOM)
 
 
 def job(folder: Path, *addresses: str, session: str = "s", **changes: Any) -> Job:
+    """A job of the session that plays in the folder."""
     spec = Spec(addresses or ("port",), (SUITE,), cases=120, seed=8, block=60, steps=6)
+    folder.mkdir(exist_ok=True)
+    (folder / PLAYING).write_text(session)
     return Job(dataclasses.replace(spec, **changes), str(folder), session, {}, (HERE,))
 
 
@@ -325,6 +328,15 @@ def test_an_address_that_cannot_be_opened_ends_the_campaign(tmp_path: Path) -> N
     assert said["status"] == COULD_NOT_RUN
     assert (tmp_path / STOP).read_text() == said["text"]
     assert "does not start: its process ended with code 7 (no hello), twice." in said["text"]
+
+
+def test_nothing_is_finished_any_more_when_the_session_is_over(tmp_path: Path) -> None:
+    with working(tmp_path) as one:
+        (tmp_path / PLAYING).write_text("another session")
+        assert one.play(BLOCK) == STOPPED
+        assert not list((tmp_path / "cases").rglob("*block*"))
+        (tmp_path / PLAYING).write_text(one.job.session)
+        assert one.play(BLOCK) == FINISHED
 
 
 def test_a_fault_of_the_kit_ends_the_campaign(tmp_path: Path) -> None:

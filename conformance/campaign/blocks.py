@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,21 +19,27 @@ def path(folder: Path, table: str, suite: str, block: int) -> Path:
     return folder / table / f"suite={suite}" / f"block-{block:08}.parquet"
 
 
-def write(file: Path, rows: pa.Table) -> None:
+def write(file: Path, rows: pa.Table, still: Callable[[], bool] = lambda: True) -> bool:
     """Write a file whole or not at all; OSError when the place cannot be written, and nothing is left then.
 
+    ``still`` is asked at the last moment: it is not written when nobody wants it any more, and the answer is False.
     Two writers of the same block write the same rows, so that it does not matter which of them comes last.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     hidden = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         pq.write_table(rows.cast(_plain(rows.schema)), hidden, compression="zstd")
-        hidden.replace(file)
+        wanted = still()
+        if wanted:
+            hidden.replace(file)
+        else:
+            hidden.unlink()
     except BaseException as error:
         hidden.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno:  # Arrow says it at length
             raise OSError(error.errno, os.strerror(error.errno), str(file)) from error
         raise
+    return wanted
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:

@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign import blocks
 from rocketmq_conformance.conformance.campaign.closing import Closing
 from rocketmq_conformance.conformance.campaign.crew import Crew
-from rocketmq_conformance.conformance.campaign.folder import STOP
+from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.process import PlayerFaultError, PlayerProcess
 from rocketmq_conformance.conformance.campaign.reading import open_campaign
 from rocketmq_conformance.conformance.campaign.schedule import Block, Schedule
@@ -95,10 +95,12 @@ class Driver:
         job = Job(self.spec, str(self.folder), secrets.token_hex(8), start, search_path())
         with open_session(self.means.master, name="rocketmq-conformance", log=self.folder / "spark.log") as spark:
             crew = Crew(spark, self.means.partitions)
+            (self.folder / PLAYING).write_text(job.session, "utf-8")
             try:
                 self._play(crew, job, schedule)
             except CannotRunError as error:
                 self.failure = str(error)
+            self._end_playing()
             self.watch.look()
             self._go_on()
             closing = Closing(self.campaign, self.watch, crew, job, hellos, self.means.folder)
@@ -177,6 +179,10 @@ class Driver:
         self.stopped = why
         with suppress(OSError):
             (self.folder / STOP).write_text(why, "utf-8")
+
+    def _end_playing(self) -> None:
+        with suppress(OSError):
+            (self.folder / PLAYING).unlink(missing_ok=True)
 
     def _go_on(self) -> None:
         with suppress(OSError):

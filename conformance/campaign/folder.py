@@ -15,6 +15,8 @@ from rocketmq_conformance.models import rulebook
 
 #: The file whose presence ends a campaign; its text says why.
 STOP = "stop"
+#: The file that names the session that plays; without it, or with another's name in it, no block is finished any more.
+PLAYING = "playing"
 #: What a resumed campaign may ask for anew: none of it decides a case.
 _FREE = ("patience", "memory")
 

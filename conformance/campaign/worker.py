@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.address import AddressError
 from rocketmq_conformance.conformance.campaign import blocks, columns
 from rocketmq_conformance.conformance.campaign.behaviours import NOTHING, Behaviour
-from rocketmq_conformance.conformance.campaign.folder import STOP
+from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.playing import GIVE_UP
 from rocketmq_conformance.conformance.campaign.process import (
     Abandoned,
@@ -90,6 +90,13 @@ class Worker:
     def _overdue(self) -> bool:
         return self.stopped() and time.monotonic() - (self._stopped_at or 0) > LAST_SECONDS
 
+    def _still_playing(self) -> bool:
+        """Does the session go on? What it counted at its end must stay true."""
+        try:
+            return (self.folder / PLAYING).read_text("utf-8") == self.job.session
+        except OSError:
+            return False
+
     def play(self, block: Block) -> str:
         """Play a block that is not there yet, and write its tables: FINISHED, THERE or STOPPED."""
         cases = blocks.path(self.folder, "cases", block.suite, block.number)
@@ -113,7 +120,8 @@ class Worker:
             elif table != "behaviours":  # what somebody who did not finish the block had found is not there any more
                 file.unlink(missing_ok=True)
         played = {address: [part["cases"][address] for part in parts] for address in self.job.spec.addresses}
-        blocks.write(cases, columns.cases_table(block.first, block.arm, played))
+        if not blocks.write(cases, columns.cases_table(block.first, block.arm, played), self._still_playing):
+            return STOPPED
         self._told.update(row[0] for row in told)
         return FINISHED
 
