@@ -144,6 +144,13 @@ def wait_until(true: Callable[[], object], process: subprocess.Popen[str] | None
         time.sleep(0.05)
 
 
+def alive(pid: int) -> bool:
+    """Does a process live? One that waits for somebody to take note of its death does not."""
+    with suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    return False
+
+
 def family(pid: int) -> set[psutil.Process]:
     """A process with all that come from it."""
     with suppress(psutil.NoSuchProcess):

@@ -20,6 +20,7 @@ from campaign_runs import (
     HERE,
     WORDS,
     Rows,
+    alive,
     blocks_of,
     check,
     command,
@@ -104,7 +105,7 @@ def test_poisonous_cases_are_named_and_all_others_are_judged(
     # each of them left a child behind, twice
     left = [int(child.name) for child in children.iterdir()]
     assert len(left) == 2 * len(lost)
-    assert not any(map(psutil.pid_exists, left))
+    wait_until(lambda: not any(map(alive, left)), patience=10)
 
 
 # --- killed processes -------------------------------------------------------------------------------------------

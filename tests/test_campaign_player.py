@@ -17,6 +17,7 @@ from typing import Any
 import poisonous
 import psutil
 import pytest
+from campaign_runs import alive, wait_until
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.address import AddressError
 from rocketmq_conformance.conformance.campaign import process
@@ -58,14 +59,8 @@ def play(first: int = 0, count: int = 60, **more: Any) -> dict[str, Any]:
 
 def gone(pid: int) -> bool:
     """Is the process gone, now or soon?"""
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-                time.sleep(0.05)
-                continue
-        return True
-    return False
+    wait_until(lambda: not alive(pid), patience=10)
+    return True
 
 
 def test_a_player_plays_what_this_process_would_play() -> None:
