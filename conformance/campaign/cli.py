@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.address import AddressError
 from rocketmq_conformance.conformance.campaign.diff_command import diff
@@ -28,6 +29,7 @@ from rocketmq_conformance.reports.campaign import CampaignReport
 from rocketmq_conformance.reports.fanout import Fanout, Report
 
 CASES = 100_000
+DEFAULT = ParameterSource.DEFAULT
 
 
 class _Group(click.Group):
@@ -122,7 +124,8 @@ def run(
         "steer": steer,
         "plans": plans or None,
         "releases": overrides(releases, like) or None,
-        "patience": patience,
+        # a resumed campaign keeps its own unless the user says otherwise
+        "patience": patience if click.get_current_context().get_parameter_source("patience") != DEFAULT else None,
         "memory": None if memory is None else memory << 20,
         "suites": tuple(suite.name for suite in chosen_suites(pattern, None)) if pattern else None,
     }
