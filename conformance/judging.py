@@ -10,7 +10,7 @@ import click
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Hello
 from rocketmq_conformance.conformance.address import AddressError, open_address
 from rocketmq_conformance.conformance.command_options import Judging, writable_folder
-from rocketmq_conformance.conformance.ending import COULD_NOT_RUN, FAULT, CouldNot, finish
+from rocketmq_conformance.conformance.ending import CouldNot, finish, reported
 from rocketmq_conformance.conformance.hello import hello_of, profile_of
 from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.runner import Runner
@@ -88,11 +88,4 @@ def _run(stage: Stage, hello: Hello, profile: Profile, options: Options, suites:
         Runner(stage, hello, profile, options, emit).run(suites)
     finally:
         fanout.close()
-    for fault in fanout.faults:
-        click.echo(fault, err=True)
-    if any(not isinstance(error, OSError) for error in fanout.errors):
-        return FAULT
-    # nobody reading standard output any more is no reason to doubt the verdict; a full disk is
-    if any(not isinstance(error, BrokenPipeError) for error in fanout.errors):
-        return COULD_NOT_RUN
-    return ledger.conclusion().exit_code
+    return reported(fanout, ledger.conclusion().exit_code)

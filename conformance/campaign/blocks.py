@@ -55,11 +55,6 @@ def _plain(schema: pa.Schema) -> pa.Schema:
     return pa.schema(fields, metadata={"rocketmq-conformance": str(VERSION)})
 
 
-def finished(folder: Path, suite: str) -> Iterator[int]:
-    """Numbers of the finished blocks of a suite, in no order."""
-    return numbers(folder, "cases", suite)
-
-
 def numbers(folder: Path, table: str, suite: str) -> Iterator[int]:
     """Numbers of the blocks of a suite that a table has, finished or not, in no order."""
     place = folder / table / f"suite={suite}"

@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.command_options import (
     releases_option,
     seed_option,
 )
-from rocketmq_conformance.conformance.ending import COULD_NOT_RUN, FAULT, KIT_FAULT, CouldNot, Interrupted, finish
+from rocketmq_conformance.conformance.ending import FAULT, KIT_FAULT, CouldNot, Interrupted, finish, reported
 from rocketmq_conformance.reports import html, jsonl, junit
 from rocketmq_conformance.reports.campaign import CampaignReport
 from rocketmq_conformance.reports.fanout import Fanout, Report
@@ -164,11 +164,7 @@ def run(
         raise Interrupted(f"Interrupted{known}") from error
     finally:
         fanout.close()
-    for fault in fanout.faults:
-        click.echo(fault, err=True)
-    if any(not isinstance(error, BrokenPipeError) for error in fanout.errors):
-        code = COULD_NOT_RUN if all(isinstance(error, OSError) for error in fanout.errors) else FAULT
-    finish(code)
+    finish(reported(fanout, code))
 
 
 campaign.add_command(diff)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
 from rocketmq_conformance.conformance.campaign.clusters import Cluster, clusters
 from rocketmq_conformance.conformance.campaign.coverage import coverage
 from rocketmq_conformance.conformance.campaign.crew import Crew
@@ -140,7 +139,7 @@ class Closing:
                 rows,
                 self._silent.get(part, []),
                 self.controls.get(part),
-                dict.fromkeys(self._unsupported(part), "not offered"),
+                dict.fromkeys(sorted(self.watch.unsupported[part]), "not offered"),
                 refused or reason,
                 address,
             )
@@ -170,11 +169,6 @@ class Closing:
         times, first, reason = max(found)
         more = f", and {len(found) - 1} other reasons" if len(found) > 1 else ""
         return f"{reason} ({times:,} cases, first case {first}){more}"
-
-    def _unsupported(self, part: Part) -> list[str]:
-        rows = self.campaign.read("cases", ["address", "unsupported"], part[0])
-        lists = rows.filter(pc.equal(rows["address"], part[1]))["unsupported"]
-        return sorted(set(pc.list_flatten(lists).to_pylist()))
 
 
 def _unshrunk(one: Cluster, job: Job) -> event.DivergenceFound:

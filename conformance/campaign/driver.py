@@ -57,7 +57,6 @@ class Means:
     max_time: float | None = None
     #: Cases that diverge after which no block begins.
     max_divergences: int | None = None
-    notes: tuple[str, ...] = ()
 
 
 class Driver:
@@ -195,7 +194,7 @@ class Driver:
 
     def _announce(self, hellos: list[dict[str, Any]]) -> None:
         spec = self.spec
-        notes = list(self.means.notes)
+        notes: list[str] = []
         for address, hello in zip(spec.addresses, hellos, strict=True):
             if len(hellos) > 1:
                 releases = ", ".join(f"{side} {release}" for side, release in hello["profile"].items())
@@ -294,5 +293,4 @@ def search_path() -> tuple[str, ...]:
 
 
 def _json(value: dict[str, Any]) -> str:
-
     return json.dumps(value, sort_keys=True)

@@ -135,8 +135,7 @@ def open_campaign(folder: Path) -> Campaign:
     for session in sessions[-1:]:
         try:
             for address, profile in zip(session["addresses"], session["profiles"], strict=True):
-                releases = json.loads(profile)
-                opened.profiles[address] = Profile.of(releases["client"], releases["broker"], int(releases["java"]))
+                opened.profiles[address] = plan.profile_of(json.loads(profile))
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(folder / "runs", f"the profiles of its last session cannot be read ({error})") from error
         named = zip(session["addresses"], session["implementations"], session["versions"], strict=False)

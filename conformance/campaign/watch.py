@@ -15,7 +15,7 @@ from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES
 
 #: Suite and address.
 Part = tuple[str, str]
-_COLUMNS = list(dict.fromkeys([*COLUMNS, "address", "verdict", "seconds", "reason"]))
+_COLUMNS = list(dict.fromkeys([*COLUMNS, "address", "verdict", "seconds", "reason", "unsupported"]))
 
 
 class Watch:
@@ -29,6 +29,8 @@ class Watch:
         self.steps = dict.fromkeys(self.parts, 0)
         #: Seconds that the cases took, added up.
         self.seconds = dict.fromkeys(self.parts, 0.0)
+        #: Operations that cases left out because they are not offered.
+        self.unsupported: dict[Part, set[str]] = {part: set() for part in self.parts}
         #: The lowest case that conformed.
         self.good: dict[Part, int] = {}
         #: Cases that their implementation did not live through.
@@ -94,11 +96,12 @@ class Watch:
 
     def _count(self, part: Part, rows: pa.Table) -> None:
         counts = self.counts[part]
-        for pair in pc.value_counts(rows["verdict"].cast(pa.string())).to_pylist():
+        verdicts = rows["verdict"].cast(pa.string())
+        for pair in pc.value_counts(verdicts).to_pylist():
             counts[pair["values"]] += pair["counts"]
         self.steps[part] += pc.sum(rows["steps"]).as_py() or 0
         self.seconds[part] += pc.sum(rows["seconds"]).as_py() or 0.0
-        verdicts = rows["verdict"].cast(pa.string())
+        self.unsupported[part].update(pc.list_flatten(rows["unsupported"]).unique().to_pylist())
         conforming = rows.filter(pc.equal(verdicts, CONFORMS))
         if conforming.num_rows:
             lowest = pc.min(conforming["case"]).as_py()
