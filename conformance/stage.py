@@ -40,6 +40,8 @@ class Stage:
         self._overheard: Overheard | None = None
         self._server: ScriptedServer | None = None
         self._folder: Path | None = None
+        #: Positions of the operations that the profile has, by suite.
+        self._offers: dict[str, frozenset[int]] = {}
         self._guarding = False
         self._alarm = _Alarm()
         self._closed = False
@@ -47,6 +49,7 @@ class Stage:
     def use(self, profile: Profile) -> None:
         """Play the world's broker by another profile; before the first case only."""
         self.profile = profile
+        self._offers.clear()
         self.world = World(profile.judged())
 
     def begin(self, suite: Suite, number: int) -> None:
@@ -65,6 +68,8 @@ class Stage:
             if self._ear:
                 world_did(suite.operation(row), self._ear.hear)
             return Ok()
+        if row[0] not in self._offered(suite):
+            return Unsupported(f"{self.profile} does not have it")
         operation = suite.operation(row)
         self.world.fault = getattr(operation, "fault", "answer")
         self.world.bound_fault = getattr(operation, "bound_fault", "answer")
@@ -103,15 +108,24 @@ class Stage:
         offered = offer(suite) if offer else None
         if offered is None:
             return None
+        has = self._offered(suite)
         return [
-            self._armed(op.form, call) if op.form.side is not Side.WORLD else getattr(self.world, op.form.name)
-            for op, call in zip(suite.operations, offered, strict=True)
+            (self._armed(op.form, call) if at in has else _not_offered)
+            if op.form.side is not Side.WORLD
+            else getattr(self.world, op.form.name)
+            for at, (op, call) in enumerate(zip(suite.operations, offered, strict=True))
         ]
 
     def settle(self) -> None:
         """Wait until everything that was written to the scripted broker is handled."""
         if self._server:
             self._server.settle()
+
+    def _offered(self, suite: Suite) -> frozenset[int]:
+        """Positions of the operations that the judging releases have; plans of other releases may hold more."""
+        if suite.name not in self._offers:
+            self._offers[suite.name] = frozenset(suite.offered(self.profile))
+        return self._offers[suite.name]
 
     def close(self) -> None:
         """Release everything; never fails, and twice does no harm."""
@@ -207,6 +221,11 @@ class Stage:
 
 def _nothing() -> None:
     pass
+
+
+def _not_offered(*args: Any) -> Result:
+    """Agrees with nothing, so that the case is judged step by step, which leaves the operation out."""
+    return Err("UNSUPPORTED")
 
 
 class _Hangs(BaseException):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
+from rocketmq_conformance.conformance.port.adapter import Port
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.stage import Stage
@@ -265,3 +266,18 @@ def test_calls_are_armed_and_disarmed_and_answer_effects() -> None:
 
 def test_an_adapter_without_calls_has_none() -> None:
     assert Stage(Double(), Profile()).calls(STORE) is None
+
+
+def test_an_operation_that_the_judging_release_does_not_have_is_left_out() -> None:
+    stage = Stage(Port(), Profile.of("4.9.8"))
+    suite = SUITES["remote-store"]
+    stage.begin(suite, 0)
+    row = (suite.index["freeze"], (0, 5))
+    assert isinstance(stage.do(suite, row), Unsupported)
+    calls = stage.calls(suite)
+    assert calls is not None
+    assert calls[row[0]](*row[1]) == Err("UNSUPPORTED")
+    stage.use(Profile())
+    stage.begin(suite, 0)
+    assert stage.do(suite, row) == Ok()
+    stage.close()
