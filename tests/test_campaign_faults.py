@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,8 +127,14 @@ class Kill:
 def players() -> list[psutil.Process]:
     """Players of workers; the driver has one of its own."""
     mine = psutil.Process()
-    found = [one for one in mine.children(recursive=True) if "player_process" in " ".join(one.cmdline())]
-    return [one for one in found if one.ppid() != mine.pid]
+    return [one for one in mine.children(recursive=True) if "player_process" in called(one) and one.ppid() != mine.pid]
+
+
+def called(process: psutil.Process) -> str:
+    """The words of a process; none when it is gone, or only waits for its parent to take note of that."""
+    with suppress(psutil.Error):
+        return " ".join(process.cmdline())
+    return ""
 
 
 @pytest.mark.parametrize(
@@ -224,7 +230,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     words = ["-k", "remote-store", "--cases", "64", "--seed", "13", "--steps", "2"]
     with command("python:poisonous:Naps", *words, "--master", "local[2]", "--out", "out", cwd=tmp_path) as process:
         # both workers are in the middle of a block that takes a minute
-        wait_until(lambda: sum("player_process" in _words(one) for one in family(process.pid)) == 3, process)
+        wait_until(lambda: sum("player_process" in called(one) for one in family(process.pid)) == 3, process)
         time.sleep(1)
         with nothing_left(process.pid):
             os.killpg(process.pid, signal.SIGINT)
@@ -237,13 +243,6 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     assert (process.returncode, complained) == (3, ""), said
     check(out, 3)
     assert ended(out).left == 64 - ended(out).cases[CONFORMS] > 0
-
-
-def _words(one: psutil.Process) -> str:
-    try:
-        return " ".join(one.cmdline())
-    except psutil.Error:
-        return ""
 
 
 # --- disks ------------------------------------------------------------------------------------------------------
