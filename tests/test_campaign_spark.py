@@ -215,12 +215,12 @@ def test_steering_is_the_same_again_and_after_interruptions(tmp_path: Path) -> N
 
 
 def test_so_many_divergences_are_enough(tmp_path: Path) -> None:
-    out, asked = tmp_path / "out", {"addresses": (ZERO,), "suites": ("remote-store",), "cases": 4000}
+    out, asked = tmp_path / "out", {"addresses": (ZERO,), "suites": ("remote-store",), "cases": 40_000}
     assert play(out, **asked, partitions=40, max_divergences=5) == 1
     end = ended(out)
     assert end.stopped == "divergence limit"
     assert end.cases[DIVERGES] >= 5
-    assert end.left == 4000 - sum(end.cases.values()) > 0
+    assert end.left == 40_000 - sum(end.cases.values()) > 0
     # what was found is told as ever
     assert all(event.steps for event in events(out) if isinstance(event, DivergenceFound))
     assert all(event.control for event in events(out) if isinstance(event, SuiteEnded))

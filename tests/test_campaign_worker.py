@@ -351,11 +351,20 @@ def test_what_comes_after_playing_ends_when_the_campaign_is_stopped(tmp_path: Pa
     work = [{"do": "control", "suite": SUITE, "address": "port", "case": 0}]
     [report] = closing_task(job(tmp_path, session="closing"), work)(iter(asked(1)))
     (tmp_path / STOP).touch()
-    worker._workers["closing"]._looked = 0.0
     [stopped] = closing_task(job(tmp_path, session="closing"), work)(iter(asked(1)))
     end_worker("closing")
     assert (report.to_pylist()[0]["status"], report.to_pylist()[0]["text"]) == (FINISHED, "true")
     assert stopped.to_pylist()[0]["status"] == STOPPED
+
+
+def test_what_comes_after_playing_is_done_however_soon_it_comes_after_a_stop(tmp_path: Path) -> None:
+    work = [{"do": "control", "suite": SUITE, "address": "port", "case": 0}]
+    (tmp_path / STOP).touch()
+    [report] = playing_task(job(tmp_path, session="soon"), [BLOCK])(iter(asked(1)))
+    (tmp_path / STOP).unlink()
+    [closed] = closing_task(job(tmp_path, session="soon"), work)(iter(asked(1)))
+    end_worker("soon")
+    assert [one.to_pylist()[0]["status"] for one in (report, closed)] == [STOPPED, FINISHED]
 
 
 def test_a_worker_that_lacks_a_package_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

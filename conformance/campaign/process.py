@@ -161,6 +161,7 @@ class PlayerProcess:
                     continue
                 if kind == "failed":
                     _raise(*value)
+                self._taken()  # what is done between two looks is weighed too
                 if value is not None:
                     yield value
                 return
@@ -202,13 +203,19 @@ class PlayerProcess:
         assert self._process is not None
         if os.fstat(self._errors.fileno()).st_size > _PRINTED:
             self._errors.truncate(0)
-        try:
-            taken = psutil.Process(self._process.pid).memory_info().rss
-        except psutil.Error:
-            return  # it is dead, which reading from it will tell
-        self.peak = max(self.peak, taken)
+        taken = self._taken()
         if taken > self.spec.memory:
             raise self._dead(f"it took {taken >> 20} MiB of memory, more than the {self.spec.memory >> 20} it may")
+
+    def _taken(self) -> int:
+        """The memory that it has, in bytes; 0 when it is dead, which reading from it will tell."""
+        assert self._process is not None
+        try:
+            taken = int(psutil.Process(self._process.pid).memory_info().rss)
+        except psutil.Error:
+            return 0
+        self.peak = max(self.peak, taken)
+        return taken
 
     def _kill(self) -> None:
         """End the player with all of its children that did not leave its group."""

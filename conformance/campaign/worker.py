@@ -87,6 +87,10 @@ class Worker:
                 self._stopped_at = now
         return self._stopped_at is not None
 
+    def look_afresh(self) -> None:
+        """Whatever it saw before, what is under way now may have begun since."""
+        self._looked = 0.0
+
     def _overdue(self) -> bool:
         return self.stopped() and time.monotonic() - (self._stopped_at or 0) > LAST_SECONDS
 
@@ -243,6 +247,7 @@ def closing_task(job: Job, work: list[dict[str, Any]]) -> Task:
 
 def _answer(job: Job, command: dict[str, Any], position: int) -> pa.RecordBatch:
     worker = worker_of(job)
+    worker.look_afresh()  # a campaign that was stopped is closed nevertheless, and soon after
     player = worker.player
     status, text = STOPPED, ""
     try:
