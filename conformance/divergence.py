@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rocketmq_conformance.conformance.judge import Judge, Step, fingerprint
@@ -96,15 +96,20 @@ def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverg
     return event.Step(
         number,
         str(suite.operation(step.row)),
-        said(step.expected),
+        _either(said(one.expected) for one in (step, *step.others)),
         said(step.observed),
         list(step.why.rules),
         step.why.kind,
-        suite.show(step.before),
-        suite.show(step.after),
+        _either(suite.show(one.before) for one in (step, *step.others)),
+        _either(suite.show(one.after) for one in (step, *step.others)),
         diverges,
         messages,
     )
+
+
+def _either(words: Iterable[str]) -> str:
+    """What is said of every possibility, each once."""
+    return " or ".join(dict.fromkeys(words))
 
 
 def rule_json(name: str) -> dict[str, str]:

@@ -23,6 +23,7 @@ from rocketmq_conformance.models.outcome import (
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
+from rocketmq_conformance.suites.doubt import MOST, UNKNOWN, Possibility, TooMany, allowing, answers, left, unanswered
 from rocketmq_conformance.suites.suite import Bound, Row, Suite
 
 
@@ -35,6 +36,8 @@ class Step(NamedTuple):
     expected: Expected
     observed: Expected
     why: Why
+    #: The same step as other possibilities have it, while it is in doubt what was done (suites/doubt.py).
+    others: tuple[Step, ...] = ()
 
 
 @dataclass
@@ -92,6 +95,7 @@ class Judge:
         self.bound: Bound = suite.bind(profile)
         self.coverage = coverage or Coverage()
         self._observes = [op.form.observes for op in suite.operations]
+        self._doubtful = [op.form.doubtful for op in suite.operations]
         self._guards = [op.form.guard for op in suite.operations]
         self._guarded = any(self._guards)
         self._stepwise = self._guarded or any(self._observes)
@@ -100,19 +104,36 @@ class Judge:
         """Play ``rows`` one by one with ``do``, until the first divergence or an outcome that decides nothing."""
         judged = Judged(CONFORMS)
         state = self.bound.initial
+        #: While there is more than one, ``state`` is not looked at.
+        possible: list[Possibility] = []
         for row in rows:
             guard = self._guards[row[0]]
-            if guard and not guard(state):
+            if guard and not all(guard(one.state) for one in possible or [Possibility(state)]):
                 continue
             outcome = do(row)
             if isinstance(outcome, Unsupported):
                 judged.unsupported[self.suite.operations[row[0]].form.name] = outcome.reason
                 continue
-            if isinstance(outcome, Err) and not outcome.definite:
-                judged.verdict = UNDECIDED
-                judged.reason = f"{self.suite.operation(row)} ended in {outcome.code}, which decides nothing"
-                break
             observed = result_of(outcome)
+            unknown = isinstance(outcome, Err) and not outcome.definite
+            if unknown and not self._doubtful[row[0]]:
+                judged.verdict = UNDECIDED
+                judged.reason = f"{self.suite.operation(row)} ended in {outcome_class(observed)}, which decides nothing"
+                break
+            if unknown or possible:
+                try:
+                    step, possible = self._in_doubt(possible or [Possibility(state)], row, observed, unknown=unknown)
+                except TooMany:
+                    judged.verdict = UNDECIDED
+                    judged.reason = f"before {self.suite.operation(row)} there are more than {MOST} possibilities"
+                    break
+                judged.steps.append(step)
+                if not possible:
+                    judged.verdict = DIVERGES
+                    break
+                if len(possible) == 1 and not possible[0].open:
+                    state, possible = possible[0].state, []
+                continue
             handler = self.bound.handlers[row[0]]
             before = state
             if self._observes[row[0]]:
@@ -123,12 +144,29 @@ class Judge:
             if not agrees(expected, observed):
                 judged.verdict = DIVERGES
                 break
-        if not judged.steps and judged.verdict == CONFORMS:
+        if judged.verdict == CONFORMS and not judged.steps:
             judged.verdict = UNSUPPORTED
             judged.reason = next(iter(judged.unsupported.values()), "no step could be played")
+        elif judged.verdict == CONFORMS and all(step.why is UNKNOWN for step in judged.steps):
+            judged.verdict = UNDECIDED
+            judged.reason = "of nothing that was asked for is it known whether it was done"
         if count:
             self.coverage.add([s.why for s in judged.steps], [s.expected for s in judged.steps])
         return judged
+
+    def _in_doubt(
+        self, possible: list[Possibility], row: Row, observed: Expected, *, unknown: bool
+    ) -> tuple[Step, list[Possibility]]:
+        """A step while there is more than one possibility, and what is possible after it: nothing when it diverges."""
+        if unknown:
+            after = unanswered(self.bound, possible, row)
+            return Step(row, possible[0].state, after[0].state, UNDEFINED, observed, UNKNOWN), after
+        answered = answers(self.bound, possible, row, observed, observes=self._observes[row[0]])
+        allowed = allowing(answered, observed)
+        first, *others = [
+            Step(row, one.before.state, one.after.state, one.expected, observed, one.why) for one in allowed or answered
+        ]
+        return first._replace(others=tuple(others)), left(allowed)
 
     @property
     def guarded(self) -> bool:
@@ -176,8 +214,8 @@ class Judge:
 
     @property
     def observes(self) -> bool:
-        """Does any operation of the suite need to see what was observed?"""
-        return any(self._observes)
+        """Does what the model expects depend on what was observed?"""
+        return any(self._observes) or not self.suite.repeatable
 
 
 def digest(judged: Judged) -> str:

@@ -42,7 +42,12 @@ class Send(Operation):
     count: Annotated[int, values.COUNT]
 
 
-@operation("Commit an offset; a missing queue or offset is a field that is not sent.", side=Side.BROKER, weight=12)
+@operation(
+    "Commit an offset; a missing queue or offset is a field that is not sent.",
+    side=Side.BROKER,
+    weight=12,
+    doubtful=True,
+)
 class Commit(Operation):
     group: Annotated[int, values.GROUP]
     topic: Annotated[int, values.TOPIC]

@@ -12,9 +12,10 @@ from typing import Any, Protocol
 from hypothesis import Phase, example, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, agrees, result_of
+from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.operation import Form
+from rocketmq_conformance.suites.doubt import Possibility, allowing, answers, left, unanswered
+from rocketmq_conformance.suites.operation import Form, Guard
 from rocketmq_conformance.suites.suite import Row, Suite
 
 
@@ -63,22 +64,30 @@ def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]
     class Machine(RuleBasedStateMachine):
         def __init__(self) -> None:
             super().__init__()
-            self.state = bound.initial
+            self.possible = [Possibility(bound.initial)]
             playground.begin(suite, 0)
 
         def step(self, position: int, args: tuple[Any, ...]) -> None:
             form = suite.operations[position].form
             outcome = playground.do(suite, (position, args))
-            if isinstance(outcome, Unsupported) or (isinstance(outcome, Err) and not outcome.definite):
+            if isinstance(outcome, Unsupported):
+                return
+            if isinstance(outcome, Err) and not outcome.definite:
+                if form.doubtful:
+                    self.possible = unanswered(bound, self.possible, (position, args))
                 return
             observed = result_of(outcome)
-            handler = bound.handlers[position]
-            seen = (self.state, observed) if form.observes else (self.state,)
-            self.state, expected, why = handler(*seen, *args)
-            assert agrees(expected, observed), (
-                f"{suite.operation((position, args))}: expected {expected!r}, observed {observed!r} "
-                f"({', '.join(why.rules)}: {why.kind})"
+            said = answers(bound, self.possible, (position, args), observed, observes=form.observes)
+            allowed = allowing(said, observed)
+            assert allowed, (
+                f"{suite.operation((position, args))}: expected {' or '.join(repr(one.expected) for one in said)}, "
+                f"observed {observed!r} ({', '.join(said[0].why.rules)}: {said[0].why.kind})"
             )
+            self.possible = left(allowed)
+
+        def allows(self, guard: Guard) -> bool:
+            """May an operation be done, whatever is so?"""
+            return all(guard(one.state) for one in self.possible)
 
     for position in suite.offered(playground.profile):
         setattr(Machine, suite.operations[position].form.name, _rule(suite.operations[position].form, position))
@@ -94,7 +103,7 @@ def _rule(form: Form, position: int) -> Any:
     made = rule(args=arguments(form))(do)
     if form.guard is not None:
         guard = form.guard
-        made = precondition(lambda self: guard(self.state))(made)
+        made = precondition(lambda self: self.allows(guard))(made)
     return made
 
 
@@ -114,7 +123,7 @@ def play_plan(made: type[RuleBasedStateMachine], suite: Suite, name: str, rows: 
         try:
             for position, args in rows:
                 form = suite.operations[position].form
-                if form.guard is None or form.guard(state.state):
+                if form.guard is None or state.allows(form.guard):
                     note(f"state.{form.name}(args={args!r})")
                     getattr(state, form.name)(args=args)
         finally:

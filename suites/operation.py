@@ -62,6 +62,9 @@ class Form:
     effect: bool
     #: The commits that reached the scripted broker stand behind what the implementation says, when that is a tuple.
     commits: bool
+    #: An implementation that does not know whether it was done leaves the model in doubt (suites/doubt.py); of any
+    #: other operation such an outcome decides nothing, and ends the case.
+    doubtful: bool
     #: Draws all fields together when they depend on one another.
     together: Callable[[Choices], tuple[Any, ...]] | None
     #: Simpler argument tuples for ``together``.
@@ -151,16 +154,32 @@ def operation(
     observes: bool = False,
     effect: bool = False,
     commits: bool = False,
+    doubtful: bool = False,
     together: Callable[[Choices], tuple[Any, ...]] | None = None,
     shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None = None,
 ) -> Callable[[type[O]], type[O]]:
-    """Declare an operation. The class must derive from :class:`Operation`."""
+    """Declare an operation. The class must derive from :class:`Operation`.
+
+    What the keywords say is told by :class:`Form`; one that is ``doubtful`` cannot observe.
+    """
 
     def declare(cls: type[O]) -> type[O]:
         made = dataclass(frozen=True)(cls)
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
         form = Form(
-            name, sentence, side, weight, _domains(made), guard, offered, observes, effect, commits, together, shrink
+            name,
+            sentence,
+            side,
+            weight,
+            _domains(made),
+            guard,
+            offered,
+            observes,
+            effect,
+            commits,
+            doubtful,
+            together,
+            shrink,
         )
         made.form = form  # type: ignore[attr-defined]
         return made

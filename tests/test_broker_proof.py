@@ -49,7 +49,7 @@ class ModelAdapter(BrokerAdapter):
         old, new = aged.aged(self.model.rules), begun()
         self.others = {}
         for lane, suite in cases:
-            if suite.name in {"broker-admin", "broker-locks"}:
+            if suite.name in {"broker-admin", "broker-locks", "broker-doubt"}:
                 self.others[lane] = suite, suite.bind(self.profile).initial
             self.states[lane] = old._replace(topics={**old.topics, **new.topics})
 
@@ -90,6 +90,9 @@ class ModelAdapter(BrokerAdapter):
         elif operation.form.observes:
             args = ((), self.clock, self.clock + 1), *args
         after, result, _ = bound.handlers[suite.index[name]](state, *args)
+        if name == "commit_unheard":
+            self.others[lane] = suite, state if args[-1] == "middle" else after
+            return Err("TIMEOUT", definite=False)
         self.others[lane] = suite, after
         return outcome_of(self.fault(operation, result))  # type: ignore[arg-type]
 
@@ -172,7 +175,8 @@ def test_random_cases_confirm_the_model(suite: Suite) -> None:
     profile, counted = Profile(), tally()
     prove_suite(ModelAdapter(profile), profile, counted, suite, 20)
     assert counted.differences == 0
-    assert counted.cases == 20 * suite.steps
+    unheard = 0 if suite.repeatable else suite.steps * 3
+    assert 20 * suite.steps - unheard <= counted.cases <= 20 * suite.steps
 
 
 @pytest.mark.parametrize(("release", "way"), [("5.1.4", "BQ-RESET-2"), ("5.5.0", "BQ-RESET-1")])

@@ -27,6 +27,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites import (
     broker_admin,
+    broker_doubt,
     broker_expired,
     broker_locks,
     broker_offsets,
@@ -38,7 +39,15 @@ from rocketmq_conformance.suites.suite import Suite
 
 SUITES = [
     module.SUITE
-    for module in (broker_offsets, broker_search, broker_admin, broker_locks, broker_expired, broker_restart)
+    for module in (
+        broker_offsets,
+        broker_search,
+        broker_admin,
+        broker_locks,
+        broker_doubt,
+        broker_expired,
+        broker_restart,
+    )
 ]
 MODULES = (admin, administered, clone, commit, lifecycle, lock, members, pull, query, reset, search, send)
 RULES: tuple[Rule, ...] = tuple(rule for module in MODULES for rule in module.RULES)

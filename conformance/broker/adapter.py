@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.broker import administering, locking, operations, wire
+from rocketmq_conformance.conformance.broker import administering, doubting, locking, operations, wire
 from rocketmq_conformance.conformance.broker.heard import heard
 from rocketmq_conformance.conformance.broker.lanes import Job, run
 from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE, Names, begin, clean_up, leave
@@ -60,7 +60,7 @@ _LATE = 0.5
 _IDLE = 60.0
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
-_OPERATIONS = operations.OPERATIONS | administering.OPERATIONS | locking.OPERATIONS
+_OPERATIONS = operations.OPERATIONS | administering.OPERATIONS | locking.OPERATIONS | doubting.OPERATIONS
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
 
 
@@ -250,6 +250,7 @@ class BrokerAdapter:
             self._cases += 1
             names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
             names.told = self._told
+            names.cut = self._send_and_cut
             names.lease = self.source.lease
             with_topic, with_group = suite.name != "broker-expired", suite.name != "broker-search"
             begun.append(begin(names, with_topic, with_group))
@@ -304,6 +305,14 @@ class BrokerAdapter:
             if request.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
                 self._resets[request.ext.get("group", "")] = request
         return self._resets.pop(group, None)
+
+    def _send_and_cut(self, ask: wire.Ask, cut: str) -> None:
+        """A request over a connection that is cut; what the broker says to it nobody hears."""
+        connection = self._connected()
+        host, _, port = connection.address.rpartition(":")
+        if self._hear:
+            self._hear(MEMBER, BROKER, f"{request_text(ask.code, ask.ext)}, cut when {cut}")
+        doubting.send_and_cut(host, int(port), ask, cut)
 
     # --- the broker as a whole --------------------------------------------------------------------------------
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from rocketmq_conformance.conformance.port.mutant import Mutant
 from rocketmq_conformance.conformance.remoting.consumers import Consumers
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.listener import Peer
 from rocketmq_conformance.conformance.remoting.offsets import Offsets
 from rocketmq_conformance.conformance.remoting.pulling import Pulls
 from rocketmq_conformance.conformance.remoting.resets import Resets
@@ -14,7 +17,7 @@ from rocketmq_conformance.models.broker import lock
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.pull import Codes, Pull
 from rocketmq_conformance.models.broker.reset import Reset
-from rocketmq_conformance.models.broker.state import ABSENT
+from rocketmq_conformance.models.broker.state import ABSENT, Stored
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
@@ -22,7 +25,7 @@ from rocketmq_conformance.models.outcome import Err, Result
 SUITES: dict[str, tuple[str, ...]] = {
     "storage": ("broker-admin", "broker-offsets"),
     "consumers": ("broker-locks", "broker-admin"),
-    "offsets": ("broker-admin", "broker-offsets"),
+    "offsets": ("broker-admin", "broker-offsets", "broker-doubt"),
     "pulls": ("broker-admin",),
     "resets": ("broker-admin",),
 }
@@ -200,6 +203,57 @@ class ResetWins(Pulls):
         return super().find(asked._replace(commit=None) if marked else asked, codes)
 
 
+class _Strangers(Offsets):
+    """Tells commits of connections that never committed before from others."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._known: set[Peer] = set()
+
+    def _commit(self, peer: Peer, request: Command) -> Command:
+        stranger = peer not in self._known
+        self._known.add(peer)
+        before = self._storage.state.stored
+        answer = super()._commit(peer, request)
+        self.committed(stranger, before)
+        return answer
+
+    def committed(self, stranger: bool, before: Stored) -> None:
+        """After every commit; ``before`` is what was stored before it."""
+
+
+class CommitsTwice(_Strangers):
+    """What a stranger commits is stored at once, and again after the next commit of somebody else."""
+
+    again: Stored = MappingProxyType({})
+
+    def committed(self, stranger: bool, before: Stored) -> None:
+        now = self._storage.state.stored
+        self._storage.state = self._storage.state._replace(stored={**now, **self.again})
+        self.again = {key: value for key, value in now.items() if before.get(key) != value} if stranger else {}
+
+
+class TakesBack(_Strangers):
+    """What a stranger commits is stored until the next commit of somebody else."""
+
+    until: Stored = MappingProxyType({})
+
+    def committed(self, stranger: bool, before: Stored) -> None:
+        now = self._storage.state.stored
+        self._storage.state = self._storage.state._replace(stored={**now, **self.until})
+        self.until = {key: value for key, value in before.items() if now[key] != value} if stranger else {}
+
+
+class CountsFromZero(_Strangers):
+    """What a stranger commits is stored as 0."""
+
+    def committed(self, stranger: bool, before: Stored) -> None:
+        now = self._storage.state.stored
+        if stranger:
+            changed = {key: min(value, 0) for key, value in now.items() if before.get(key) != value}
+            self._storage.state = self._storage.state._replace(stored={**now, **changed})
+
+
 # --- locks ---------------------------------------------------------------------------------------------------
 
 
@@ -320,6 +374,9 @@ MUTANTS: tuple[Mutant, ...] = (
     _of("offsets", "query-ends-reset", "D63", "A query takes a pending reset away.", QueryEndsReset),
     _of("pulls", "reset-told-for-ever", "D63", "A pull leaves the reset pending.", KeepsTelling),
     _of("pulls", "reset-over-commit-flag", "D40", "A pull that takes a reset ignores its commit flag.", ResetWins),
+    _of("offsets", "unheard-commits-twice", "D70", "A commit over a lost connection is repeated.", CommitsTwice),
+    _of("offsets", "unheard-taken-back", "D70", "A commit over a lost connection is taken back.", TakesBack),
+    _of("offsets", "unheard-is-zero", "D28", "A commit over a lost connection stores 0.", CountsFromZero),
     _of("consumers", "lock-id-ignored", "D77", "A lock of one queue counts for all of its topic.", QueueIdIgnored),
     _of("consumers", "lock-group-ignored", "D77", "Locks of one group hold in another.", GroupIgnored),
     _of("consumers", "lock-all-or-nothing", "D77", "Nothing is granted unless everything is.", AllOrNothing),

@@ -51,6 +51,8 @@ class Names:
     joined: set[str] = field(default_factory=set)
     #: Takes what the broker told the members of a group about a reset; None when it told them nothing.
     told: Callable[[str], Command | None] = lambda group: None
+    #: Sends a request, or the first half of it, over a connection that is cut then.
+    cut: Callable[[wire.Ask, str], None] = lambda ask, where: None
 
     def topic(self, index: int) -> str:
         """The name of a topic."""
@@ -137,7 +139,7 @@ def _commit(names: Names, group: int, topic: int, queue: int | None, offset: int
     return wire.refused(answer)
 
 
-def _query(names: Names, group: int, topic: int, queue: int | None, set_zero: bool | None) -> Requests:
+def _query(names: Names, group: int, topic: int, queue: int | None, set_zero: bool | None = None) -> Requests:
     (answer,) = yield [wire.query(names.group(group), names.topic(topic), queue, set_zero)]
     return wire.number(answer)
 

@@ -11,6 +11,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,13 +32,14 @@ from rocketmq_conformance.models.broker.model import BrokerModel
 from rocketmq_conformance.models.broker.restarts import SURVIVED
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, agrees, result_of
+from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites import (
     broker_admin,
+    broker_doubt,
     broker_expired,
     broker_locks,
     broker_offsets,
@@ -45,9 +47,10 @@ from rocketmq_conformance.suites import (
     broker_search,
 )
 from rocketmq_conformance.suites.broker_values import show
+from rocketmq_conformance.suites.doubt import Possibility, TooMany, allowing, answers, left, unanswered
 from rocketmq_conformance.suites.operation import Operation
 from rocketmq_conformance.suites.sampler import sampler
-from rocketmq_conformance.suites.suite import Suite
+from rocketmq_conformance.suites.suite import Bound, Row, Suite
 
 #: Releases that a full proof asks.
 RELEASES = ("4.9.7", "5.0.0", "5.1.4", "5.5.0")
@@ -58,6 +61,7 @@ FAST = (
     broker_search.SUITE,
     broker_admin.SUITE,
     broker_locks.SUITE,
+    broker_doubt.SUITE,
 )
 #: First release that can be told which way resets go (BQ-RESET-2), and the property that tells it.
 RESETS_SINCE = Release(5, 1, 0)
@@ -152,18 +156,28 @@ def prove_suite(
         plans = [drawn.case(_SEED, number, steps or suite.steps) for number in numbers]
         outcomes = _played(adapter, lanes, [[suite.operation(row) for row in plan] for plan in plans])
         for number, plan, answered in zip(numbers, plans, outcomes, strict=True):
-            state: Any = bound.initial
-            for step, ((position, args), outcome) in enumerate(zip(plan, answered, strict=True)):
-                observed = _observed(outcome)
-                if isinstance(observed, Err) and not observed.definite:  # too busy, or silent: nothing can be concluded
-                    break
-                given = (observed, *args) if suite.operations[position].form.observes else args
-                after, expected, why = bound.handlers[position](state, *given)
-                place = f"{suite.show(state)}, {suite.name} case {number} step {step}"
-                tally.add(expected, why, observed, partial(_describe, suite.operation((position, args)), place))
-                if not agrees(expected, observed):
-                    break
-                state = after
+            with suppress(TooMany):
+                _prove_case(suite, bound, zip(plan, answered, strict=True), tally, f"{suite.name} case {number}")
+
+
+def _prove_case(suite: Suite, bound: Bound, played: Iterable[tuple[Row, Outcome]], tally: Tally, name: str) -> None:
+    """One case until its first difference; TooMany when too much of it is in doubt."""
+    possible = [Possibility(bound.initial)]
+    for step, (row, outcome) in enumerate(played):
+        form, observed = suite.operations[row[0]].form, _observed(outcome)
+        if isinstance(observed, Err) and not observed.definite:
+            if not form.doubtful:  # too busy, or silent: nothing can be concluded
+                return
+            possible = unanswered(bound, possible, row)
+            continue
+        said = answers(bound, possible, row, observed, observes=form.observes)
+        allowed = allowing(said, observed)
+        one = (allowed or said)[0]
+        place = f"{suite.show(one.before.state)}, {name} step {step}"
+        tally.add(one.expected, one.why, observed, partial(_describe, suite.operation(row), place))
+        if not allowed:
+            return
+        possible = left(allowed)
 
 
 def prove_other_resets(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:

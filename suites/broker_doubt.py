@@ -1,0 +1,89 @@
+"""The suite ``broker-doubt``: commits whose answers nobody waits for, among others.
+
+The connection of such a commit is cut, so that nobody knows whether the broker handled it, or when it will; what
+later queries answer must follow from one of the possibilities.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker.layout import begun
+from rocketmq_conformance.models.broker.model import BrokerModel
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.suites import broker_values as values
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+#: When the connection is cut: after the request is sent, or in the middle of it.
+SENT, MIDDLE = "sent", "middle"
+#: Few names and values: what is in doubt should soon be asked for.
+_GROUP = Values(0, 1, weights=(6, 1))
+_TOPIC = Values(0, 1, weights=(8, 1))
+_QUEUE = Values(0, 1, weights=(3, 1))
+_OFFSET = Values(1, 2, 3, 0, 2**53 + 1, -1, None, weights=(4, 4, 3, 2, 1, 1, 1))
+
+
+@operation("Create a consumer group.", side=Side.BROKER, weight=1)
+class CreateGroup(Operation):
+    group: Annotated[int, _GROUP]
+
+
+@operation("Commit an offset.", side=Side.BROKER, weight=5, doubtful=True)
+class Commit(Operation):
+    group: Annotated[int, _GROUP]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    offset: Annotated[int | None, _OFFSET]
+
+
+@operation(
+    "Commit an offset over a connection of its own, which is cut when the request is `sent` or in its `middle`.",
+    side=Side.BROKER,
+    weight=2,
+    doubtful=True,
+)
+class CommitUnheard(Operation):
+    group: Annotated[int, _GROUP]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    offset: Annotated[int | None, _OFFSET]
+    cut: Annotated[str, Values(SENT, MIDDLE, weights=(3, 1))]
+
+
+@operation("Query a group's offset.", side=Side.BROKER, weight=12)
+class Query(Operation):
+    group: Annotated[int, _GROUP]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = BrokerModel(profile)
+
+    def commit_unheard(
+        state: BrokerState, group: int, topic: int, queue: int, offset: int | None, cut: str
+    ) -> Answer[BrokerState]:
+        return model.commit(state, group, topic, queue, offset)
+
+    def queried(state: BrokerState, group: int, topic: int, queue: int) -> Answer[BrokerState]:
+        return model.query(state, group, topic, queue, None)
+
+    return Bound(begun(), (model.create_group, model.commit, commit_unheard, queried))
+
+
+SUITE = Suite(
+    name="broker-doubt",
+    sentence="Commits whose answers nobody waits for, among others.",
+    side=Side.BROKER,
+    operations=(CreateGroup, Commit, CommitUnheard, Query),
+    bind=_bind,
+    steps=16,
+    cases=256,
+    show=values.show,
+    rules=("BQ-UPDATE-1", "BQ-UPDATE-FIELD", "BQ-UPDATE-2", "BQ-QUERY-1", "BQ-COM-3"),
+    repeatable=False,
+)
