@@ -15,7 +15,7 @@ from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.suites.suite import Bound, Row
 
 #: Possibilities beyond which a case is given up: so many open requests are no test any more.
-MOST = 512
+MOST = 1024
 #: Why a step that nobody knows the outcome of is neither right nor wrong.
 UNKNOWN = Why((), "nobody knows whether it was done")
 

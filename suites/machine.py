@@ -18,6 +18,9 @@ from rocketmq_conformance.suites.doubt import Possibility, allowing, answers, le
 from rocketmq_conformance.suites.operation import Form, Guard
 from rocketmq_conformance.suites.suite import Row, Suite
 
+#: Possibilities up to which Hypothesis may add to the doubt; it would rather do that than anything else.
+_FEW = 64
+
 
 class Playground(Protocol):
     """Where a machine plays: begins cases and does rows."""
@@ -104,6 +107,8 @@ def _rule(form: Form, position: int) -> Any:
     if form.guard is not None:
         guard = form.guard
         made = precondition(lambda self: self.allows(guard))(made)
+    if form.doubtful:
+        made = precondition(lambda self: len(self.possible) <= _FEW)(made)
     return made
 
 

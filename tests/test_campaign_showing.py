@@ -17,10 +17,11 @@ from rocketmq_conformance.conformance.judge import Judge, Judged
 from rocketmq_conformance.conformance.player import Played, Player
 from rocketmq_conformance.conformance.port.adapter import Port
 from rocketmq_conformance.conformance.stage import Stage
-from rocketmq_conformance.models.outcome import Err, outcome_class
+from rocketmq_conformance.models.outcome import UNDEFINED, Err, outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNSUPPORTED
+from rocketmq_conformance.suites.doubt import UNKNOWN
 from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.sampler import sampler
 
@@ -76,6 +77,13 @@ def test_a_case_shows_each_answer_and_transition_once() -> None:
         ("transition", ONE.rules, "empty", "", TWO.rules, "full"),
         ("transition", TWO.rules, "full", "", ONE.rules, "empty"),
     }
+
+
+def test_a_step_in_doubt_shows_no_rule() -> None:
+    answers, showing = Answers(), Showing("remote-store")
+    answers.add([UNKNOWN, ONE], [UNDEFINED, 1])
+    found = shown(showing, answers, [1, 1])
+    assert [rules(found, case) for case in (0, 1)] == [[], [RULES[0]]]
 
 
 def test_cases_do_not_run_into_one_another() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from rocketmq_conformance.conformance.judge import Judge, Judged
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, outcome_of
@@ -104,7 +104,7 @@ def test_a_request_may_be_handled_after_others_that_were_sent_later() -> None:
 
 def test_there_is_an_end_to_what_can_be_followed() -> None:
     followed = unanswered(BOUND, [Possibility(0, tuple(put(number) for number in range(6)))], put(6))
-    assert MOST // 2 < len(followed) < MOST
+    assert MOST // 4 < len(followed) < MOST
     with pytest.raises(TooMany):
         unanswered(BOUND, followed, put(7))
 
@@ -167,6 +167,12 @@ def test_a_case_with_too_much_in_doubt_decides_nothing() -> None:
 # --- under Hypothesis -------------------------------------------------------------------------------------------
 
 
+#: Time is no measure of a machine that others use too.
+UNHURRIED = settings(
+    max_examples=60, database=None, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
 class Cell:
     """Puts of 8 are never answered; ``late`` tells what becomes of them."""
 
@@ -187,7 +193,7 @@ class Cell:
 
 def search(late: Callable[[int], int]) -> None:
     made: Any = machine(SUITE, Cell(late))
-    run_state_machine_as_test(made, settings=settings(max_examples=60, database=None, derandomize=True))
+    run_state_machine_as_test(made, settings=UNHURRIED)
 
 
 def test_hypothesis_accepts_either() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MappingProxyType
 
 from rocketmq_conformance.conformance.port.mutant import Mutant
 from rocketmq_conformance.conformance.remoting.consumers import Consumers
@@ -20,6 +19,9 @@ from rocketmq_conformance.models.broker.reset import Reset
 from rocketmq_conformance.models.broker.state import ABSENT, Stored
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
+
+#: Whose offset it is: group, topic, queue.
+Key = tuple[str, str, int]
 
 #: The suites that a fault in a part may show in.
 SUITES: dict[str, tuple[str, ...]] = {
@@ -223,25 +225,43 @@ class _Strangers(Offsets):
 
 
 class CommitsTwice(_Strangers):
-    """What a stranger commits is stored at once, and again after the next commit of somebody else."""
+    """What a stranger commits is stored at once, and again after the next commit of the same queue."""
 
-    again: Stored = MappingProxyType({})
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._again: dict[Key, int] = {}
 
     def committed(self, stranger: bool, before: Stored) -> None:
         now = self._storage.state.stored
-        self._storage.state = self._storage.state._replace(stored={**now, **self.again})
-        self.again = {key: value for key, value in now.items() if before.get(key) != value} if stranger else {}
+        for key in [key for key, offset in now.items() if before.get(key) != offset]:
+            again = self._again.pop(key, None)
+            if stranger:
+                self._again[key] = now[key]
+            elif again is not None:
+                self._storage.state = self._storage.state._replace(stored={**now, key: again})
 
 
 class TakesBack(_Strangers):
-    """What a stranger commits is stored until the next commit of somebody else."""
+    """What a stranger commits is stored until somebody asks for it."""
 
-    until: Stored = MappingProxyType({})
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._until: dict[Key, int] = {}
 
     def committed(self, stranger: bool, before: Stored) -> None:
-        now = self._storage.state.stored
-        self._storage.state = self._storage.state._replace(stored={**now, **self.until})
-        self.until = {key: value for key, value in before.items() if now[key] != value} if stranger else {}
+        for key, offset in self._storage.state.stored.items():
+            if before.get(key) != offset:
+                self._until.pop(key, None)
+                if stranger and key in before:
+                    self._until[key] = before[key]
+
+    def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
+        result = super().query(group, topic, queue, set_zero)
+        key = group, topic, queue if queue is not None else -1
+        if key in self._until:
+            stored = {**self._storage.state.stored, key: self._until.pop(key)}
+            self._storage.state = self._storage.state._replace(stored=stored)
+        return result
 
 
 class CountsFromZero(_Strangers):

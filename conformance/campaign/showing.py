@@ -76,7 +76,7 @@ class Showing:
             reason = self._reasons[why]
             self._ids.append(self._meet(answer(self._suite, reason, outcome)))
             self._whys.append(why)
-            bits = reduce(or_, (_BITS[rule] for rule in reason[0]))
+            bits = reduce(or_, (_BITS[rule] for rule in reason[0]), 0)  # a step in doubt has no rule
             self._rules.append([bits >> 64 * word & (1 << 64) - 1 for word in range(_WORDS)])
 
     def _meet(self, behaviour: Behaviour) -> int:
