@@ -1,0 +1,33 @@
+"""The folklore on a real broker, with a whole Java consumer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.reports.event import ScenarioStep
+
+
+@pytest.mark.broker
+@pytest.mark.java
+def test_a_new_group_starts_where_the_model_says(tmp_path: Path) -> None:
+    """The other releases are played by ``tox run -e broker``, all four in one process."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rocketmq_conformance", "scenario", "folklore", "--releases", "5.5.0", "--out", "kept"],
+        cwd=tmp_path,
+        env={**os.environ, "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    events = jsonl.read(tmp_path / "kept" / "events.jsonl").events
+    seen = {event.step: event.observed for event in events if isinstance(event, ScenarioStep)}
+    assert seen["new group"] == "every queue from 0: 76, commits 76"
+    assert seen["expired"] == seen["remedied"] == "every queue from 75: 1, commits 76"
+    assert "| **wrong** |" in (tmp_path / "kept" / "scenario.md").read_text("utf-8")
