@@ -27,17 +27,23 @@ _PATIENCE = 20.0
 class Cluster:
     """The two processes, and a connection to each; a context manager that starts and stops them.
 
-    ``prepare`` fills the broker's folder before its start (store.py).
+    ``prepare`` fills the broker's folder before its start (store.py); the name server may be of another release.
     """
 
-    def __init__(self, release: Release, prepare: Callable[[Path], None] = lambda home: None) -> None:
+    def __init__(
+        self,
+        release: Release,
+        prepare: Callable[[Path], None] = lambda home: None,
+        name_server: Release | None = None,
+    ) -> None:
         self.release = release
+        self._named_by = name_server or release
         self._prepare = prepare
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         try:
-            name_server = self._open.enter_context(NameServer(self.release))
+            name_server = self._open.enter_context(NameServer(self._named_by))
             #: Where clients ask for routes, host:port.
             self.name_server = name_server.address
             #: The broker's process.

@@ -16,6 +16,8 @@ from rocketmq_conformance.models.client.whole import PUSH
 
 #: How often a consumer commits what it consumed (ms); it first does so after ten seconds, and when it is shut down.
 PERSIST_INTERVAL = 500
+#: How often a client sends heartbeats and asks for routes (ms).
+TIMER_INTERVAL = 1000
 #: How long a consumer may take to begin, and to consume what it was sent (s).
 BEGIN_LIMIT, CONSUME_LIMIT = 90.0, 45.0
 #: How long one poll of a lite pull consumer waits for messages (ms).
@@ -27,7 +29,8 @@ Place = tuple[int, int]
 class WholeConsumer:
     """A consumer of one topic, alone in its group; a context manager that starts it and shuts it down.
 
-    ``kind`` is PUSH or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only.
+    ``kind`` is PUSH or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one ``client`` share
+    their connections and timers; without one the group has a client of its own.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class WholeConsumer:
         topic: str,
         where: str,
         timestamp: str | None = None,
+        client: str = "",
     ) -> None:
         self.topic = topic
         self.name = f"Consumer {release.version} of group {group}"
@@ -51,8 +55,11 @@ class WholeConsumer:
         field = "defaultMQPushConsumerImpl" if self._push else "defaultLitePullConsumerImpl"
         self._inside = release.get(self._consumer, field)
         self._consumer.setNamesrvAddr(name_server)
-        self._consumer.setInstanceName(group)
+        self._consumer.setInstanceName(client or group)
         self._consumer.setVipChannelEnabled(False)
+        # a heartbeat or route that was missed at the start is half a minute late otherwise
+        self._consumer.setHeartbeatBrokerInterval(TIMER_INTERVAL)
+        self._consumer.setPollNameServerInterval(TIMER_INTERVAL)
         self._consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
         if where == TIMESTAMP:
             self._consumer.setConsumeTimestamp(timestamp)
@@ -118,7 +125,9 @@ class WholeConsumer:
             queues = list(table.keySet())
         else:
             assigned = self._release.get(self._inside, "assignedMessageQueue")
-            queues = [queue for queue in list(assigned.messageQueues()) if int(assigned.getPullOffset(queue)) >= 0]
+            # 5.x gave the method another name
+            known = getattr(assigned, "messageQueues", None) or assigned.getAssignedMessageQueues
+            queues = [queue for queue in list(known()) if int(assigned.getPullOffset(queue)) >= 0]
         return [int(queue.getQueueId()) for queue in queues if str(queue.getTopic()) == self.topic]
 
     def _await(self, done: Callable[[], bool], limit: float) -> bool:
