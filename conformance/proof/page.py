@@ -55,7 +55,7 @@ and compare each answer with the model's:
 
 - **pure** and **client**: the classes of the published Java clients, loaded into one Java machine, release by release.
   Their network is a scripted broker, their offset files are real files.
-  The rules of whole consumers (WHOLE-*) are compared with consumers that run, on brokers that run.
+- **whole**: consumers of these clients that run, with threads, timers and sockets, on real brokers of their release.
 - **broker**: brokers started from the published jars, asked over their sockets; stopped, killed and started again; and
   one whose messages really expire. Pulls, members, locks and the wire are compared through the embedded broker, which
   answers by the same models: it and the real broker are told one story, and each answer counts for every rule that
