@@ -34,6 +34,7 @@ from rocketmq_conformance.conformance.hello import profile_of
 from rocketmq_conformance.conformance.judging import judge
 from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.report_command import report
+from rocketmq_conformance.conformance.scenario_command import scenario
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.fanout import Fanout, Report
@@ -252,6 +253,7 @@ def power(names: tuple[str, ...], seed: int | None, cases: int, out: Path | None
 
 cli.add_command(campaign)
 cli.add_command(report)
+cli.add_command(scenario)
 
 
 def main() -> None:

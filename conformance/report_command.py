@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rocketmq_conformance.conformance.ending import CouldNot
 from rocketmq_conformance.reports import html, jsonl
-from rocketmq_conformance.reports.event import PowerStarted
+from rocketmq_conformance.reports.event import PowerStarted, ScenarioStarted
 from rocketmq_conformance.reports.ledger import Ledger
 
 
@@ -42,6 +42,8 @@ def _read(events: Path) -> Ledger:
         for event in jsonl.stream(events):
             if isinstance(event, PowerStarted):
                 raise click.UsageError(f"{events} is a measurement of mutants: a page shows a run or a campaign.")
+            if isinstance(event, ScenarioStarted):
+                raise click.UsageError(f"{events} is a scenario, whose report is the page beside it.")
             ledger.add(event)
     except FileNotFoundError as error:
         raise click.UsageError(f"There is no {events}: name the folder of a run, or its {jsonl.NAME}.") from error

@@ -7,7 +7,8 @@ A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, 
 A campaign emits the same, with one ``SuiteEnded`` per suite and implementation, and ``Discovery`` and ``CaseLost``
 before ``RunEnded``.
 
-A measurement of power is a stream of its own: ``PowerStarted``, a ``MutantJudged`` per mutant, ``PowerEnded``.
+A measurement of power is a stream of its own: ``PowerStarted``, a ``MutantJudged`` per mutant, ``PowerEnded``. So is
+a scenario: ``ScenarioStarted``, a ``ScenarioStep`` per release and step, any ``ScenarioDifference``, ``ScenarioEnded``.
 
 New fields get a default and new event kinds a new class, which older readers can live with; anything else raises
 ``FORMAT``.
@@ -324,6 +325,68 @@ class PowerEnded(Event):
     stopped: str = ""
 
 
+@dataclass(frozen=True)
+class ScenarioStarted(Event):
+    """The header of a scenario: a story with a fixed course, which several releases go through."""
+
+    kind: ClassVar[str] = "scenario-started"
+    format: int
+    kit: str
+    rulebook: str
+    scenario: str
+    sentence: str
+    #: Of broker and client alike.
+    releases: list[str]
+    #: Per step its name, its sentence, and what is commonly believed ("" for nothing).
+    steps: list[list[str]]
+    started: str
+
+
+@dataclass(frozen=True)
+class ScenarioStep(Event):
+    """One step of one release: what the model expects, by which rules, and what was seen."""
+
+    kind: ClassVar[str] = "scenario-step"
+    release: str
+    step: str
+    verdict: str
+    expected: str
+    observed: str
+    rules: list[str]
+    seconds: float
+    #: Why the verdict is not "conforms".
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ScenarioDifference(Event):
+    """A step in which ``releases`` answer otherwise than ``others``, and what makes them."""
+
+    kind: ClassVar[str] = "scenario-difference"
+    step: str
+    releases: list[str]
+    observed: str
+    others: list[str]
+    others_observed: str
+    #: Rules that made the answer of ``releases`` and not that of ``others``.
+    rules: list[str]
+    #: Changes between releases of which each alone would have been enough to change the answer: "S17: sentence".
+    switches: list[str]
+
+
+@dataclass(frozen=True)
+class ScenarioEnded(Event):
+    """The footer of a scenario."""
+
+    kind: ClassVar[str] = "scenario-ended"
+    verdict: str
+    exit_code: int
+    #: Steps by verdict.
+    steps: dict[str, int]
+    seconds: float
+    stopped: str = ""
+
+
 EVENTS: tuple[type[Event], ...] = (
     RunStarted,
     SuiteStarted,
@@ -337,4 +400,8 @@ EVENTS: tuple[type[Event], ...] = (
     PowerStarted,
     MutantJudged,
     PowerEnded,
+    ScenarioStarted,
+    ScenarioStep,
+    ScenarioDifference,
+    ScenarioEnded,
 )

@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import TextIO
 
 from rocketmq_conformance.reports.decode import event_of
-from rocketmq_conformance.reports.event import FORMAT, Event, PowerEnded, PowerStarted, Progress, RunEnded, RunStarted
+from rocketmq_conformance.reports.event import (
+    FORMAT,
+    Event,
+    PowerEnded,
+    PowerStarted,
+    Progress,
+    RunEnded,
+    RunStarted,
+    ScenarioEnded,
+    ScenarioStarted,
+)
 from rocketmq_conformance.reports.ledger import Conclusion, Ledger
 
 #: Name of the file in the folder of a run.
@@ -117,12 +127,12 @@ def _is_json(line: bytes) -> bool:
 
 
 def _is_footer(event: Event) -> bool:
-    return isinstance(event, RunEnded | PowerEnded)
+    return isinstance(event, RunEnded | PowerEnded | ScenarioEnded)
 
 
 def _check_format(found: object) -> None:
     """Refuse a newer format before anything else of the line is looked at: all of it may have changed."""
-    if isinstance(found, dict) and found.get("event") in (RunStarted.kind, PowerStarted.kind):
+    if isinstance(found, dict) and found.get("event") in (RunStarted.kind, PowerStarted.kind, ScenarioStarted.kind):
         written = found.get("format")
         if isinstance(written, int) and written > FORMAT:
             raise ValueError(
@@ -132,7 +142,7 @@ def _check_format(found: object) -> None:
 
 def _check_place(event: Event, before: Event | None) -> None:
     """Raise ValueError when the event may not stand behind the one before it."""
-    header = isinstance(event, RunStarted | PowerStarted)
+    header = isinstance(event, RunStarted | PowerStarted | ScenarioStarted)
     if before and _is_footer(before):
         raise ValueError("comes after the footer")
     if header and before:

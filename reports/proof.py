@@ -13,6 +13,8 @@ from pathlib import Path
 
 from rocketmq_conformance.reports.text import clean, count
 
+#: The side of rows that are about a client and a broker together.
+PAIR = "pair"
 #: Up to so many releases are listed one by one; more are written as a range.
 FEW_RELEASES = 4
 #: Stages of a release that come before it, in their order.
@@ -30,9 +32,10 @@ class ProvenRule:
 
 @dataclass(frozen=True, slots=True)
 class ProofRow:
-    """``cases`` checks of ``rule`` at the real thing of ``side`` ("pure", "client", "broker") and ``release``.
+    """``cases`` checks of ``rule`` at the real thing of ``side`` ("pure", "client", "broker", "whole") and ``release``.
 
-    ``example`` is the first difference, "" when there is none.
+    ``example`` is the first difference, "" when there is none. A row of the side PAIR is about a client of ``release``
+    on a broker of the release ``against``; such rows have a table of their own.
     """
 
     rule: str
@@ -41,6 +44,7 @@ class ProofRow:
     cases: int
     differences: int
     example: str = ""
+    against: str = ""
 
 
 def read_rows(path: Path) -> list[ProofRow]:
@@ -70,11 +74,12 @@ def _row(found: object) -> ProofRow:
         raise TypeError
     rule, side, release = found["rule"], found["side"], found["release"]
     cases, differences, example = found["cases"], found["differences"], found.get("example", "")
-    if not all(isinstance(text, str) for text in (rule, side, release, example)):
+    against = found.get("against", "")
+    if not all(isinstance(text, str) for text in (rule, side, release, example, against)):
         raise TypeError
     if not all(type(number) is int for number in (cases, differences)):
         raise TypeError
-    return ProofRow(rule, side, release, cases, differences, example)
+    return ProofRow(rule, side, release, cases, differences, example, against)
 
 
 def write_rows(path: Path, rows: Iterable[ProofRow]) -> None:
@@ -84,24 +89,26 @@ def write_rows(path: Path, rows: Iterable[ProofRow]) -> None:
 
 def _told(row: ProofRow) -> dict[str, object]:
     """The row without what goes without saying."""
-    return {name: value for name, value in asdict(row).items() if name != "example" or value}
+    return {name: value for name, value in asdict(row).items() if name not in ("example", "against") or value}
 
 
 def merge(rows: Iterable[ProofRow]) -> list[ProofRow]:
-    """One row per rule, side and release, in that order: cases and differences add up, the first example stays."""
-    merged: dict[tuple[str, str, str], ProofRow] = {}
+    """One row per rule, side and release (or pair of releases), in that order: cases and differences add up, the first
+    example stays."""
+    merged: dict[tuple[str, str, str, str], ProofRow] = {}
     for row in rows:
-        key = (row.rule, row.side, row.release)
-        old = merged.get(key, ProofRow(*key, 0, 0))
-        merged[key] = ProofRow(
-            *key, old.cases + row.cases, old.differences + row.differences, old.example or row.example
-        )
-    return sorted(merged.values(), key=lambda row: (row.rule, row.side, _release_key(row.release)))
+        key = (row.rule, row.side, row.release, row.against)
+        old = merged.get(key, ProofRow(*key[:3], 0, 0, "", row.against))
+        cases, differences = old.cases + row.cases, old.differences + row.differences
+        merged[key] = ProofRow(*key[:3], cases, differences, old.example or row.example, row.against)
+    return sorted(
+        merged.values(), key=lambda row: (row.rule, row.side, _release_key(row.release), _release_key(row.against))
+    )
 
 
 def render(rules: Sequence[ProvenRule], rows: Iterable[ProofRow]) -> str:
     """Markdown: a table of every rule, then a table of every release. Rows of unknown rules raise ValueError."""
-    merged = merge(rows)
+    merged = merge(row for row in rows if row.side != PAIR)
     unknown = sorted({row.rule for row in merged} - {rule.id for rule in rules})
     if unknown:
         raise ValueError(f"The rule book has no {', '.join(unknown)}: make the proof again with this rule book.")
@@ -124,6 +131,37 @@ def render(rules: Sequence[ProvenRule], rows: Iterable[ProofRow]) -> str:
             f"- {_cell(row.rule)}, {_cell(row.side)} {_cell(row.release)}: {clean(row.example)}" for row in examples
         ]
     return "\n".join(lines) + "\n"
+
+
+def pairs(rows: Iterable[ProofRow]) -> str:
+    """Markdown: the differences and cases of every pair, a client release a line and a broker release a column.
+
+    A case counts once for every rule that made its answer. "" when no row is about a pair.
+    """
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    for row in rows:
+        if row.side == PAIR:
+            differences, cases = found.get((row.release, row.against), (0, 0))
+            found[row.release, row.against] = differences + row.differences, cases + row.cases
+    if not found:
+        return ""
+    clients, brokers = (sorted({pair[at] for pair in found}, key=_release_key) for at in (0, 1))
+    lines = [
+        f"| client \\ broker | {' | '.join(map(_cell, brokers))} |",
+        f"|---|{'---:|' * len(brokers)}",
+        *(
+            f"| {_cell(client)} | {' | '.join(_pair(found.get((client, broker))) for broker in brokers)} |"
+            for client in clients
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _pair(found: tuple[int, int] | None) -> str:
+    if found is None:
+        return "–"
+    differences, cases = found
+    return f"**{differences:,}** of {cases:,}" if differences else f"0 of {cases:,}"
 
 
 def _of(rule: ProvenRule, rows: list[ProofRow]) -> list[ProofRow]:

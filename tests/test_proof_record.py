@@ -59,4 +59,5 @@ def test_a_row_is_json() -> None:
         "cases": 2,
         "differences": 0,
         "example": "",
+        "against": "",
     }

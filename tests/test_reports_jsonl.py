@@ -23,7 +23,7 @@ from rocketmq_conformance.reports.event import (
 from rocketmq_conformance.reports.jsonl import JsonlReport, read
 
 GOLDEN = Path(__file__).parent / "golden"
-WHOLE = ("conforms", "diverges", "undecided", "interrupted", "empty", "power", "campaign")
+WHOLE = ("conforms", "diverges", "undecided", "interrupted", "empty", "power", "campaign", "scenario")
 
 
 def write(path: Path, *events: Event) -> Path:

@@ -1,4 +1,4 @@
-"""Writes the aged store: a broker's folder whose first commit log file has expired (``models.broker.aged``).
+"""Writes stores whose first commit log file has expired, such as the aged one (``models.broker.aged``).
 
 The files are those of the default store, whose form has not changed from 4.0.0 to 5.5.0: a commit log of messages
 one after the other (WIRE-MSG-1), per queue a file of 20-byte entries (position, size, tag hash), and tables in JSON.
@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rocketmq_conformance.conformance.broker.release import COMMIT_LOG_FILE, QUEUE_FILE
 from rocketmq_conformance.models.broker import aged
+from rocketmq_conformance.models.broker.state import QueueLog
 
 _ENTRY = struct.Struct(">qiq")
 #: size, magic, body checksum, queue, flag, queue offset, position, system flag, born time, born host, store time,
@@ -29,54 +31,73 @@ _CHECKPOINT = 4096
 
 
 def write_aged_store(home: Path) -> None:
-    """Fill ``home/store``; the files are new, so that the broker deletes none of them."""
+    """Fill ``home/store`` with the aged topic and the offsets of the kept group."""
+    write_store(home, {aged.TOPIC: aged.QUEUES}, {(aged.KEPT, aged.TOPIC): aged.STORED})
+
+
+def write_store(
+    home: Path,
+    topics: Mapping[str, Sequence[QueueLog]],
+    stored: Mapping[tuple[str, str], Mapping[int, int]],
+) -> None:
+    """Fill ``home/store`` with topics, and with offsets by group and topic, and queue.
+
+    The files are new, so that the broker deletes none of them. All retained messages share one commit log file, and a
+    queue's entries one file: ``COMMIT_LOG_FILE`` bytes and 300 entries are the most.
+    """
     store = home / "store"
-    log, queues = _messages()
+    log, queues = _messages(topics)
     _write(store / "commitlog" / f"{COMMIT_LOG_FILE:020}", log)
-    for queue, entries in queues.items():
-        _write(store / "consumequeue" / aged.TOPIC / str(queue) / f"{0:020}", entries)
-    latest = max(time for queue in aged.QUEUES for time in queue.times)
+    for (topic, queue), entries in queues.items():
+        _write(store / "consumequeue" / topic / str(queue) / f"{0:020}", entries)
+    latest = max((time for logs in topics.values() for queue in logs for time in queue.times), default=aged.EPOCH)
     _write(store / "checkpoint", struct.pack(">qqq", latest, latest, latest).ljust(_CHECKPOINT, b"\0"))
-    topic = {
-        "topicName": aged.TOPIC,
-        "readQueueNums": len(aged.QUEUES),
-        "writeQueueNums": len(aged.QUEUES),
+    version = {"counter": 1, "timestamp": aged.EPOCH}
+    table = {topic: _topic(topic, len(logs)) for topic, logs in topics.items()}
+    _write_json(store / "config" / "topics.json", {"dataVersion": version, "topicConfigTable": table})
+    offsets = {
+        f"{topic}@{group}": {str(queue): offset for queue, offset in each.items()}
+        for (group, topic), each in stored.items()
+    }
+    _write_json(store / "config" / "consumerOffset.json", {"offsetTable": offsets})
+
+
+def _topic(name: str, queues: int) -> dict[str, object]:
+    return {
+        "topicName": name,
+        "readQueueNums": queues,
+        "writeQueueNums": queues,
         "perm": 6,
         "topicFilterType": "SINGLE_TAG",
         "topicSysFlag": 0,
         "order": False,
     }
-    version = {"counter": 1, "timestamp": aged.EPOCH}
-    _write_json(store / "config" / "topics.json", {"dataVersion": version, "topicConfigTable": {aged.TOPIC: topic}})
-    stored = {str(queue): offset for queue, offset in aged.STORED.items()}
-    _write_json(store / "config" / "consumerOffset.json", {"offsetTable": {f"{aged.TOPIC}@{aged.KEPT}": stored}})
 
 
-def _messages() -> tuple[bytes, dict[int, bytes]]:
+def _messages(topics: Mapping[str, Sequence[QueueLog]]) -> tuple[bytes, dict[tuple[str, int], bytes]]:
     """The commit log file, and the entries of each queue that was ever written."""
     log = bytearray(COMMIT_LOG_FILE)
-    entries = {number: bytearray(QUEUE_FILE) for number, queue in enumerate(aged.QUEUES) if queue.max}
+    queues = {(topic, number): queue for topic, logs in topics.items() for number, queue in enumerate(logs)}
+    entries = {key: bytearray(QUEUE_FILE) for key, queue in queues.items() if queue.max}
     expired = 0
-    for number, queue in enumerate(aged.QUEUES):
+    for key, queue in queues.items():
         for offset in range(queue.first):
-            _ENTRY.pack_into(entries[number], offset * _ENTRY.size, expired, _EXPIRED_SIZE, 0)
+            _ENTRY.pack_into(entries[key], offset * _ENTRY.size, expired, _EXPIRED_SIZE, 0)
             expired += _EXPIRED_SIZE
     retained = sorted(
-        (time, number, queue.first + at)
-        for number, queue in enumerate(aged.QUEUES)
-        for at, time in enumerate(queue.times)
+        (time, *key, queue.first + at) for key, queue in queues.items() for at, time in enumerate(queue.times)
     )
     at = 0
-    for time, number, offset in retained:
-        message = _message(number, offset, COMMIT_LOG_FILE + at, time)
+    for time, topic, number, offset in retained:
+        message = _message(topic, number, offset, COMMIT_LOG_FILE + at, time)
         log[at : at + len(message)] = message
-        _ENTRY.pack_into(entries[number], offset * _ENTRY.size, COMMIT_LOG_FILE + at, len(message), 0)
+        _ENTRY.pack_into(entries[topic, number], offset * _ENTRY.size, COMMIT_LOG_FILE + at, len(message), 0)
         at += len(message)
-    return bytes(log), {number: bytes(made) for number, made in entries.items()}
+    return bytes(log), {key: bytes(made) for key, made in entries.items()}
 
 
-def _message(queue: int, offset: int, position: int, time: int) -> bytes:
-    topic = aged.TOPIC.encode()
+def _message(name: str, queue: int, offset: int, position: int, time: int) -> bytes:
+    topic = name.encode()
     tail = _BODY + bytes((len(topic),)) + topic + struct.pack(">h", 0)
     size = _MESSAGE.size + len(tail)
     checksum = zlib.crc32(_BODY) & 0x7FFF_FFFF

@@ -21,6 +21,8 @@ FLAGS = (
     "-Duser.timezone=UTC",
     "-Drocketmq.client.logUseSlf4j=true",
     "-Drocketmq.log.level=OFF",
+    # a consumer that was started rebalances every half second (read when a release's classes are loaded)
+    "-Drocketmq.client.rebalance.waitInterval=500",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 )

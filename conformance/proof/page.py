@@ -14,7 +14,7 @@ from pathlib import Path
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Level, Rule
-from rocketmq_conformance.reports.proof import ProofRow, ProvenRule, read_rows, render
+from rocketmq_conformance.reports.proof import PAIR, ProofRow, ProvenRule, pairs, read_rows, render
 
 OUT = Path("docs/proof.md")
 #: Exit code when a rows file or the page cannot be used.
@@ -55,6 +55,7 @@ and compare each answer with the model's:
 
 - **pure** and **client**: the classes of the published Java clients, loaded into one Java machine, release by release.
   Their network is a scripted broker, their offset files are real files.
+- **whole**: consumers of these clients that run, with threads, timers and sockets, on real brokers of their release.
 - **broker**: brokers started from the published jars, asked over their sockets; stopped, killed and started again; and
   one whose messages really expire. Pulls, members, locks and the wire are compared through the embedded broker, which
   answers by the same models: it and the real broker are told one story, and each answer counts for every rule that
@@ -65,6 +66,8 @@ Repeat it (Java and Maven are needed):
 ```sh
 tox run -e proof-java                              # every client release; -- --stateful asks all of them more
 tox run -e proof-broker                            # brokers 4.9.7, 5.0.0, 5.1.4 and 5.5.0; or name releases after --
+python -m rocketmq_conformance.conformance.proof.pairs --out FILE              # ten clients on each of ten brokers
+python -m rocketmq_conformance.conformance.proof.whole --out FILE              # whole consumers on five brokers
 python -m rocketmq_conformance.conformance.proof.page docs/proof/*.jsonl      # write this page anew
 ```
 
@@ -83,6 +86,15 @@ UNASKED = {
     "WIRE-JSON-1": "Real Java clients read the routes of the embedded name server in `tests/test_embedded_java.py`, "
     "but no name server was compared with it.",
 }
+
+_PAIRS = """
+## Pairs
+
+A real client of each release on a real broker of each release, over TCP, through the decision tables of what both
+decide together: commit and read back, where a consumer starts, max, min and search by time. A cell has differences and
+cases; a case counts for every rule that made its answer.
+
+"""
 
 _UNASKED = """
 ## Rules that no proof asks about
@@ -117,12 +129,24 @@ def page(rules: Iterable[Rule], rows: Iterable[ProofRow], unjudged: Iterable[Unj
     """The page, as Markdown that ends with a line break; ValueError when a row's rule is not among ``rules``."""
     told = [ProvenRule(rule.id, rule.level.value, rule.origin.value) for rule in rules]
     found = [replace(row, release=_plain(row.release)) for row in rows]
-    asked = {row.rule for row in found if row.cases}
+    asked = {row.rule for row in found if row.cases and row.side != PAIR}
     table = render(told, found)
     unasked = [rule.id for rule in told if rule.id not in asked and rule.level != Level.UNDEFINED.value]
     whys = [f"| {rule} | {UNASKED.get(rule, 'Only its source.')} |\n" for rule in unasked]
     groups = [f"| {group.side} | {', '.join(group.releases)} | {group.reason} |\n" for group in unjudged]
-    parts = [_INTRODUCTION, "\n", table, _UNASKED * bool(whys), *whys, _UNJUDGED, *groups, _AFTER]
+    together = pairs(found)
+    parts = [
+        _INTRODUCTION,
+        "\n",
+        table,
+        _PAIRS * bool(together),
+        together,
+        _UNASKED * bool(whys),
+        *whys,
+        _UNJUDGED,
+        *groups,
+        _AFTER,
+    ]
     return "".join(parts)
 
 

@@ -1,0 +1,159 @@
+"""Whole consumers of one release: started, with threads, timers and sockets of their own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection
+from types import TracebackType
+from typing import Any, Self
+
+import jpype
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.java.release import JavaRelease
+from rocketmq_conformance.models.client.start import TIMESTAMP
+from rocketmq_conformance.models.client.whole import PUSH
+
+#: How often a consumer commits what it consumed (ms); it first does so after ten seconds, and when it is shut down.
+PERSIST_INTERVAL = 500
+#: How often a client sends heartbeats and asks for routes (ms).
+TIMER_INTERVAL = 1000
+#: How long a consumer may take to begin, and to consume what it was sent (s).
+BEGIN_LIMIT, CONSUME_LIMIT = 90.0, 45.0
+#: How long one poll of a lite pull consumer waits for messages (ms).
+_POLL = 100
+#: (queue id, offset) of a message.
+Place = tuple[int, int]
+
+
+class WholeConsumer:
+    """A consumer of one topic, alone in its group; a context manager that starts it and shuts it down.
+
+    ``kind`` is PUSH or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one ``client`` share
+    their connections and timers; without one the group has a client of its own.
+    """
+
+    def __init__(
+        self,
+        release: JavaRelease,
+        kind: str,
+        name_server: str,
+        group: str,
+        topic: str,
+        where: str,
+        timestamp: str | None = None,
+        client: str = "",
+    ) -> None:
+        self.topic = topic
+        self.name = f"Consumer {release.version} of group {group}"
+        #: The messages that it was given, in their order; more come from other threads.
+        self.given: list[Place] = []
+        self._release = release
+        self._push = kind == PUSH
+        form = "client.consumer.DefaultMQPushConsumer" if self._push else "client.consumer.DefaultLitePullConsumer"
+        self._consumer = release.load(form)(group)
+        field = "defaultMQPushConsumerImpl" if self._push else "defaultLitePullConsumerImpl"
+        self._inside = release.get(self._consumer, field)
+        self._consumer.setNamesrvAddr(name_server)
+        self._consumer.setInstanceName(client or group)
+        self._consumer.setVipChannelEnabled(False)
+        # a heartbeat or route that was missed at the start is half a minute late otherwise
+        self._consumer.setHeartbeatBrokerInterval(TIMER_INTERVAL)
+        self._consumer.setPollNameServerInterval(TIMER_INTERVAL)
+        self._consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
+        if where == TIMESTAMP:
+            self._consumer.setConsumeTimestamp(timestamp)
+        self._consumer.subscribe(topic, "*")
+        self._stopping = threading.Event()
+        self._polls: threading.Thread | None = None
+        if self._push:
+            self._consumer.setPersistConsumerOffsetInterval(PERSIST_INTERVAL)
+            self._consumer.setConsumeThreadMin(1)
+            self._consumer.setConsumeThreadMax(1)
+            form = "client.consumer.listener.MessageListenerConcurrently"
+            self._listener = jpype.JProxy(release.load(form), inst=_Listener(release, self._take))
+            self._consumer.registerMessageListener(self._listener)
+        else:
+            self._polls = threading.Thread(target=self._poll, daemon=True)
+
+    def __enter__(self) -> Self:
+        try:
+            self._consumer.start()
+        except jpype.JException as error:
+            raise CannotRunError(f"{self.name} did not start: {error}") from error
+        if self._polls is not None:
+            self._polls.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        if self._polls is not None:
+            self._polls.join()
+        self._consumer.shutdown()
+
+    def await_begun(self, queues: int) -> None:
+        """Wait until it has decided where each of the topic's ``queues`` begins; CannotRunError when it does not."""
+        if not self._await(lambda: len(self._begun()) == queues, BEGIN_LIMIT):
+            told = f"began {len(self._begun())} of {queues} queues"
+            raise CannotRunError(f"{self.name} {told} within {BEGIN_LIMIT:.0f} s: try again on a quieter machine.")
+
+    def await_consumed(self, wanted: Collection[Place]) -> bool:
+        """Wait until it was given these messages and its offset store is past them: it commits no more than that.
+
+        False when that does not happen.
+        """
+        ends = dict(sorted(wanted))
+
+        def consumed() -> bool:
+            held = self._held()
+            return set(wanted) <= set(self.given) and all(held.get(queue, -1) > end for queue, end in ends.items())
+
+        return self._await(consumed, CONSUME_LIMIT)
+
+    def _held(self) -> dict[int, int]:
+        """The offsets in its store, by queue id."""
+        store = self._release.get(self._inside, "offsetStore")
+        held = store.cloneOffsetTable(self.topic).entrySet()
+        return {int(entry.getKey().getQueueId()): int(entry.getValue()) for entry in held}
+
+    def _begun(self) -> list[int]:
+        """The ids of the queues that begin somewhere."""
+        if self._push:
+            table = self._release.get(self._inside.getRebalanceImpl(), "processQueueTable")
+            queues = list(table.keySet())
+        else:
+            assigned = self._release.get(self._inside, "assignedMessageQueue")
+            # 5.x gave the method another name
+            known = getattr(assigned, "messageQueues", None) or assigned.getAssignedMessageQueues
+            queues = [queue for queue in list(known()) if int(assigned.getPullOffset(queue)) >= 0]
+        return [int(queue.getQueueId()) for queue in queues if str(queue.getTopic()) == self.topic]
+
+    def _await(self, done: Callable[[], bool], limit: float) -> bool:
+        until = time.monotonic() + limit
+        while not done():
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def _take(self, messages: Any) -> None:
+        self.given += [(int(message.getQueueId()), int(message.getQueueOffset())) for message in messages]
+
+    def _poll(self) -> None:
+        while not self._stopping.is_set():
+            self._take(self._consumer.poll(_POLL))
+
+
+class _Listener:
+    """The listener of a push consumer: takes everything, and is always content."""
+
+    def __init__(self, release: JavaRelease, take: Callable[[Any], None]) -> None:
+        self._take = take
+        self._done = release.load("client.consumer.listener.ConsumeConcurrentlyStatus").CONSUME_SUCCESS
+
+    def consumeMessage(self, messages: Any, context: Any) -> Any:  # noqa: N802 - Java's name
+        """Take messages."""
+        self._take(messages)
+        return self._done

@@ -1,0 +1,232 @@
+"""The proof of whole consumers: push and lite pull, started, with threads and sockets, on a real broker.
+
+With ``--embedded`` the broker is the embedded one, which starts in milliseconds: the half of the client by itself.
+
+Each case is a group of its own that begins in a topic of one queue: which message it is given first, how many, and what
+it has committed once it was shut down. All consumers of a release run at the same time. When each has begun, one more
+message is sent to every topic.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import product
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.broker import release as needs
+from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker.cluster import Cluster
+from rocketmq_conformance.conformance.broker.store import write_store
+from rocketmq_conformance.conformance.java import jvm
+from rocketmq_conformance.conformance.java.release import java_release
+from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.models.broker.lifecycle import reopened
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client.layout import GROUP, TOPIC
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
+from rocketmq_conformance.models.client.whole import LITE, PUSH, consume
+from rocketmq_conformance.models.client.world import TIMES, shaped
+from rocketmq_conformance.models.outcome import Err, Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.reports.proof import ProofRow, write_rows
+
+#: The side of the rows.
+WHOLE = "whole"
+RELEASES = ("4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
+#: Topics by what their queue is like.
+_SHAPES = ("young", "expired", "gone")
+_WHERES = (LAST, FIRST, TIMESTAMP)
+#: What the group stored before: nothing, an offset that may have expired, one inside, one beyond max.
+_STORED = (None, 2, 7, 99)
+#: 2024-07-01T00:00Z, the time of offset 6 where it is retained.
+_TIME = "20240701000000"
+#: How long the last commits may be under way (s).
+_COMMIT_LIMIT = 5.0
+
+
+class Case(NamedTuple):
+    """One consumer: what it is and where it begins."""
+
+    kind: str
+    shape: str
+    where: str
+    stored: int | None
+
+    @property
+    def group(self) -> str:
+        """A name of its own."""
+        return f"G-{self.kind.split()[0]}-{self.shape}-{self.where.split('_')[2]}-{self.stored}"
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.where}, {self.shape} queue, stored {self.stored}"
+
+
+def cases() -> Iterator[Case]:
+    """Every case; ConsumeFromWhere is of no interest once something is stored, which one of its values shows."""
+    for kind, shape, where, stored in product((PUSH, LITE), _SHAPES, _WHERES, _STORED):
+        if stored is None or where == LAST:
+            yield Case(kind, shape, where, stored)
+
+
+def expected(model: StartModel, case: Case) -> tuple[Value, Why]:
+    """(first, messages, committed) of a case, and the rules of whole consumers that make it."""
+    log = reopened(model.store.broker, shaped(case.shape))
+    stored = {} if case.stored is None else {(GROUP, TOPIC, 0): case.stored}
+    broker = BrokerState({TOPIC: 1}, frozenset({GROUP}), {(TOPIC, 0): log}, stored)
+    done = consume(model, RemoteStore(broker=broker), case.kind, 0, case.where, 1, _TIME)
+    rules = dict.fromkeys(rule for why in done.whys for rule in why.rules if rule.startswith("WHOLE-"))
+    return (done.first, done.messages, done.committed), Why(tuple(rules), str(case))
+
+
+class Site(Protocol):
+    """Where consumers find topics named by the shapes of their one queue, and the offsets that the cases stored."""
+
+    #: host:port.
+    name_server: str
+
+    def send(self, topic: str, queue: int) -> int:
+        """Send a message; its offset."""
+        ...
+
+    def ask(self, request: wire.Ask) -> Command:
+        """The broker's answer."""
+        ...
+
+
+class EmbeddedSite:
+    """The embedded broker of a release; a context manager."""
+
+    def __init__(self, release: Release, every: Sequence[Case]) -> None:
+        self._every = every
+        self._now = TIMES[0]
+        self._broker = EmbeddedBroker(Profile(release, release), clock=lambda: self._now)
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self.name_server = self._open.enter_context(self._broker).address
+        host, _, port = self.name_server.rpartition(":")
+        self._connection = self._open.enter_context(Connection(host, int(port)))
+        for shape in _SHAPES:
+            self._broker.create_topic(shape, 1)
+            for self._now in TIMES:
+                self.send(shape, 0)
+            self._broker.expire(shape, 0, shaped(shape).first)
+        for case in self._every:
+            self._broker.create_group(case.group)
+            if case.stored is not None:
+                self.ask(wire.commit(case.group, case.shape, 0, case.stored))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def send(self, topic: str, queue: int) -> int:
+        """Send a message; its offset."""
+        return self._broker.send(topic, b"x", queue)
+
+    def ask(self, request: wire.Ask) -> Command:
+        """The broker's answer."""
+        return self._connection.call(request.code, request.ext, request.body)
+
+
+@contextmanager
+def _real(release: Release, every: Sequence[Case]) -> Iterator[Cluster]:
+    """A real broker that starts on a store of these topics and offsets."""
+    topics = {shape: (shaped(shape),) for shape in _SHAPES}
+    stored = {(case.group, case.shape): {0: case.stored} for case in every if case.stored is not None}
+    with Cluster(release, lambda home: write_store(home, topics, stored), NEWEST) as cluster:
+        for shape in _SHAPES:
+            cluster.await_route(shape)
+        yield cluster
+
+
+def prove_release(text: str, embedded: bool = False) -> Tally:
+    """Every case on one release of broker and client; CannotRunError when it cannot be had."""
+    from rocketmq_conformance.conformance.java.whole import WholeConsumer
+
+    release, classes = Release.parse(text), java_release(text)
+    model = StartModel(Profile(release, release, needs.java_feature(needs.java())))
+    tally = Tally(WHOLE, text)
+    every = list(cases())
+    opened: AbstractContextManager[Site] = EmbeddedSite(release, every) if embedded else _real(release, every)
+    with opened as site, ExitStack() as running:
+        begun: list[tuple[Case, WholeConsumer]] = []
+        for case in every:
+            consumer = WholeConsumer(
+                classes, case.kind, site.name_server, case.group, case.shape, case.where, _TIME, client="whole"
+            )
+            begun.append((case, running.enter_context(consumer)))
+        for _, consumer in begun:
+            consumer.await_begun(1)
+        arrived = {shape: site.send(shape, 0) for shape in _SHAPES}
+        for case, consumer in begun:
+            consumer.await_consumed({(0, arrived[case.shape])})
+        running.close()
+        for case, consumer in begun:
+            offsets = [offset for _, offset in consumer.given]
+            committed = _committed(site, case, arrived[case.shape] + 1)
+            answer, why = expected(model, case)
+            observed: Value = (min(offsets, default=-1), len(offsets), committed)
+            tally.add(answer, why, observed, case.__str__)
+    return tally
+
+
+def _committed(site: Site, case: Case, wanted: int) -> int | str:
+    """What the group has stored; commits at the end are one way, and given a little time to arrive."""
+    until = time.monotonic() + _COMMIT_LIMIT
+    while True:
+        found = wire.number(site.ask(wire.query(case.group, case.shape, 0, None)))
+        if found == wanted or time.monotonic() > until:
+            return found.code if isinstance(found, Err) else found
+        time.sleep(0.05)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prove, write the rows as JSON Lines, and print what differs.
+
+    0 when nothing differs, 1 when something does, 4 when a release could not be judged.
+    """
+    parser = argparse.ArgumentParser(description="Prove the model against whole Java consumers on real brokers.")
+    parser.add_argument("releases", nargs="*", default=list(RELEASES), help="of broker and client, such as 4.9.7 5.5.0")
+    parser.add_argument("--embedded", action="store_true", help="on the embedded broker instead of real ones")
+    parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
+    chosen = parser.parse_args(arguments)
+    rows: list[ProofRow] = []
+    differences = missing = 0
+    for release in chosen.releases:
+        began = time.monotonic()
+        try:
+            tally = prove_release(release, chosen.embedded)
+        except CannotRunError as error:
+            print(f"whole {release}: not judged: {error}", flush=True)
+            missing += 1
+            continue
+        seconds = time.monotonic() - began
+        print(f"whole {release}: {tally.cases} cases, {tally.differences} differences, {seconds:.0f} s", flush=True)
+        for example in tally.examples:
+            print(f"  {example}", flush=True)
+        differences += tally.differences
+        rows += tally.rows()
+    if chosen.out:
+        write_rows(chosen.out, rows)
+    return 1 if differences else 4 if missing else 0
+
+
+if __name__ == "__main__":
+    code = main()
+    jvm.end(code)
+    raise SystemExit(code)

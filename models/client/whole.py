@@ -1,0 +1,128 @@
+"""A consumer as a whole: which message it is given first, and what is committed in the end (WHOLE-*).
+
+A consumer that runs decides where a queue begins (START-*), pulls from there, and is sent elsewhere when nothing can
+be there: below min, beyond max, or while a reset is pending. The two kinds of consumer take that differently:
+
+======================  ==============================================================================
+push                    the queue is dropped, the other offset stored, and the queue begins again there
+lite pull               the next pull asks there, and nothing is stored
+======================  ==============================================================================
+
+Either way the first message is the same, and once everything is consumed so is what is committed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+from rocketmq_conformance.models.broker.commit import commit_offset
+from rocketmq_conformance.models.broker.pull import Entry, Pull, Pulled, pull, response
+from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.state import ABSENT
+from rocketmq_conformance.models.client.layout import GROUP, QUEUES
+from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.rule import Rule, Why
+
+RULES = (
+    Rule(
+        "WHOLE-FIRST",
+        "The first message that a consumer is given is the one that its pulls find first, beginning where it starts; "
+        "when nothing is there yet, the next one to arrive.",
+        "DefaultMQPushConsumerImpl#pullMessage, DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-MOVED",
+        "A push consumer whose pull is answered PULL_OFFSET_MOVED drops the queue, stores the offset that it is sent "
+        "to, and begins there once the queue is its own again: 10 s later up to 5.1.4, at once from 5.2.0.",
+        "DefaultMQPushConsumerImpl#pullMessage @ 4.9.7, 5.1.4, 5.2.0, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-MOVED-LITE",
+        "A lite pull consumer whose pull is answered PULL_OFFSET_MOVED goes on where it is sent, and stores nothing.",
+        "DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.6.1, 5.5.0",
+        releases="4.6.1+",
+    ),
+    Rule(
+        "WHOLE-COMMIT",
+        "A consumer that consumed everything and is shut down has committed the offset after the last message, in "
+        "each of its queues.",
+        "DefaultMQPushConsumerImpl#shutdown, DefaultLitePullConsumerImpl#shutdown @ 4.9.7, 5.5.0",
+    ),
+)
+
+PUSH, LITE = "push", "lite pull"
+
+_GIVEN = Why(("WHOLE-FIRST",), "a message is there")
+_WAITS = Why(("WHOLE-FIRST",), "nothing is there yet")
+_MOVED = {PUSH: Why(("WHOLE-MOVED",), "sent elsewhere"), LITE: Why(("WHOLE-MOVED-LITE",), "sent elsewhere")}
+_COMMITTED = Why(("WHOLE-COMMIT",), "everything is consumed")
+
+
+class Consumption(NamedTuple):
+    """What a consumer does with one queue. Offsets are in messages."""
+
+    #: Where it starts, and the first message that it is given.
+    start: int
+    first: int
+    #: How many messages it is given, those that arrive while it runs too.
+    messages: int
+    committed: int
+    #: The reasons of every step, in order.
+    whys: tuple[Why, ...]
+
+
+def start(
+    model: StartModel, state: RemoteStore, kind: str, queue: int, where: str, timestamp: str | None, zone: str
+) -> tuple[RemoteStore, int, tuple[Why, ...]]:
+    """Where a queue of the layout begins, with the reasons of the broker, the store and the decision; the store
+    remembers what it read. Every broker answers: no fault is played."""
+    topic, _, number = QUEUES[queue]
+    set_zero = False if model.client.asks_no_zero else None
+    asked = query_offset(model.store.broker, state.broker, GROUP, topic, number, set_zero)[2]
+    read = model.store.read(state, queue, STORE if kind == PUSH else MEMORY_THEN_STORE, "answer")[2]
+    decide = model.push if kind == PUSH else model.lite_pull
+    state, found, why = decide(state, queue, where, timestamp, zone, True, "answer", "answer")
+    assert isinstance(found, int)  # nothing fails where every broker answers
+    return state, found, (asked, read, why)
+
+
+def consume(
+    model: StartModel,
+    state: RemoteStore,
+    kind: str,
+    queue: int,
+    where: str,
+    arriving: int,
+    timestamp: str | None = None,
+    zone: str = "UTC",
+) -> Consumption:
+    """The whole life of a consumer of ``kind`` in one queue of the layout, in which ``arriving`` messages arrive once
+    it has begun. ``timestamp`` and ``zone`` count for CONSUME_FROM_TIMESTAMP only."""
+    state, began, whys = start(model, state, kind, queue, where, timestamp, zone)
+    topic, _, number = QUEUES[queue]
+    broker = state.broker
+    log = broker.logs.get((topic, number), ABSENT)
+    entries = [Entry(1)] * len(log.times)
+    offset = began
+    while True:
+        request = Pull(GROUP, topic, number, offset)
+        broker, answer, why = pull(model.store.broker, broker, request, None, entries)
+        # no error: the group, the topic and its queue are there
+        status, following, _, _, found = cast(Pulled, answer)
+        whys += (why,)
+        if found:
+            first, given = found[0], _GIVEN
+            break
+        code = response(status, offset)
+        offset = following
+        if code == "PULL_NOT_FOUND":
+            first, given = offset, _WAITS
+            break
+        if code == "PULL_OFFSET_MOVED":
+            whys += (_MOVED[kind],)
+            if kind == PUSH:
+                broker = commit_offset(model.store.broker, broker, GROUP, topic, number, offset)[0]
+    last = log.max + arriving
+    return Consumption(began, first, last - first, last, (*whys, given, _COMMITTED))

@@ -1,0 +1,180 @@
+"""The report of a scenario: on the console a line per step as it is judged, and a page in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import RenderableType
+from rich.rule import Rule
+from rich.text import Text
+from rocketmq_conformance.reports.event import (
+    CONFORMS,
+    DIVERGES,
+    Event,
+    ScenarioDifference,
+    ScenarioEnded,
+    ScenarioStarted,
+    ScenarioStep,
+)
+from rocketmq_conformance.reports.failure import grid
+from rocketmq_conformance.reports.screen import Screen
+from rocketmq_conformance.reports.text import clean, count, duration
+
+#: Name of the page in the folder of a scenario.
+PAGE = "scenario.md"
+_STYLES = {CONFORMS: "green", DIVERGES: "bold red"}
+
+
+class ScenarioReport:
+    """Prints a scenario for people."""
+
+    def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
+        self._screen = Screen(stream, width)
+        self._header: ScenarioStarted | None = None
+        self._steps = 0
+        self._differences: list[ScenarioDifference] = []
+        self._ended = False
+
+    def __call__(self, event: Event) -> None:
+        """Print what the event adds."""
+        match event:
+            case ScenarioStarted():
+                self._header = event
+                self._screen.show(*_header(event))
+                self._screen.gap()
+            case ScenarioStep():
+                self._steps += 1
+                style = _STYLES.get(event.verdict, "yellow")
+                line = Text.assemble(
+                    f"{clean(event.release):<6} {clean(event.step):<12} ",
+                    (f"{clean(event.verdict):<14}", style),
+                    clean(event.observed or event.reason),
+                )
+                self._screen.show(line, wrap=False)
+                if event.verdict == DIVERGES:
+                    self._screen.show(grid([("expected", Text(clean(event.expected))), ("rules", _names(event.rules))]))
+            case ScenarioDifference():
+                self._differences.append(event)
+            case ScenarioEnded():
+                self._end(event)
+
+    def close(self) -> None:
+        """Finish; a scenario that broke off says so."""
+        if self._header and not self._ended:
+            self._screen.show("", Text(f"Scenario: undecided, cut off after {count(self._steps, 'step')}."))
+
+    def _end(self, footer: ScenarioEnded) -> None:
+        self._ended = True
+        if self._differences:
+            self._screen.gap()
+            self._screen.show(Rule(Text("What releases do differently", style="bold"), style="dim", align="left"))
+        for difference in self._differences:
+            rows: list[tuple[str, RenderableType]] = [
+                (clean(difference.step), Text(f"{_names(difference.releases)}: {clean(difference.observed)}")),
+                ("", Text(f"{_names(difference.others)}: {clean(difference.others_observed)}")),
+                ("rules", Text(_names(difference.rules) or "-")),
+                ("decided by", Text("\n".join(map(clean, difference.switches)) or "-")),
+            ]
+            self._screen.show(grid(rows))
+        style = _STYLES.get(footer.verdict, "yellow")
+        self._screen.show("", Text.assemble("Scenario: ", (clean(footer.verdict), style), f" {_numbers(footer)}."))
+
+
+class ScenarioPage:
+    """Writes the page once the scenario has ended; one that broke off leaves none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._events: list[Event] = []
+
+    def __call__(self, event: Event) -> None:
+        """Keep the event; write the page at the footer."""
+        self._events.append(event)
+        if isinstance(event, ScenarioEnded):
+            self._path.write_text(page(self._events), "utf-8")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def page(events: Sequence[Event]) -> str:
+    """The whole page, as Markdown that ends with a line break; ValueError for events without header or footer."""
+    header = next((event for event in events if isinstance(event, ScenarioStarted)), None)
+    footer = next((event for event in events if isinstance(event, ScenarioEnded)), None)
+    if header is None or footer is None:
+        raise ValueError("the events of the scenario are not whole: there is no verdict to write")
+    lines = [
+        f"# Scenario: {_plain(header.scenario)}",
+        "",
+        _plain(header.sentence),
+        "",
+        f"**{_plain(footer.verdict)}** {_numbers(footer)}. "
+        f"Kit {_plain(header.kit)}, rule book `{_plain(header.rulebook)}`.",
+        "",
+        *tables(events),
+    ]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def tables(events: Sequence[Event]) -> list[str]:
+    """The lines of the page's tables: each step by release, then what releases do differently."""
+    header = next(event for event in events if isinstance(event, ScenarioStarted))
+    steps = [event for event in events if isinstance(event, ScenarioStep)]
+    lines: list[str] = []
+    for name, sentence, claim in header.steps:
+        lines += [f"## {_plain(name)}", "", _plain(sentence) + (f" Folklore: {_plain(claim)}." if claim else ""), ""]
+        lines += ["| release | expected | seen | folklore | verdict | rules |", "|---|---|---|---|---|---|"]
+        lines += [_row(step, claim) for step in steps if step.step == name]
+        lines.append("")
+    differences = [event for event in events if isinstance(event, ScenarioDifference)]
+    if differences:
+        lines += ["## What releases do differently", ""]
+        lines += ["| step | releases | do | others | do | rules | decided by |", "|---|---|---|---|---|---|---|"]
+        lines += [_difference(difference) for difference in differences]
+        lines.append("")
+    return lines
+
+
+def _header(event: ScenarioStarted) -> list[RenderableType]:
+    title = Text.assemble(("rocketmq-conformance", "bold"), f" {clean(event.kit)}, rule book {clean(event.rulebook)}")
+    rows: list[tuple[str, RenderableType]] = [
+        ("scenario", Text(f"{clean(event.scenario)}: {clean(event.sentence)}")),
+        ("releases", Text(f"{_names(event.releases)}, of broker and client alike")),
+    ]
+    rows += [(clean(name), Text(clean(sentence))) for name, sentence, _ in event.steps]
+    return [title, "", grid(rows)]
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(map(clean, names))
+
+
+def _numbers(footer: ScenarioEnded) -> str:
+    told = ", ".join(f"{number} {clean(verdict)}" for verdict, number in footer.steps.items()) or "no step"
+    stopped = f", {clean(footer.stopped)}" if footer.stopped else ""
+    return f"({told}{stopped}) in {duration(footer.seconds)}"
+
+
+def _row(step: ScenarioStep, claim: str) -> str:
+    holds = "" if not claim or not step.observed else "holds" if step.observed == claim else "**wrong**"
+    verdict = step.verdict if step.verdict == CONFORMS else f"**{step.verdict}**"
+    seen = step.observed or step.reason
+    cells = (step.release, step.expected, seen, holds, verdict, ", ".join(step.rules))
+    return _line(cells)
+
+
+def _difference(found: ScenarioDifference) -> str:
+    releases, others = ", ".join(found.releases), ", ".join(found.others)
+    rules, switches = ", ".join(found.rules), "; ".join(found.switches)
+    return _line((found.step, releases, found.observed, others, found.others_observed, rules, switches))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_plain(cell) for cell in cells)} |"
+
+
+def _plain(text: str) -> str:
+    """Text that cannot break a table."""
+    return clean(text).replace("|", "\\|")
