@@ -116,8 +116,10 @@ class Started:
 
     owned = True
 
-    def __init__(self, release: Release, make: Callable[[], Broker] | None = None) -> None:
+    def __init__(self, release: Release, make: Callable[[], Broker] | None = None, image: str = "") -> None:
+        """``image`` is one that the user named: who knows which release it holds."""
         self.release = release
+        self.image = image
         self.lease = SHORT_LEASE
         self._make = make or (lambda: Broker(release, write_aged_store, lease=self.lease))
         self._broker: Broker | None = None
@@ -188,6 +190,10 @@ class BrokerAdapter:
         release = broker_release(text)
         source = self.source
         unsupported = {}
+        if isinstance(source, Started) and source.image and release != source.release:
+            raise CannotRunError(
+                f"The broker in the image {source.image} says that it is {text}: write broker:{release or 'RELEASE'}."
+            )
         if not source.owned:
             reason = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
             unsupported = dict.fromkeys(sorted(AGED_SUITES), reason)
