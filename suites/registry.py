@@ -20,6 +20,7 @@ _MODULES = (
     "broker_locks",
     "broker_expired",
     "broker_restart",
+    "broker_process",
 )
 
 #: Suites by name.

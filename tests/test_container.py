@@ -21,13 +21,14 @@ from rocketmq_conformance.conformance.proof.broker import prove_suite
 from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
+from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_process, broker_search
 from rocketmq_conformance.suites.broker_offsets import Commit, Query
 from rocketmq_conformance.suites.broker_restart import Restart, Save
 from rocketmq_conformance.suites.suite import Suite
 
 pytestmark = pytest.mark.container
-RELEASE = "5.5.0"
+#: One that starts and stops in seconds.
+RELEASE = "4.9.7"
 
 
 def engine(*args: str) -> str:
@@ -66,6 +67,14 @@ def test_it_conforms(adapter: BrokerAdapter, suite: Suite) -> None:
     prove_suite(adapter, profile, tally, suite, 32)
     assert tally.examples == []
     assert tally.cases > 32 * suite.steps * 0.9
+
+
+def test_it_is_stopped_killed_and_frozen(adapter: BrokerAdapter) -> None:
+    profile = Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
+    tally = Tally("broker", RELEASE)
+    prove_suite(adapter, profile, tally, broker_process.SUITE, 1, 100)
+    assert tally.examples == []
+    assert {"RUN-DOWN-1", "RUN-FREEZE-1", "RUN-FREEZE-2", "RUN-RESTART-1"} <= {row.rule for row in tally.rows()}
 
 
 def test_its_ports_are_published_on_loopback_alone(adapter: BrokerAdapter, process: ContainerProcess) -> None:

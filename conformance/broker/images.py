@@ -32,6 +32,8 @@ BASE = "eclipse-temurin:{feature}-jre"
 #: The Java of a machine that has none itself.
 _USUAL_JAVA = 17
 _HOME = "ROCKETMQ_HOME="
+#: Seconds in which a java says which it is.
+_SAYS = 60
 
 
 @dataclass(frozen=True)
@@ -156,9 +158,7 @@ def _described(docker: DockerClient, name: str) -> Image:
     try:
         environment = docker.client.images.get(name).attrs["Config"]["Env"] or []
         homes = [value.removeprefix(_HOME) for value in environment if value.startswith(_HOME)]
-        said = docker.client.containers.run(
-            name, ["-version"], entrypoint="java", remove=True, stderr=True, network_disabled=True
-        )
+        said = _java_version(docker, name)
     except Exception as error:
         raise CannotRunError(
             f"The image {name} does not say which Java it has ({explanation(error)}): name one with a java on its path."
@@ -168,3 +168,15 @@ def _described(docker: DockerClient, name: str) -> Image:
         lack = "java that tells its version" if homes else "ROCKETMQ_HOME"
         raise CannotRunError(f"The image {name} has no {lack}: name one that is laid out as apache/rocketmq is.")
     return Image(name, f"{homes[0]}/lib/*", int(found.group(1)))
+
+
+def _java_version(docker: DockerClient, name: str) -> bytes:
+    """What its java says; the container is removed even when it cannot be started."""
+    container = docker.client.containers.create(name, ["-version"], entrypoint="java", network_disabled=True)
+    try:
+        container.start()
+        container.wait(timeout=_SAYS)
+        said: bytes = container.logs()
+        return said
+    finally:
+        container.remove(force=True)

@@ -41,6 +41,7 @@ from rocketmq_conformance.suites import (
     broker_expired,
     broker_locks,
     broker_offsets,
+    broker_process,
     broker_restart,
     broker_search,
 )
@@ -66,6 +67,7 @@ RESETS = "useServerSideResetOffset"
 CASES = 96
 RESTART_CASES = 2
 RESTART_STEPS = 120
+PROCESS_STEPS = 100
 _SEED = 1
 
 
@@ -150,17 +152,26 @@ def prove_suite(
         numbers = range(at, min(at + lanes, cases))
         adapter.reset_many([(lane, suite) for lane in range(len(numbers))])
         plans = [drawn.case(_SEED, number, steps or suite.steps) for number in numbers]
-        outcomes = _played(adapter, lanes, [[suite.operation(row) for row in plan] for plan in plans])
-        for number, plan, answered in zip(numbers, plans, outcomes, strict=True):
+        played = (
+            adapter.play_many(list(enumerate([[suite.operation(row) for row in plan] for plan in plans])))
+            if lanes > 1
+            else []
+        )
+        for lane, (number, plan) in enumerate(zip(numbers, plans, strict=True)):
             state: Any = bound.initial
-            for step, ((position, args), outcome) in enumerate(zip(plan, answered, strict=True)):
+            for step, (position, args) in enumerate(plan):
+                guard = suite.operations[position].form.guard
+                if guard is not None and not guard(state):
+                    continue
+                operation = suite.operation((position, args))
+                outcome = played[lane][step] if played else adapter.apply(operation)
                 observed = _observed(outcome)
                 if isinstance(observed, Err) and not observed.definite:  # too busy, or silent: nothing can be concluded
                     break
                 given = (observed, *args) if suite.operations[position].form.observes else args
                 after, expected, why = bound.handlers[position](state, *given)
                 place = f"{suite.show(state)}, {suite.name} case {number} step {step}"
-                tally.add(expected, why, observed, partial(_describe, suite.operation((position, args)), place))
+                tally.add(expected, why, observed, partial(_describe, operation, place))
                 if not agrees(expected, observed):
                     break
                 state = after
@@ -186,12 +197,6 @@ def _describe(operation: Operation, place: str) -> str:
     return f"{operation} on {place}"
 
 
-def _played(adapter: BrokerAdapter, lanes: int, cases: Sequence[Sequence[Operation]]) -> list[Any]:
-    if lanes > 1:
-        return list(adapter.play_many(list(enumerate(cases))))
-    return [[adapter.apply(operation) for operation in case] for case in cases]
-
-
 def prove_release(release: str) -> Tally:
     """Everything about one release."""
     tally = Tally(broker_offsets.SUITE.side.value, release)
@@ -208,6 +213,7 @@ def prove_release(release: str) -> Tally:
             if parsed >= RESETS_SINCE:
                 prove_other_resets(adapter, profile, tally)
             prove_suite(adapter, profile, tally, broker_restart.SUITE, RESTART_CASES, RESTART_STEPS)
+            prove_suite(adapter, profile, tally, broker_process.SUITE, 1, PROCESS_STEPS)
         finally:
             adapter.close()
         expiry.prove(tally)
