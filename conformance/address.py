@@ -17,6 +17,7 @@ FORMS = (
     "python:package.module:factory",
     "java-client:VERSION[?via=tcp]",
     "broker:VERSION[?via=jars]",
+    "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
 )
 

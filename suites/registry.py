@@ -21,6 +21,7 @@ _MODULES = (
     "broker_doubt",
     "broker_expired",
     "broker_restart",
+    "broker_process",
 )
 
 #: Suites by name.

@@ -21,6 +21,7 @@ NEEDS = {
     "broker": "starts real brokers: tox run -e broker",
     "spark": "needs Spark and Java: tox run -e spark",
     "browser": "needs Chromium: tox run -e browser",
+    "container": "needs a Docker engine: tox run -e container",
 }
 
 

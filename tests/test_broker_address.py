@@ -25,6 +25,14 @@ def test_a_release_is_a_broker_to_start(options: dict[str, str]) -> None:
     assert str(source.release) == "5.1.4"
 
 
+@pytest.mark.parametrize("options", [{}, {"image": "apache/rocketmq:5.1.4"}, {"java": "11"}])
+def test_a_container_is_a_broker_to_start(options: dict[str, str]) -> None:
+    source = open_broker("5.1.4", {"via": "container", **options}).source
+    assert isinstance(source, Started)
+    assert str(source.release) == "5.1.4"
+    assert source.image == options.get("image", "")
+
+
 @pytest.mark.parametrize(("options", "seconds"), [({}, 60.0), ({"lease": "1500"}, 1.5)])
 def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], seconds: float) -> None:
     assert open_broker("127.0.0.1:10911", options).source.lease == seconds
@@ -50,5 +58,5 @@ def test_anything_else_says_what_to_write(name: str, options: dict[str, str], se
 
 
 def test_a_way_that_is_not_offered() -> None:
-    with pytest.raises(CannotRunError, match="via=jars"):
-        open_broker("5.5.0", {"via": "container"})
+    with pytest.raises(CannotRunError, match="write via=jars or via=container"):
+        open_broker("5.5.0", {"via": "pigeon"})

@@ -21,6 +21,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     broker_admin,
     broker_offsets,
+    broker_process,
     broker_restart,
 )
 from rocketmq_conformance.suites.operation import Operation
@@ -49,7 +50,7 @@ class ModelAdapter(BrokerAdapter):
         old, new = aged.aged(self.model.rules), begun()
         self.others = {}
         for lane, suite in cases:
-            if suite.name in {"broker-admin", "broker-locks", "broker-doubt"}:
+            if suite.name in {"broker-admin", "broker-locks", "broker-doubt", "broker-process"}:
                 self.others[lane] = suite, suite.bind(self.profile).initial
             self.states[lane] = old._replace(topics={**old.topics, **new.topics})
 
@@ -61,7 +62,7 @@ class ModelAdapter(BrokerAdapter):
 
     def _one(self, lane: int, operation: Operation) -> Outcome:
         name = operation.form.name
-        if name in ("restart", "save", "memory"):
+        if name in ("restart", "save", "memory") and lane not in self.others:
             return {"restart": self.restart, "memory": self.memory}.get(name, lambda *args: self.save())(
                 *operation.args
             )
@@ -84,7 +85,8 @@ class ModelAdapter(BrokerAdapter):
         name, args = operation.form.name, operation.args
         self.clock += args[0] if name == "wait" else 5
         if name == "send_timed":
-            known = state.broker.logs.get((f"T{args[0]}", args[1]))
+            broker = state.broker.possible[0] if suite.name == "broker-process" else state.broker
+            known = broker.logs.get((f"T{args[0]}", args[1]))
             first = known.max if known else 0
             args = (tuple((first + at, self.clock + at) for at in range(args[2])), *args)
         elif operation.form.observes:
@@ -295,3 +297,11 @@ def test_an_expiry_that_cannot_begin_is_cleaned_up(
     with pytest.raises(RuntimeError, match="no"):
         proof.prove_release("5.5.0")
     assert closed == [True]
+
+
+def test_what_a_process_goes_through_is_played_as_far_as_it_may_be() -> None:
+    profile, counted = Profile(), tally()
+    prove_suite(ModelAdapter(profile), profile, counted, broker_process.SUITE, 3, 100)
+    assert counted.differences == 0
+    assert {"RUN-DOWN-1", "RUN-FREEZE-1", "RUN-FREEZE-2"} <= {row.rule for row in counted.rows()}
+    assert counted.cases < 300

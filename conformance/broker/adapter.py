@@ -11,12 +11,13 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
 from rocketmq_conformance.conformance.broker import administering, doubting, locking, operations, wire
 from rocketmq_conformance.conformance.broker.heard import heard
-from rocketmq_conformance.conformance.broker.lanes import Job, run
+from rocketmq_conformance.conformance.broker.lanes import PATIENCE, Job, run
 from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE, Names, begin, clean_up, leave
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.broker.process import Broker
@@ -26,7 +27,8 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.models.broker.lifecycle import KILL
+from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
+from rocketmq_conformance.models.broker.processes import DOWN, FROZEN, RUNNING
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.operation import Operation
@@ -47,11 +49,14 @@ _TOO_LONG = (
     "HOST:PORT?lease=1000, or judge broker:VERSION"
 )
 #: Suites that are played one case at a time, because they change the broker as a whole.
-ALONE = frozenset({"broker-restart"})
+ALONE = frozenset({"broker-restart", "broker-process"})
 #: Suites that need the aged store.
-AGED_SUITES = frozenset({"broker-restart", "broker-expired"})
+AGED_SUITES = frozenset({"broker-restart", "broker-expired", "broker-process"})
 #: How long the broker may take to write stored offsets: first after 10 s, then every second.
 _SAVE_LIMIT = 60.0
+#: Seconds without an answer that show a broker to be frozen, and in which one that goes on has done what it was asked.
+_SILENCE = 0.5
+_SETTLED = 0.3
 #: First release that acknowledges a topic when it is there (BQ-TOPIC-1).
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
 #: Seconds after which an older one has surely written it to disk.
@@ -116,8 +121,10 @@ class Started:
 
     owned = True
 
-    def __init__(self, release: Release, make: Callable[[], Broker] | None = None) -> None:
+    def __init__(self, release: Release, make: Callable[[], Broker] | None = None, image: str = "") -> None:
+        """``image`` is one that the user named: who knows which release it holds."""
         self.release = release
+        self.image = image
         self.lease = SHORT_LEASE
         self._make = make or (lambda: Broker(release, write_aged_store, lease=self.lease))
         self._broker: Broker | None = None
@@ -172,11 +179,24 @@ class BrokerAdapter:
         self._used = 0.0
         #: The memory ratio was changed and not yet set back.
         self._cold = False
+        #: RUNNING, FROZEN or DOWN: what was done to the broker's process.
+        self._place = RUNNING
         self._version = ""
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
         self._hear: Hear | None = None
+        #: Operations on the broker as a whole.
+        self._whole: dict[str, Callable[..., Outcome]] = {
+            "restart": self.restart,
+            "stop": partial(self.end, STOP),
+            "kill": partial(self.end, KILL),
+            "start": self.start,
+            "pause": self.pause,
+            "resume": self.resume,
+            "save": self.save,
+            "memory": self.memory,
+        }
         #: What members were told about resets, by group.
         self._resets: dict[str, Command] = {}
 
@@ -188,6 +208,10 @@ class BrokerAdapter:
         release = broker_release(text)
         source = self.source
         unsupported = {}
+        if isinstance(source, Started) and source.image and release != source.release:
+            raise CannotRunError(
+                f"The broker in the image {source.image} says that it is {text}: write broker:{release or 'RELEASE'}."
+            )
         if not source.owned:
             reason = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
             unsupported = dict.fromkeys(sorted(AGED_SUITES), reason)
@@ -240,6 +264,7 @@ class BrokerAdapter:
 
     def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
         """Begin a case of a suite in each of these lanes."""
+        self._revive()
         self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
         if self._cold:
             self._set_ratio(hot=True)
@@ -268,9 +293,10 @@ class BrokerAdapter:
 
     def apply_many(self, work: Sequence[tuple[int, Operation]]) -> list[Outcome]:
         """Do one operation in each of these lanes, all at once; the outcomes are in the same order."""
-        whole: dict[str, Callable[..., Outcome]] = {"restart": self.restart, "save": self.save, "memory": self.memory}
-        if len(work) == 1 and (do := whole.get(work[0][1].form.name)):
+        if len(work) == 1 and (do := self._whole.get(work[0][1].form.name)):
             return [do(*work[0][1].args)]
+        if self._place == DOWN:
+            return [self._reached() for _ in work]
         return self._play([self._job(lane, operation) for lane, operation in work])
 
     def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
@@ -295,7 +321,8 @@ class BrokerAdapter:
         try:
             result = yield from job if self._hear is None else heard(job, names, self._hear)
         except TimeoutError as error:
-            return Err("TIMEOUT", definite=False, detail=str(error))
+            # what a frozen broker does with it is part of the model
+            return Err("TIMEOUT", definite=self._place == FROZEN, detail=str(error))
         return outcome_of(result)
 
     def _told(self, group: str) -> Command | None:
@@ -337,19 +364,69 @@ class BrokerAdapter:
 
     def restart(self, how: str) -> Outcome:
         """Stop or kill the broker, and start it again."""
+        ended = self.end(how)
+        return ended if isinstance(ended, Unsupported) else self.start(how)
+
+    def end(self, how: str) -> Outcome:
+        """Stop or kill the broker."""
         source = self.source
         if not isinstance(source, Started):
             return Unsupported("a broker that the kit did not start cannot be restarted")
-        if self._late_topics():
+        if self._place == RUNNING and self._late_topics():
             time.sleep(_LATE)  # a topic that is there may not be on disk yet
         self._disconnect()
         (source.broker.kill if how == KILL else source.broker.stop)()
+        self._place = DOWN
+        self._cold = False
+        return Ok()
+
+    def start(self, how: str = STOP) -> Outcome:
+        """Start the broker after a stop or kill."""
+        source = self.source
+        if not isinstance(source, Started):
+            return Unsupported("a broker that the kit did not start cannot be restarted")
         try:
             source.broker.start()
         except CannotRunError as error:
             raise AdapterError(f"The broker did not come back after a {how}: {error}") from error
-        self._cold = False
+        self._place = RUNNING
         return Ok()
+
+    def pause(self) -> Outcome:
+        """Freeze the broker."""
+        source = self.source
+        if not isinstance(source, Started):
+            return Unsupported("a broker that the kit did not start cannot be frozen")
+        source.broker.process.pause()
+        self._place = FROZEN
+        return Ok()
+
+    def resume(self) -> Outcome:
+        """Let the broker go on, and wait until it has caught up."""
+        source = self.source
+        if not isinstance(source, Started):
+            return Unsupported("a broker that the kit did not start cannot be frozen")
+        source.broker.process.resume()
+        self._place = RUNNING
+        self._ask(wire.runtime_info())
+        time.sleep(_SETTLED)
+        return Ok()
+
+    def _revive(self) -> None:
+        """A case begins with a broker that runs."""
+        if self._place == FROZEN:
+            self.resume()
+        elif self._place == DOWN:
+            self.start()
+
+    def _reached(self) -> Outcome:
+        """Does anybody listen where the broker did?"""
+        assert isinstance(self.source, Started)
+        try:
+            Connection("127.0.0.1", self.source.broker.port, _SILENCE).close()
+        except OSError:
+            return Err("UNREACHABLE")
+        return Err("REACHABLE", detail="somebody listens on the port of a broker that was ended")
 
     def save(self) -> Outcome:
         """Wait until the offsets on disk are those in memory."""
@@ -414,7 +491,7 @@ class BrokerAdapter:
         if not jobs:
             return []
         try:
-            return run(self._connected(), jobs)
+            return run(self._connected(), jobs, _SILENCE if self._place == FROZEN else PATIENCE)
         except OSError as error:
             raise self._broken(error) from error
 

@@ -1,4 +1,4 @@
-"""Addresses of brokers: ``broker:VERSION[?via=jars]`` and ``broker:HOST:PORT[?lease=MS]``."""
+"""Addresses of brokers: ``broker:VERSION[?via=jars|container]`` and ``broker:HOST:PORT[?lease=MS]``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running, Started
+from rocketmq_conformance.conformance.broker.adapter import SHORT_LEASE, BrokerAdapter, Running, Started
+from rocketmq_conformance.conformance.broker.container import Containers
 from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE
+from rocketmq_conformance.conformance.broker.process import Broker
+from rocketmq_conformance.conformance.broker.store import write_aged_store
 from rocketmq_conformance.models.release import Release
 
 FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT (such as broker:127.0.0.1:10911)"
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 _HOST_AND_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/]+)):(\d{1,5})")
 
 
@@ -20,10 +24,11 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
 
     ``options`` are those of the address's query part. Nothing is started yet.
     """
-    unknown = set(options) - {"via", "lease"}
+    unknown = set(options) - {"via", "lease", "image", "java"}
     if unknown:
         raise ValueError(
-            f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars, and lease=MS for HOST:PORT."
+            f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars, via=container with image=NAME "
+            "or java=N, and lease=MS for HOST:PORT."
         )
     place = _HOST_AND_PORT.fullmatch(name)
     if place:
@@ -40,9 +45,30 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
     except ValueError:
         raise ValueError(f"{name!r} is neither a release nor HOST:PORT; write {FORM}.") from None
     via = options.get("via", "jars")
-    if via != "jars":
-        raise CannotRunError(f"Brokers cannot be started via {via!r} here; write broker:{name}?via=jars.")
-    return BrokerAdapter(Started(release))
+    if via not in ("jars", "container"):
+        raise CannotRunError(f"Brokers cannot be started via {via!r}; write via=jars or via=container.")
+    given = [option for option in ("image", "java") if option in options]
+    if via == "jars":
+        if given:
+            raise ValueError(f"{given[0]} is about containers; write broker:{name}?via=container&{given[0]}=….")
+        return BrokerAdapter(Started(release))
+    if len(given) > 1:
+        raise ValueError("An image brings its own Java; write image=NAME or java=N.")
+    return BrokerAdapter(_contained(release, options.get("image"), options.get("java")))
+
+
+def _contained(release: Release, image: str | None, java: str | None) -> Started:
+    """A broker in a container; ValueError with a sentence when the image or the Java is none."""
+    if image is not None and not _IMAGE.fullmatch(image):
+        raise ValueError(f"{image!r} is no name of an image; write one such as image=apache/rocketmq:{release}.")
+    if java is not None and not (java.isascii() and java.isdecimal() and int(java)):
+        raise ValueError(f"{java!r} is no Java release; write a number, such as java=17.")
+
+    def make() -> Broker:
+        place = Containers(release, image or "", int(java) if java else None)
+        return Broker(release, write_aged_store, lease=SHORT_LEASE, place=place)
+
+    return Started(release, make, image or "")
 
 
 def _lease(text: str | None) -> float:

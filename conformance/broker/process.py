@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.broker import release as needs
@@ -29,6 +29,45 @@ STOP_LIMIT = 60.0
 _UNWANTED = ("ROCKETMQ_HOME", "NAMESRV_ADDR", "JAVA_TOOL_OPTIONS", "ROCKETMQ_SERIALIZE_TYPE")
 
 ClassPath = Callable[[Sequence[str], str], Sequence[Path]]
+
+
+class Program(Protocol):
+    """A Java program that is started, frozen and ended, on this machine or in a container."""
+
+    name: str
+
+    @property
+    def alive(self) -> bool:
+        """Is it running?"""
+        ...
+
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
+        """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time."""
+        ...
+
+    def stop(self) -> None:
+        """End it gently (SIGTERM); ``start`` may follow."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once (SIGKILL); ``start`` may follow."""
+        ...
+
+    def pause(self) -> None:
+        """Freeze it (SIGSTOP)."""
+        ...
+
+    def resume(self) -> None:
+        """Let it go on (SIGCONT)."""
+        ...
+
+    def close(self) -> None:
+        """End it for good."""
+        ...
+
+    def last_error(self) -> str:
+        """The last thing that it said."""
+        ...
 
 
 class JavaProcess:
@@ -88,19 +127,29 @@ class JavaProcess:
         """End it at once, as a power failure would."""
         self._end(signal.SIGKILL)
 
+    def pause(self) -> None:
+        """Freeze it."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
+
+    def close(self) -> None:
+        """End it for good."""
+        self.kill()
+
     def last_error(self) -> str:
         """The last line of its log or output that tells of an error, else the last line."""
-        lines: list[str] = []
-        for path in (self.home / "output.txt", self.log):
-            if path.is_file():
-                lines += [line.strip() for line in path.read_text("utf-8", "replace").splitlines() if line.strip()]
-        telling = [line for line in lines if "ERROR" in line or "Exception" in line or "Error:" in line]
-        return next(iter([*telling[-1:], *lines[-1:]]), "it said nothing")[:400]
+        return last_error(self.home / "output.txt", self.log)
 
     def _end(self, how: signal.Signals) -> None:
         process = self._process
         if process is not None and process.poll() is None:
             process.send_signal(how)
+            self.resume()  # a frozen process does not hear SIGTERM
             try:
                 process.wait(STOP_LIMIT)
             except subprocess.TimeoutExpired:
@@ -124,6 +173,60 @@ class JavaProcess:
         )
 
 
+def last_error(*places: Path) -> str:
+    """The last line of these files that tells of an error, else the last line."""
+    lines: list[str] = []
+    for path in places:
+        if path.is_file():
+            lines += [line.strip() for line in path.read_text("utf-8", "replace").splitlines() if line.strip()]
+    telling = [line for line in lines if "ERROR" in line or "Exception" in line or "Error:" in line]
+    return next(iter([*telling[-1:], *lines[-1:]]), "it said nothing")[:400]
+
+
+class Place(Protocol):
+    """Where brokers run: on this machine, or in containers (container.py)."""
+
+    #: What starts a Java program there, and the address that a broker listens on.
+    launcher: str
+    bind_address: str
+
+    @property
+    def java(self) -> int:
+        """The feature release of its Java."""
+        ...
+
+    def class_path(self, release: Release) -> str:
+        """What follows -cp."""
+        ...
+
+    def program(self, name: str, home: Path, log: Path, port: int) -> Program:
+        """A broker with that main port."""
+        ...
+
+
+class Here:
+    """This machine: its Java, and jars by Maven."""
+
+    bind_address = HOST
+
+    def __init__(self, jars: ClassPath = class_path) -> None:
+        self.launcher = needs.java()
+        self._jars = jars
+
+    @property
+    def java(self) -> int:
+        """The feature release of its Java."""
+        return needs.java_feature(self.launcher)
+
+    def class_path(self, release: Release) -> str:
+        """What follows -cp."""
+        return _joined(self._jars(("rocketmq-broker",), needs.maven_version(release)))
+
+    def program(self, name: str, home: Path, log: Path, port: int) -> Program:
+        """A process."""
+        return JavaProcess(name, home, log)
+
+
 class NameServer:
     """A name server of a release."""
 
@@ -139,7 +242,7 @@ class NameServer:
         configuration = self.home / "namesrv.conf"
         needs.write_properties(configuration, needs.name_server_configuration(self.home, self.port))
         main = "org.apache.rocketmq.namesrv.NamesrvStartup"
-        self._command = _command(launcher, needs.name_server_flags(), self.home, path, main, configuration)
+        self._command = _command(launcher, needs.name_server_flags(), self.home, _joined(path), main, configuration)
 
     @property
     def address(self) -> str:
@@ -176,24 +279,27 @@ class Broker:
         jars: ClassPath = class_path,
         sizes: Mapping[str, int] | None = None,
         lease: float | None = None,
+        place: Place | None = None,
     ) -> None:
         """``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog; ``lease`` is
-        how long locks live (s), a minute unless given."""
-        launcher = needs.java()
-        self.java = needs.java_feature(launcher)
-        path = jars(("rocketmq-broker",), needs.maven_version(release))
+        how long locks live (s), a minute unless given; ``place`` is where it runs, with ``jars`` here unless given."""
+        place = place or Here(jars)
+        self.java = place.java
+        path = place.class_path(release)
         self.release = release
         self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
         prepare(self.home)
         self.port = free_broker_port()
-        self.process = JavaProcess(f"Broker {release}", self.home, needs.write_logging(release, self.home, "broker"))
+        log = needs.write_logging(release, self.home, "broker")
+        self.process = place.program(f"Broker {release}", self.home, log, self.port)
         self._configuration = self.home / "broker.conf"
         self._properties = needs.broker_configuration(release, self.home, self.port, name_server)
+        self._properties["bindAddress"] = place.bind_address
         for ending, size in (sizes or {}).items():
             self._properties |= {name: str(size) for name in self._properties if name.endswith(ending)}
         main = "org.apache.rocketmq.broker.BrokerStartup"
         flags = needs.broker_flags(release, self.java, lease)
-        self._command = _command(launcher, flags, self.home, path, main, self._configuration)
+        self._command = _command(place.launcher, flags, self.home, path, main, self._configuration)
 
     @property
     def address(self) -> str:
@@ -221,7 +327,7 @@ class Broker:
 
     def close(self) -> None:
         """Kill it and remove its folder."""
-        self.process.kill()
+        self.process.close()
         shutil.rmtree(self.home, ignore_errors=True)
 
     def __enter__(self) -> Self:
@@ -234,9 +340,7 @@ class Broker:
         self.close()
 
 
-def _command(
-    launcher: str, flags: Sequence[str], home: Path, path: Sequence[Path], main: str, configuration: Path
-) -> list[str]:
+def _command(launcher: str, flags: Sequence[str], home: Path, path: str, main: str, configuration: Path) -> list[str]:
     return [
         launcher,
         *flags,
@@ -244,11 +348,15 @@ def _command(
         f"-Drocketmq.home.dir={home}",
         f"-Drmq.logback.configurationFile={needs.logging_file(home)}",
         "-cp",
-        os.pathsep.join(str(jar) for jar in path),
+        path,
         main,
         "-c",
         str(configuration),
     ]
+
+
+def _joined(path: Sequence[Path]) -> str:
+    return os.pathsep.join(str(jar) for jar in path)
 
 
 def answers(port: int, request: Request) -> bool:

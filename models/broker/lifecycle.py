@@ -147,6 +147,13 @@ def step(forked: Forked, observed: Result, handler: Callable[[BrokerState], Answ
     return forked._replace(possible=_distinct_states(states), saved=saved), expected, why
 
 
+def either(forked: Forked, states: Iterable[BrokerState]) -> Forked:
+    """The broker is in one of these states; they differ in nothing but stored offsets."""
+    possible = _distinct_states(states)
+    saved = _distinct((*forked.saved, *(state.stored for state in possible)))
+    return forked._replace(possible=possible, saved=saved)
+
+
 def save(forked: Forked) -> Answer[Forked]:
     """BQ-COM-12: time passed until stored offsets were on disk."""
     return forked._replace(saved=_distinct(state.stored for state in forked.possible)), None, _SAVED

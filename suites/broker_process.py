@@ -1,0 +1,134 @@
+"""The suite ``broker-process``: a broker that is stopped, killed, frozen and started again, asked all the while.
+
+Slow: a start takes seconds, and so does asking a broker that does not answer. Every operation observes, because a
+broker that was killed or frozen knows one of several things.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker import aged, processes
+from rocketmq_conformance.models.broker.model import AGED
+from rocketmq_conformance.models.broker.processes import DOWN, FROZEN, MOST_PENDING, RUNNING, Life, ProcessModel
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_restart
+from rocketmq_conformance.suites import broker_values as values
+from rocketmq_conformance.suites.broker_restart import Max, Min, Query, QueryKept
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+_OWN = Values(0, 1, weights=(4, 1))
+_TOPIC = Values(0, AGED, weights=(3, 2))
+_QUEUE = Values(*range(len(aged.QUEUES)))
+
+
+def _runs(life: Life) -> bool:
+    return life.place == RUNNING
+
+
+def _frozen(life: Life) -> bool:
+    return life.place == FROZEN
+
+
+def _down(life: Life) -> bool:
+    return life.place == DOWN
+
+
+def _not_down(life: Life) -> bool:
+    return life.place != DOWN
+
+
+def _has_room(life: Life) -> bool:
+    return len(life.pending) < MOST_PENDING
+
+
+@operation("Stop the broker (SIGTERM).", side=Side.BROKER, weight=12, guard=_not_down, observes=True)
+class Stop(Operation):
+    pass
+
+
+@operation("Kill the broker (SIGKILL).", side=Side.BROKER, weight=12, guard=_not_down, observes=True)
+class Kill(Operation):
+    pass
+
+
+@operation("Start the broker again.", side=Side.BROKER, weight=60, guard=_down, observes=True)
+class Start(Operation):
+    pass
+
+
+@operation("Freeze the broker (SIGSTOP, docker pause).", side=Side.BROKER, weight=14, guard=_runs, observes=True)
+class Pause(Operation):
+    pass
+
+
+@operation("Let the frozen broker go on.", side=Side.BROKER, weight=60, guard=_frozen, observes=True)
+class Resume(Operation):
+    pass
+
+
+@operation(
+    "Wait until stored offsets have been written to disk.", side=Side.BROKER, weight=4, guard=_runs, observes=True
+)
+class Save(Operation):
+    pass
+
+
+@operation(
+    "Send messages: answers their (offset, store time) pairs.", side=Side.BROKER, weight=12, guard=_runs, observes=True
+)
+class SendTimed(Operation):
+    topic: Annotated[int, _OWN]
+    queue: Annotated[int, values.WRITTEN]
+    count: Annotated[int, values.COUNT]
+    apart: Annotated[bool, Values(False, True)]
+
+
+@operation("Commit an offset.", side=Side.BROKER, weight=80, guard=_has_room, observes=True)
+class Commit(Operation):
+    group: Annotated[int, _OWN]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    offset: Annotated[int, Values(0, 1, 2, 3, 10, 100, -1)]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = ProcessModel(profile)
+    return Bound(
+        model.initial(),
+        (
+            model.stop,
+            model.kill,
+            model.start,
+            model.pause,
+            model.resume,
+            model.save,
+            model.send,
+            model.commit,
+            model.query,
+            model.query_kept,
+            model.max,
+            model.min,
+        ),
+    )
+
+
+def _show(life: Life) -> str:
+    pending = f", {len(life.pending)} commits under way" if life.pending else ""
+    return f"{life.place}{pending}: {broker_restart.SUITE.show(life.broker)}"
+
+
+SUITE = Suite(
+    name="broker-process",
+    sentence="A broker that is stopped, killed, frozen and started again, and asked all the while.",
+    side=Side.BROKER,
+    operations=(Stop, Kill, Start, Pause, Resume, Save, SendTimed, Commit, Query, QueryKept, Max, Min),
+    bind=_bind,
+    steps=150,
+    cases=2,
+    show=_show,
+    rules=(*values.ever(processes.RULES), "RUN-RESTART-1", "BQ-COM-11", "BQ-COM-12", "BQ-QUERY-1", "BQ-UPDATE-1"),
+    ordinary=False,
+)
