@@ -18,6 +18,7 @@ _MODULES = (
     "broker_search",
     "broker_admin",
     "broker_locks",
+    "broker_assignment",
     "broker_expired",
     "broker_restart",
 )

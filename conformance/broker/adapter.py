@@ -11,15 +11,17 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.broker import administering, locking, operations, wire
+from rocketmq_conformance.conformance.broker import administering, assigning, locking, operations, wire
 from rocketmq_conformance.conformance.broker.heard import heard
 from rocketmq_conformance.conformance.broker.lanes import Job, run
 from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE, Names, begin, clean_up, leave
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.broker.process import Broker
+from rocketmq_conformance.conformance.broker.routing import RouteServer, routed
 from rocketmq_conformance.conformance.broker.store import write_aged_store
 from rocketmq_conformance.conformance.messages import BROKER, MEMBER, Hear, request_text, response_text
 from rocketmq_conformance.conformance.remoting import java_json
@@ -50,6 +52,8 @@ _TOO_LONG = (
 ALONE = frozenset({"broker-restart"})
 #: Suites that need the aged store.
 AGED_SUITES = frozenset({"broker-restart", "broker-expired"})
+#: Suites whose routes the adapter plays the name server for.
+ROUTED_SUITES = frozenset({"broker-assignment"})
 #: How long the broker may take to write stored offsets: first after 10 s, then every second.
 _SAVE_LIMIT = 60.0
 #: First release that acknowledges a topic when it is there (BQ-TOPIC-1).
@@ -60,7 +64,7 @@ _LATE = 0.5
 _IDLE = 60.0
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
-_OPERATIONS = operations.OPERATIONS | administering.OPERATIONS | locking.OPERATIONS
+_OPERATIONS = operations.OPERATIONS | administering.OPERATIONS | locking.OPERATIONS | assigning.OPERATIONS
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
 
 
@@ -72,6 +76,9 @@ class Source(Protocol):
 
     #: How long its locks live (s).
     lease: float
+
+    #: Is its name server the kit's, with the routes of ``broker-assignment``?
+    routed: bool
 
     def open(self) -> Connection:
         """Connect, starting the broker if need be; CannotRunError when it cannot be."""
@@ -91,9 +98,10 @@ class Running:
 
     owned = False
 
-    def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE) -> None:
+    def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE, routed: bool = False) -> None:
         self.host, self.port = host, port
         self.lease = lease
+        self.routed = routed
 
     def open(self) -> Connection:
         """Connect."""
@@ -119,8 +127,17 @@ class Started:
     def __init__(self, release: Release, make: Callable[[], Broker] | None = None) -> None:
         self.release = release
         self.lease = SHORT_LEASE
-        self._make = make or (lambda: Broker(release, write_aged_store, lease=self.lease))
+        self.routed = routed(release)
+        self._make = make or self._made
         self._broker: Broker | None = None
+        self._routes: RouteServer | None = None
+
+    def _made(self) -> Broker:
+        if not self.routed:
+            return Broker(self.release, write_aged_store, lease=self.lease)
+        if self._routes is None:
+            self._routes = RouteServer(self.release)
+        return Broker(self.release, write_aged_store, self._routes.start(), lease=self.lease)
 
     @property
     def broker(self) -> Broker:
@@ -153,6 +170,9 @@ class Started:
         if self._broker is not None:
             self._broker.close()
             self._broker = None
+        if self._routes is not None:
+            self._routes.stop()
+            self._routes = None
 
 
 class BrokerAdapter:
@@ -168,6 +188,8 @@ class BrokerAdapter:
         self._run = secrets.token_hex(4)
         self._cases = 0
         self._lanes: dict[int, Names] = {}
+        #: Connections of members, by number.
+        self._members: dict[int, Connection] = {}
         #: When the connection was used last; brokers close one that nobody uses for two minutes.
         self._used = 0.0
         #: The memory ratio was changed and not yet set back.
@@ -190,7 +212,8 @@ class BrokerAdapter:
         unsupported = {}
         if not source.owned:
             reason = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
-            unsupported = dict.fromkeys(sorted(AGED_SUITES), reason)
+            needing = AGED_SUITES if source.routed else AGED_SUITES | ROUTED_SUITES
+            unsupported = dict.fromkeys(sorted(needing), reason)
         java = source.broker.java if isinstance(source, Started) else None
         return Hello(
             "broker",
@@ -218,15 +241,15 @@ class BrokerAdapter:
         except OSError:
             pass  # what cannot be deleted any more stays
         finally:
-            if self._connection is not None:
-                self._connection.close()
+            self._disconnect()
             self.source.close()
 
     def shared_address(self) -> str:
         """Where others reach the broker that this adapter started; "" for a broker of somebody else."""
         if not isinstance(self.source, Started):
             return ""
-        return f"broker:127.0.0.1:{self.source.broker.port}?lease={int(self.source.lease * 1000)}"
+        routes = "&routes=kit" if self.source.routed else ""
+        return f"broker:127.0.0.1:{self.source.broker.port}?lease={int(self.source.lease * 1000)}{routes}"
 
     def overhear(self, hear: Hear | None) -> None:
         """Tell of every request and response of operations from now on; None ends it."""
@@ -251,6 +274,7 @@ class BrokerAdapter:
             names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
             names.told = self._told
             names.lease = self.source.lease
+            names.ask_as = partial(self._ask_as, names)
             with_topic, with_group = suite.name != "broker-expired", suite.name != "broker-search"
             begun.append(begin(names, with_topic, with_group))
         self._play(begun)
@@ -296,6 +320,19 @@ class BrokerAdapter:
         except TimeoutError as error:
             return Err("TIMEOUT", definite=False, detail=str(error))
         return outcome_of(result)
+
+    def _ask_as(self, names: Names, connection: int, request: wire.Ask) -> Command:
+        """Ask over a connection of a member's own; members of all lanes share it, each in its own groups."""
+        member = self._members.get(connection)
+        if member is None or member.closed:
+            member = self._members[connection] = self.source.open()
+        code, ext, body = request
+        if self._hear:
+            self._hear(MEMBER, BROKER, names.plain(request_text(code, ext)))
+        answer = member.call(code, ext, body)
+        if self._hear:
+            self._hear(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
+        return answer
 
     def _told(self, group: str) -> Command | None:
         """The last thing that the broker told the members of a group about a reset; it is given once."""
@@ -426,6 +463,9 @@ class BrokerAdapter:
         return self._connection
 
     def _disconnect(self) -> None:
+        for member in self._members.values():
+            member.close()
+        self._members.clear()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
