@@ -19,9 +19,11 @@ from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.assigned import ROUTES
 from rocketmq_conformance.models.broker.assignment import CLUSTERING, POP, PULL
+from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites import broker_admin
 from rocketmq_conformance.suites.broker_assignment import SUITE, Ask, MakeTopic, Register, SetMode, Unregister
 
 RELEASES = ("5.0.0-PREVIEW", "5.0.0", "5.3.0", "5.5.0")
@@ -160,6 +162,31 @@ def test_what_members_ask_is_heard_without_the_names_of_the_case(adapter: Broker
     assert len(heard) == 4
     assert "HEART_BEAT" in heard[0]
     assert not any("conf-" in line for line in heard)
+
+
+@pytest.mark.parametrize(("late", "queues"), [(1, 4), (3, 4), (99, 0)])
+def test_a_broker_that_is_late_with_a_route_is_asked_again(late: int, queues: int) -> None:
+    asked: list[str] = []
+
+    def routes(topic: str) -> tuple[Queue, ...] | None:
+        asked.append(topic)
+        return readable(topic) if len(asked) > late else None
+
+    with EmbeddedBroker(Profile(), routes=routes) as broker:
+        host, _, port = broker.address.rpartition(":")
+        adapter = BrokerAdapter(Running(host, int(port), routed=True))
+        assert adapter.lanes(SUITE) < adapter.lanes(broker_admin.SUITE)
+        adapter.reset_many([(0, SUITE)])
+        adapter.apply(Register(0, 0, 0))
+        said = adapter.apply(Ask(0, 0, "c2", CLUSTERING, AVG))
+        assert isinstance(said, Ok)
+        assert (said.value is None) is not bool(queues)
+        assert not queues or len(said.value) == queues  # type: ignore[arg-type]
+        # a broker that has the route and no list is believed at once
+        before = len(asked)
+        assert adapter.apply(Ask(0, 0, "c2", CLUSTERING, "NONE")) == Ok()
+        assert len(asked) - before == (1 if queues else 6)
+        adapter.close()
 
 
 @pytest.mark.parametrize(

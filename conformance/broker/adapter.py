@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
 from rocketmq_conformance.conformance.broker import administering, assigning, locking, operations, wire
 from rocketmq_conformance.conformance.broker.heard import heard
-from rocketmq_conformance.conformance.broker.lanes import Job, run
+from rocketmq_conformance.conformance.broker.lanes import PATIENCE, Job, run
 from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE, Names, begin, clean_up, leave
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.broker.process import Broker
@@ -52,8 +52,9 @@ _TOO_LONG = (
 ALONE = frozenset({"broker-restart"})
 #: Suites that need the aged store.
 AGED_SUITES = frozenset({"broker-restart", "broker-expired"})
-#: Suites whose routes the adapter plays the name server for.
-ROUTED_SUITES = frozenset({"broker-assignment"})
+#: Suites whose routes the adapter plays the name server for, and how many of their cases are played side by side: a
+#: broker asks for one route after the other, and gives up after 3 s.
+ROUTED_SUITES, ROUTED_LANES = frozenset({"broker-assignment"}), 16
 #: How long the broker may take to write stored offsets: first after 10 s, then every second.
 _SAVE_LIMIT = 60.0
 #: First release that acknowledges a topic when it is there (BQ-TOPIC-1).
@@ -259,6 +260,8 @@ class BrokerAdapter:
 
     def lanes(self, suite: Suite) -> int:
         """How many cases of a suite may be played side by side."""
+        if suite.name in ROUTED_SUITES:
+            return ROUTED_LANES
         return 1 if suite.name in ALONE else WAITING_LANES if suite.name in WAITING else LANES
 
     def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
@@ -329,7 +332,7 @@ class BrokerAdapter:
         code, ext, body = request
         if self._hear:
             self._hear(MEMBER, BROKER, names.plain(request_text(code, ext)))
-        answer = member.call(code, ext, body)
+        answer = member.call(code, ext, body, PATIENCE)
         if self._hear:
             self._hear(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
         return answer

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker.lanes import Wish
 from rocketmq_conformance.conformance.broker.operations import Names, Requests, create_topic
+from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.assigned import CLIENTS, GROUPS, ROUTES, TOPICS
-from rocketmq_conformance.models.broker.assignment import LMQ, RETRY
+from rocketmq_conformance.models.broker.assignment import BROADCASTING, LMQ, RETRY
 from rocketmq_conformance.models.message_queue import Queue
+
+#: How often a broker is asked for queues of a topic that it should know a route of.
+_TRIES = 4
 
 
 def route_of(topic: str) -> tuple[tuple[str, int, bool], ...] | None:
@@ -63,8 +68,24 @@ def _set_mode(names: Names, topic: int, group: int, mode: str | None, share: int
 
 def _ask(names: Names, topic: int, group: int, client: str | None, model: str | None, strategy: str | None) -> Requests:
     name = _topic(names, topic)
-    (answer,) = yield [wire.assignment(name, _group(names, group), client, model, strategy)]
-    return wire.assigned(answer, name)
+    request = wire.assignment(name, _group(names, group), client, model, strategy)
+    (answer,) = yield [request]
+    found = wire.assigned(answer, name)
+    if found is None and route_of(name) is not None and name not in names.routed:
+        yield from _until_routed(names, name)
+        (answer,) = yield [request]
+        found = wire.assigned(answer, name)
+    return found
+
+
+def _until_routed(names: Names, topic: str) -> Generator[Wish, list[Command], None]:
+    """A broker that is too busy to ask for a route in time answers as if there were none, and asks again when it is
+    asked again."""
+    for _ in range(_TRIES):
+        (answer,) = yield [wire.assignment(topic, names.group(0), None, BROADCASTING, None)]
+        if wire.assigned(answer, topic) is not None:
+            names.routed.add(topic)
+            return
 
 
 #: By the operation's name.

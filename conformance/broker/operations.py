@@ -55,6 +55,8 @@ class Names:
     ask_as: Callable[[int, wire.Ask], Command] = field(default=lambda connection, ask: Command(0))
     #: (connection, group) pairs of members that are registered over connections of their own.
     registered: set[tuple[int, str]] = field(default_factory=set)
+    #: Topics whose routes the broker is known to have.
+    routed: set[str] = field(default_factory=set)
 
     def topic(self, index: int) -> str:
         """The name of a topic."""
