@@ -19,6 +19,7 @@ _MODULES = (
     "broker_admin",
     "broker_locks",
     "broker_doubt",
+    "broker_assignment",
     "broker_expired",
     "broker_restart",
     "broker_process",

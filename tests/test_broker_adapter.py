@@ -176,7 +176,7 @@ def test_hello_asks_the_broker_for_its_version(adapter: BrokerAdapter) -> None:
     assert said.name == "broker"
     assert said.broker == "5.5.0"
     assert said.version == "V5_5_0"
-    assert sorted(said.unsupported) == ["broker-expired", "broker-process", "broker-restart"]
+    assert sorted(said.unsupported) == ["broker-assignment", "broker-expired", "broker-process", "broker-restart"]
 
 
 @pytest.mark.parametrize(

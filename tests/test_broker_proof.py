@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.proof import broker_expiry, broker_tables
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
 from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.models.broker import aged, lifecycle
+from rocketmq_conformance.models.broker.assignment import Mode
 from rocketmq_conformance.models.broker.layout import begun
 from rocketmq_conformance.models.broker.model import BrokerModel
 from rocketmq_conformance.models.broker.state import BrokerState
@@ -20,6 +21,7 @@ from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, outcom
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     broker_admin,
+    broker_assignment,
     broker_offsets,
     broker_process,
     broker_restart,
@@ -43,6 +45,9 @@ class ModelAdapter(BrokerAdapter):
         self.forgotten: list[int] = []
         #: The property useServerSideResetOffset, once it is set.
         self.server_reset: bool | None = None
+        #: Properties of assignments.
+        self.balancing = True
+        self.default = Mode()
         #: Suites whose state is more than a broker's, by lane, and the state.
         self.others: dict[int, tuple[Suite, Any]] = {}
 
@@ -50,7 +55,7 @@ class ModelAdapter(BrokerAdapter):
         old, new = aged.aged(self.model.rules), begun()
         self.others = {}
         for lane, suite in cases:
-            if suite.name in {"broker-admin", "broker-locks", "broker-doubt", "broker-process"}:
+            if suite.name in {"broker-admin", "broker-locks", "broker-doubt", "broker-process", "broker-assignment"}:
                 self.others[lane] = suite, suite.bind(self.profile).initial
             self.states[lane] = old._replace(topics={**old.topics, **new.topics})
 
@@ -82,6 +87,8 @@ class ModelAdapter(BrokerAdapter):
         bound = suite.bind(self.profile)
         if suite.name == "broker-admin":
             bound = broker_admin.bind(self.profile, self.server_reset)
+        if suite.name == "broker-assignment":
+            bound = broker_assignment.bind(self.profile, self.balancing, self.default)
         name, args = operation.form.name, operation.args
         self.clock += args[0] if name == "wait" else 5
         if name == "send_timed":
@@ -102,6 +109,12 @@ class ModelAdapter(BrokerAdapter):
         name, _, value = request.body.decode().strip().partition("=")
         if name == proof.RESETS:
             self.server_reset = value == "true"
+        if name == proof.BALANCES:
+            self.balancing = value == "true"
+        if name == proof.DEFAULT_MODE:
+            self.default = self.default._replace(mode=value)
+        if name == proof.DEFAULT_SHARE:
+            self.default = self.default._replace(share=int(value))
         return b""
 
     def change(self, change: Callable[[BrokerState], BrokerState]) -> Outcome:
@@ -191,6 +204,25 @@ def test_resets_are_played_the_other_way_too_and_then_as_before(release: str, wa
     assert adapter.server_reset is (release == "5.5.0")
 
 
+def test_assignments_are_asked_for_with_other_properties_too_and_then_as_before() -> None:
+    profile, counted = Profile(), tally()
+    adapter = ModelAdapter(profile)
+    proof.prove_other_assignments(adapter, profile, counted)
+    assert counted.differences == 0
+    assert "BQ-ASSIGN-OFF" in {row.rule for row in counted.rows()}
+    assert adapter.balancing
+    assert adapter.default.mode == "PULL"
+
+
+def test_a_broker_that_does_not_hear_its_properties_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BALANCES", "DEFAULT_MODE"):
+        monkeypatch.setattr(proof, name, "nothing")
+        profile, counted = Profile(), tally()
+        proof.prove_other_assignments(ModelAdapter(profile), profile, counted)
+        assert counted.differences > 0
+        monkeypatch.undo()
+
+
 def test_nothing_is_concluded_from_a_broker_that_is_busy() -> None:
     def busy(operation: Operation, result: Result) -> Result:
         return Err("SYSTEM_BUSY", definite=False) if operation.form.name == "commit" else result
@@ -261,6 +293,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
     monkeypatch.setattr(broker_expiry, "_SETTLE", 0.0)
     monkeypatch.setattr(broker_expiry, "_LIMIT", 0.5)
     monkeypatch.setattr(proof, "CASES", 2)
+    monkeypatch.setattr(proof, "OTHER_CASES", 2)
     return made
 
 

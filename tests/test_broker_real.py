@@ -12,7 +12,12 @@ from rocketmq_conformance.conformance.address import open_address
 from rocketmq_conformance.conformance.broker.adapter import SHORT_LEASE, BrokerAdapter, Started
 from rocketmq_conformance.conformance.broker.address import open_broker
 from rocketmq_conformance.conformance.broker.process import Broker, NameServer
-from rocketmq_conformance.conformance.proof.broker import FAST, prove_other_resets, prove_suite
+from rocketmq_conformance.conformance.proof.broker import (
+    FAST,
+    prove_other_assignments,
+    prove_other_resets,
+    prove_suite,
+)
 from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -57,10 +62,18 @@ def test_resets_the_other_way_conform_too(adapter: BrokerAdapter) -> None:
     assert "BQ-RESET-1" in {row.rule for row in tally.rows()}
 
 
+def test_assignments_with_other_properties_conform_too(adapter: BrokerAdapter) -> None:
+    tally, profile = Tally("broker", RELEASE), Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
+    prove_other_assignments(adapter, profile, tally)
+    assert tally.examples == []
+    assert "BQ-ASSIGN-OFF" in {row.rule for row in tally.rows()}
+
+
 def test_others_know_how_long_its_locks_live(adapter: BrokerAdapter) -> None:
     other = open_address(adapter.shared_address())
     assert isinstance(other, BrokerAdapter)
     assert other.source.lease == adapter.source.lease == SHORT_LEASE
+    assert "broker-assignment" not in other.hello().unsupported
     other.close()
 
 

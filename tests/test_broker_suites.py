@@ -8,6 +8,7 @@ import pytest
 from rocketmq_conformance.models.broker import (
     admin,
     administered,
+    assignment,
     clone,
     commit,
     lifecycle,
@@ -27,6 +28,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites import (
     broker_admin,
+    broker_assignment,
     broker_doubt,
     broker_expired,
     broker_locks,
@@ -45,11 +47,12 @@ SUITES = [
         broker_admin,
         broker_locks,
         broker_doubt,
+        broker_assignment,
         broker_expired,
         broker_restart,
     )
 ]
-MODULES = (admin, administered, clone, commit, lifecycle, lock, members, pull, query, reset, search, send)
+MODULES = (admin, administered, assignment, clone, commit, lifecycle, lock, members, pull, query, reset, search, send)
 RULES: tuple[Rule, ...] = tuple(rule for module in MODULES for rule in module.RULES)
 RELEASES = ("4.8.0", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
 

@@ -59,8 +59,18 @@ def play(client: str, address: str, listener: str, home: Path, *options: str) ->
         ("4.9.8", "4.9.7", "concurrent", ("-Drocketmq.serialize.type=ROCKETMQ",)),
         ("4.9.8", "5.5.0", "orderly", ()),
         ("4.7.1", "4.7.1", "concurrent", ()),
+        ("5.5.0", "5.5.0", "assigned", ()),
+        ("5.0.0", "5.0.0", "assigned", ()),
     ],
-    ids=["5.5.0", "5.5.0 orderly binary", "4.9.8 binary echoed", "4.9.8 orderly on 5.5.0", "4.7.1"],
+    ids=[
+        "5.5.0",
+        "5.5.0 orderly binary",
+        "4.9.8 binary echoed",
+        "4.9.8 orderly on 5.5.0",
+        "4.7.1",
+        "5.5.0 assigned",
+        "5.0.0 assigned",
+    ],
 )
 def test_what_is_sent_is_consumed_and_committed(
     client: str, broker: str, listener: str, options: tuple[str, ...], tmp_path: Path
@@ -76,3 +86,4 @@ def test_what_is_sent_is_consumed_and_committed(
         assert {queue: offset for (_, topic, queue), offset in state.stored.items() if topic == "T"} == ends
         assert running.members("G") == []
         assert bool(running.arrived(Request.LOCK_BATCH_MQ)) is (listener == "orderly")
+        assert bool(running.arrived(Request.QUERY_ASSIGNMENT)) is (listener == "assigned")

@@ -15,12 +15,13 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.broker import administering, doubting, locking, operations, wire
+from rocketmq_conformance.conformance.broker import administering, assigning, doubting, locking, operations, wire
 from rocketmq_conformance.conformance.broker.heard import heard
 from rocketmq_conformance.conformance.broker.lanes import PATIENCE, Job, run
 from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE, Names, begin, clean_up, leave
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.broker.process import Broker
+from rocketmq_conformance.conformance.broker.routing import RouteServer, routed
 from rocketmq_conformance.conformance.broker.store import write_aged_store
 from rocketmq_conformance.conformance.messages import BROKER, MEMBER, Hear, request_text, response_text
 from rocketmq_conformance.conformance.remoting import java_json
@@ -52,6 +53,9 @@ _TOO_LONG = (
 ALONE = frozenset({"broker-restart", "broker-process"})
 #: Suites that need the aged store.
 AGED_SUITES = frozenset({"broker-restart", "broker-expired", "broker-process"})
+#: Suites whose routes the adapter plays the name server for, and how many of their cases are played side by side: a
+#: broker asks for one route after the other, and gives up after 3 s.
+ROUTED_SUITES, ROUTED_LANES = frozenset({"broker-assignment"}), 16
 #: How long the broker may take to write stored offsets: first after 10 s, then every second.
 _SAVE_LIMIT = 60.0
 #: Seconds without an answer that show a broker to be frozen, and in which one that goes on has done what it was asked.
@@ -65,7 +69,9 @@ _LATE = 0.5
 _IDLE = 60.0
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
-_OPERATIONS = operations.OPERATIONS | administering.OPERATIONS | locking.OPERATIONS | doubting.OPERATIONS
+_OPERATIONS = (
+    operations.OPERATIONS | administering.OPERATIONS | locking.OPERATIONS | doubting.OPERATIONS | assigning.OPERATIONS
+)
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
 
 
@@ -77,6 +83,9 @@ class Source(Protocol):
 
     #: How long its locks live (s).
     lease: float
+
+    #: Is its name server the kit's, with the routes of ``broker-assignment``?
+    routed: bool
 
     def open(self) -> Connection:
         """Connect, starting the broker if need be; CannotRunError when it cannot be."""
@@ -96,9 +105,10 @@ class Running:
 
     owned = False
 
-    def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE) -> None:
+    def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE, routed: bool = False) -> None:
         self.host, self.port = host, port
         self.lease = lease
+        self.routed = routed
 
     def open(self) -> Connection:
         """Connect."""
@@ -126,8 +136,18 @@ class Started:
         self.release = release
         self.image = image
         self.lease = SHORT_LEASE
-        self._make = make or (lambda: Broker(release, write_aged_store, lease=self.lease))
+        #: Does the broker ask the kit's name server for routes? One in a container does not reach it.
+        self.routed = routed(release) and make is None
+        self._make = make or self._made
         self._broker: Broker | None = None
+        self._routes: RouteServer | None = None
+
+    def _made(self) -> Broker:
+        if not self.routed:
+            return Broker(self.release, write_aged_store, lease=self.lease)
+        if self._routes is None:
+            self._routes = RouteServer(self.release)
+        return Broker(self.release, write_aged_store, self._routes.start(), lease=self.lease)
 
     @property
     def broker(self) -> Broker:
@@ -160,6 +180,9 @@ class Started:
         if self._broker is not None:
             self._broker.close()
             self._broker = None
+        if self._routes is not None:
+            self._routes.stop()
+            self._routes = None
 
 
 class BrokerAdapter:
@@ -175,6 +198,8 @@ class BrokerAdapter:
         self._run = secrets.token_hex(4)
         self._cases = 0
         self._lanes: dict[int, Names] = {}
+        #: Connections of members, by number.
+        self._members: dict[int, Connection] = {}
         #: When the connection was used last; brokers close one that nobody uses for two minutes.
         self._used = 0.0
         #: The memory ratio was changed and not yet set back.
@@ -214,7 +239,11 @@ class BrokerAdapter:
             )
         if not source.owned:
             reason = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
-            unsupported = dict.fromkeys(sorted(AGED_SUITES), reason)
+            needing = AGED_SUITES if source.routed else AGED_SUITES | ROUTED_SUITES
+            unsupported = dict.fromkeys(sorted(needing), reason)
+        elif not source.routed and release is not None and routed(release):
+            reason = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
+            unsupported = dict.fromkeys(sorted(ROUTED_SUITES), reason)
         java = source.broker.java if isinstance(source, Started) else None
         return Hello(
             "broker",
@@ -242,15 +271,15 @@ class BrokerAdapter:
         except OSError:
             pass  # what cannot be deleted any more stays
         finally:
-            if self._connection is not None:
-                self._connection.close()
+            self._disconnect()
             self.source.close()
 
     def shared_address(self) -> str:
         """Where others reach the broker that this adapter started; "" for a broker of somebody else."""
         if not isinstance(self.source, Started):
             return ""
-        return f"broker:127.0.0.1:{self.source.broker.port}?lease={int(self.source.lease * 1000)}"
+        routes = "&routes=kit" if self.source.routed else ""
+        return f"broker:127.0.0.1:{self.source.broker.port}?lease={int(self.source.lease * 1000)}{routes}"
 
     def overhear(self, hear: Hear | None) -> None:
         """Tell of every request and response of operations from now on; None ends it."""
@@ -260,6 +289,8 @@ class BrokerAdapter:
 
     def lanes(self, suite: Suite) -> int:
         """How many cases of a suite may be played side by side."""
+        if suite.name in ROUTED_SUITES:
+            return ROUTED_LANES
         return 1 if suite.name in ALONE else WAITING_LANES if suite.name in WAITING else LANES
 
     def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
@@ -277,6 +308,7 @@ class BrokerAdapter:
             names.told = self._told
             names.cut = self._send_and_cut
             names.lease = self.source.lease
+            names.ask_as = partial(self._ask_as, names)
             with_topic, with_group = suite.name != "broker-expired", suite.name != "broker-search"
             begun.append(begin(names, with_topic, with_group))
         self._play(begun)
@@ -324,6 +356,19 @@ class BrokerAdapter:
             # what a frozen broker does with it is part of the model
             return Err("TIMEOUT", definite=self._place == FROZEN, detail=str(error))
         return outcome_of(result)
+
+    def _ask_as(self, names: Names, connection: int, request: wire.Ask) -> Command:
+        """Ask over a connection of a member's own; members of all lanes share it, each in its own groups."""
+        member = self._members.get(connection)
+        if member is None or member.closed:
+            member = self._members[connection] = self.source.open()
+        code, ext, body = request
+        if self._hear:
+            self._hear(MEMBER, BROKER, names.plain(request_text(code, ext)))
+        answer = member.call(code, ext, body, PATIENCE)
+        if self._hear:
+            self._hear(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
+        return answer
 
     def _told(self, group: str) -> Command | None:
         """The last thing that the broker told the members of a group about a reset; it is given once."""
@@ -512,6 +557,9 @@ class BrokerAdapter:
         return self._connection
 
     def _disconnect(self) -> None:
+        for member in self._members.values():
+            member.close()
+        self._members.clear()
         if self._connection is not None:
             self._connection.close()
             self._connection = None

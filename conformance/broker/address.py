@@ -1,4 +1,7 @@
-"""Addresses of brokers: ``broker:VERSION[?via=jars|container]`` and ``broker:HOST:PORT[?lease=MS]``."""
+"""Addresses of brokers: ``broker:VERSION[?via=jars|container]`` and ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
+
+``routes=kit`` is for a broker that the kit started in another process, whose routes are those of ``broker-assignment``.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
 
     ``options`` are those of the address's query part. Nothing is started yet.
     """
-    unknown = set(options) - {"via", "lease", "image", "java"}
+    unknown = set(options) - {"via", "lease", "image", "java", "routes"}
     if unknown:
         raise ValueError(
             f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars, via=container with image=NAME "
@@ -37,7 +40,11 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
         port = int(place[3])
         if not 0 < port < 65536:
             raise ValueError(f"{port} is no port; write {FORM}.")
-        return BrokerAdapter(Running(place[1] or place[2], port, _lease(options.get("lease"))))
+        if options.get("routes", "kit") != "kit":
+            raise ValueError("routes says whose name server the broker asks; leave it out, or write routes=kit.")
+        return BrokerAdapter(Running(place[1] or place[2], port, _lease(options.get("lease")), "routes" in options))
+    if "routes" in options:
+        raise ValueError("routes is for a running broker; write it with broker:HOST:PORT.")
     if "lease" in options:
         raise ValueError("lease is how long the locks of a running broker live; write it with broker:HOST:PORT.")
     try:

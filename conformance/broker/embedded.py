@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.broker.assigning import readable
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
@@ -19,9 +20,11 @@ class Embedded:
 
     owned = False
     lease = LEASE
+    #: Its routes are those of ``broker-assignment``.
+    routed = True
 
     def __init__(self, profile: Profile, parts: Mapping[str, type] | None = None) -> None:
-        self._broker = EmbeddedBroker(profile, lease=int(LEASE * 1000), parts=parts)
+        self._broker = EmbeddedBroker(profile, lease=int(LEASE * 1000), parts=parts, routes=readable)
         self._started = False
 
     def open(self) -> Connection:

@@ -11,7 +11,7 @@ def heard(job: Requests, names: Names, hear: Hear) -> Requests:
     """The same job; what makes the case's names its own is not told."""
 
     def tell(sender: str, receiver: str, text: str) -> None:
-        hear(sender, receiver, text.replace(f"{names.prefix}-", "").replace(names.reader, "READER"))
+        hear(sender, receiver, names.plain(text))
 
     try:
         wish = next(job)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rocketmq_conformance.conformance.broker import assignment_mutants
 from rocketmq_conformance.conformance.port.mutant import Mutant
 from rocketmq_conformance.conformance.remoting.consumers import Consumers
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -30,6 +31,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "offsets": ("broker-admin", "broker-offsets", "broker-doubt"),
     "pulls": ("broker-admin",),
     "resets": ("broker-admin",),
+    "assignments": ("broker-assignment",),
 }
 
 # --- resets --------------------------------------------------------------------------------------------------
@@ -408,4 +410,5 @@ MUTANTS: tuple[Mutant, ...] = (
     _of("consumers", "unlock-ignored", "D76", "Unlocking does nothing.", UnlockIgnored),
     _of("consumers", "unlock-of-others", "D78", "Anybody unlocks any queue.", UnlocksOthers),
     _of("consumers", "lock-nobody-refused", "D77", "A lock without client id leaves nothing behind.", NobodyIsRefused),
+    *assignment_mutants.MUTANTS,
 )

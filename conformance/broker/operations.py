@@ -53,6 +53,12 @@ class Names:
     told: Callable[[str], Command | None] = lambda group: None
     #: Sends a request, or the first half of it, over a connection that is cut then.
     cut: Callable[[wire.Ask, str], None] = lambda ask, where: None
+    #: Asks over a connection of a member's own, by number, and waits for the answer.
+    ask_as: Callable[[int, wire.Ask], Command] = field(default=lambda connection, ask: Command(0))
+    #: (connection, group) pairs of members that are registered over connections of their own.
+    registered: set[tuple[int, str]] = field(default_factory=set)
+    #: Topics whose routes the broker is known to have.
+    routed: set[str] = field(default_factory=set)
 
     def topic(self, index: int) -> str:
         """The name of a topic."""
@@ -65,6 +71,10 @@ class Names:
     def client(self) -> str:
         """The client id of the case's member."""
         return f"{self.prefix}-member"
+
+    def plain(self, text: str) -> str:
+        """A text without what makes the case's names its own."""
+        return text.replace(f"{self.prefix}-", "").replace(self.reader, "READER")
 
     def used_group(self, index: int) -> str:
         """The same, for a request that may leave something behind under the name."""
@@ -86,7 +96,10 @@ def begin(names: Names, with_topic: bool, with_group: bool) -> Job[None]:
 
 
 def leave(names: Names) -> Job[None]:
-    """Unregister the case's member: a broker closes the connection of one that is silent for two minutes."""
+    """Unregister the case's members: a broker closes the connection of one that is silent for two minutes."""
+    for connection, group in sorted(names.registered):
+        names.ask_as(connection, wire.unregister(names.client(), group))
+    names.registered.clear()
     asks = [wire.unregister(names.client(), group) for group in sorted(names.joined)]
     names.joined.clear()
     if asks:
@@ -103,7 +116,11 @@ def clean_up(names: Names) -> Job[None]:
 
 
 def _create_topic(names: Names, topic: int, queues: int) -> Requests:
-    name = names.topic(topic)
+    return (yield from create_topic(names, names.topic(topic), queues))
+
+
+def create_topic(names: Names, name: str, queues: int) -> Requests:
+    """Create a topic, and wait until it is there."""
     names.created.add(name)
     (answer,) = yield [wire.create_topic(name, queues)]
     error = wire.refused(answer)

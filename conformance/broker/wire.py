@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.remoting import java_json
@@ -228,6 +228,48 @@ def locked(answer: Command) -> frozenset[Queue] | Err:
         return frozenset((str(each["topic"]), str(each["brokerName"]), int(each["queueId"])) for each in found)
     except (ValueError, KeyError, TypeError) as broken:
         return Err("NO_FIELD", detail=f"a body without granted queues ({broken}): {answer.body[:200]!r}")
+
+
+def set_mode(topic: str, group: str, mode: str | None, share: int | None) -> Ask:
+    """SET_MESSAGE_REQUEST_MODE; None is a field that is not sent."""
+    body = {"topic": topic, "consumerGroup": group, "mode": mode, "popShareQueueNum": share}
+    return Ask(Request.SET_MESSAGE_REQUEST_MODE, {}, _sent(body))
+
+
+def assignment(topic: str, group: str, client: str | None, model: str | None, strategy: str | None) -> Ask:
+    """QUERY_ASSIGNMENT; None is a field that is not sent."""
+    body = {
+        "topic": topic,
+        "consumerGroup": group,
+        "clientId": client,
+        "messageModel": model,
+        "strategyName": strategy,
+    }
+    return Ask(Request.QUERY_ASSIGNMENT, {}, _sent(body))
+
+
+def _sent(body: Mapping[str, object]) -> bytes:
+    return json.dumps({name: value for name, value in body.items() if value is not None}).encode()
+
+
+def assigned(answer: Command, topic: str) -> Result:
+    """Sorted (broker, queue id, mode) triples of an assignment, None for no list, or the error."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    try:
+        listed = java_json.loads(answer.body.decode()).get("messageQueueAssignments")
+        if listed is None:
+            return None
+        found = []
+        for each in listed:
+            queue = each["messageQueue"]
+            if queue["topic"] != topic:
+                return Err("OTHER_TOPIC", detail=f"an assignment of another topic: {queue}")
+            found.append((str(queue["brokerName"]), int(queue["queueId"]), str(each["mode"])))
+        return tuple(sorted(found))
+    except (ValueError, KeyError, TypeError) as broken:
+        return Err("NO_FIELD", detail=f"a body without assigned queues ({broken}): {answer.body[:200]!r}")
 
 
 def create_topic(topic: str, queues: int) -> Ask:

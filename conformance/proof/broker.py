@@ -25,6 +25,7 @@ from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
 from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.models.broker import lifecycle
 from rocketmq_conformance.models.broker.aged import aged
+from rocketmq_conformance.models.broker.assignment import POP, PULL, Mode
 from rocketmq_conformance.models.broker.layout import begun
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.broker.model import BrokerModel
@@ -38,6 +39,7 @@ from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites import (
     broker_admin,
+    broker_assignment,
     broker_doubt,
     broker_expired,
     broker_locks,
@@ -62,12 +64,22 @@ FAST = (
     broker_admin.SUITE,
     broker_locks.SUITE,
     broker_doubt.SUITE,
+    broker_assignment.SUITE,
 )
 #: First release that can be told which way resets go (BQ-RESET-2), and the property that tells it.
 RESETS_SINCE = Release(5, 1, 0)
 RESETS = "useServerSideResetOffset"
+#: First release that can be told not to balance groups (BQ-ASSIGN-OFF), and how queues are asked for where nothing is
+#: set (BQ-ASSIGN-1), and the properties that tell it.
+BALANCES_SINCE = Release(5, 0, 0)
+BALANCES, DEFAULT_MODE, DEFAULT_SHARE = (
+    "serverLoadBalancerEnable",
+    "defaultMessageRequestMode",
+    "defaultPopShareQueueNum",
+)
 #: Random cases of each fast suite, and of the slow one.
 CASES = 96
+OTHER_CASES = 32
 RESTART_CASES = 2
 RESTART_STEPS = 120
 PROCESS_STEPS = 100
@@ -208,6 +220,26 @@ def prove_other_resets(adapter: BrokerAdapter, profile: Profile, tally: Tally) -
         adapter.ask(wire.set_property(RESETS, str(not other).lower()))
 
 
+def prove_other_assignments(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suite ``broker-assignment`` once more with other properties: without balancing, and popping by default."""
+    for properties, ordinary, bind in (
+        ({BALANCES: "false"}, {BALANCES: "true"}, partial(broker_assignment.bind, balancing=False)),
+        (
+            {DEFAULT_MODE: POP, DEFAULT_SHARE: "1"},
+            {DEFAULT_MODE: PULL, DEFAULT_SHARE: "-1"},
+            partial(broker_assignment.bind, default=Mode(POP, 1)),
+        ),
+    ):
+        try:
+            for name, value in properties.items():
+                adapter.ask(wire.set_property(name, value))
+            suite = replace(broker_assignment.SUITE, bind=bind)
+            prove_suite(adapter, profile, tally, suite, OTHER_CASES)
+        finally:
+            for name, value in ordinary.items():
+                adapter.ask(wire.set_property(name, value))
+
+
 def _observed(outcome: Outcome) -> Result:
     assert not isinstance(outcome, Unsupported), outcome
     return result_of(outcome)
@@ -232,6 +264,8 @@ def prove_release(release: str) -> Tally:
                 prove_suite(adapter, profile, tally, suite, CASES)
             if parsed >= RESETS_SINCE:
                 prove_other_resets(adapter, profile, tally)
+            if parsed >= BALANCES_SINCE:
+                prove_other_assignments(adapter, profile, tally)
             prove_suite(adapter, profile, tally, broker_restart.SUITE, RESTART_CASES, RESTART_STEPS)
             prove_suite(adapter, profile, tally, broker_process.SUITE, 1, PROCESS_STEPS)
         finally:

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from rocketmq_conformance.conformance.remoting.administration import Administration
 from rocketmq_conformance.conformance.remoting.answer import Answering
+from rocketmq_conformance.conformance.remoting.assignments import Assignments, Routes
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.consumers import Consumers
 from rocketmq_conformance.conformance.remoting.fault import Faults
@@ -43,6 +44,7 @@ PARTS: dict[str, Any] = {
     "offsets": Offsets,
     "pulls": Pulls,
     "resets": Resets,
+    "assignments": Assignments,
 }
 
 
@@ -84,8 +86,9 @@ class EmbeddedBroker:
 
     ``clock`` gives store times and the age of locks, in ms since the epoch; locks live ``lease`` ms. With
     ``auto_create`` topics and groups come into being when they are first used, as in a broker with default settings.
-    ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults. Everything may be called from
-    any thread while the broker runs.
+    ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes``
+    gives the readable queues of a topic, of all brokers, where they are not just its own. Everything may be called
+    from any thread while the broker runs.
     """
 
     def __init__(
@@ -100,6 +103,7 @@ class EmbeddedBroker:
         clock: Callable[[], int] = now,
         lease: int = MAX_LIVE_TIME,
         parts: Mapping[str, type] | None = None,
+        routes: Routes | None = None,
     ) -> None:
         self.profile = profile or Profile()
         self._rules = BrokerRules.of(self.profile)
@@ -116,7 +120,9 @@ class EmbeddedBroker:
         self._sends = Sends(self._storage, self._where, self._stored)
         administration = Administration(self.profile, self._storage, name, cluster, self._where, clock())
         resets = made["resets"](self._storage, consumers, name)
-        for part in (consumers, self._sends, made["offsets"](self._storage), administration, resets, self._pulls):
+        assignments = made["assignments"](self._storage, consumers, name, routes)
+        offsets = made["offsets"](self._storage)
+        for part in (consumers, self._sends, offsets, administration, resets, self._pulls, assignments):
             desk.add(part.handlers())
         desk.on_leave(self._pulls.closed)
         desk.on_leave(self._consumers.closed)

@@ -41,6 +41,12 @@ DELETE_GROUP_FORGETS_RESETS = Switch("BQ-COM-9-GROUP", "offsets of a group go wi
 DELETE_TOPIC_FORGETS_RESETS = Switch("BQ-COM-9-TOPIC", "offsets of a topic go with its resets", None, "5.3.4")
 PULLS_COUNT = Switch("BQ-PULL-12", "who pulls from a topic counts as subscribed", None, "5.1.0")
 VERSION_NUMBER_GONE = Switch("BQ-RUNTIME", "the runtime table has no brokerVersion", None, "5.4.0")
+ASSIGNS = Switch("BQ-ASSIGN-1", "a broker assigns queues to members that ask", None, "5.0.0-PREVIEW")
+ROUTES_POLLED = Switch("BQ-ASSIGN-2", "routes of own topics only are known", None, "5.0.0-PREVIEW", "5.0.0")
+LARGE_SHARE_IS_ALL = Switch("BQ-ASSIGN-5", "a share as large as the group is everything", None, "5.0.0-ALPHA")
+BLANK_CLIENT_REFUSED = Switch("BQ-ASSIGN-5-BLANK", "a blank client id pops nothing", None, "5.0.0")
+LMQ_ASSIGNED = Switch("BQ-ASSIGN-2-LMQ", "a light message queue needs no route", None, "5.3.1")
+MODE_CHECKED = Switch("BQ-ASSIGN-6", "a mode is set for known topics and groups only", None, "5.3.3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,12 @@ class BrokerRules:
     delete_group_forgets_resets: bool
     delete_topic_forgets_resets: bool
     pulls_count: bool
+    assigns: bool
+    routes_polled: bool
+    large_share_is_all: bool
+    blank_client_refused: bool
+    lmq_assigned: bool
+    mode_checked: bool
     #: On Java 14 and later the residency test is constant true (BQ-MEM-2).
     always_resident: bool
 
@@ -109,5 +121,11 @@ class BrokerRules:
             delete_group_forgets_resets=DELETE_GROUP_FORGETS_RESETS.on(broker),
             delete_topic_forgets_resets=DELETE_TOPIC_FORGETS_RESETS.on(broker),
             pulls_count=PULLS_COUNT.on(broker),
+            assigns=ASSIGNS.on(broker),
+            routes_polled=ROUTES_POLLED.on(broker),
+            large_share_is_all=LARGE_SHARE_IS_ALL.on(broker),
+            blank_client_refused=BLANK_CLIENT_REFUSED.on(broker),
+            lmq_assigned=LMQ_ASSIGNED.on(broker),
+            mode_checked=MODE_CHECKED.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
         )

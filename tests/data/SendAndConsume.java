@@ -32,6 +32,9 @@ public class SendAndConsume {
         consumer.setNamesrvAddr(address);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.subscribe("T", "A || B");
+        if (args[1].equals("assigned")) { // by the broker; older clients lack the method
+            DefaultMQPushConsumer.class.getMethod("setClientRebalance", boolean.class).invoke(consumer, false);
+        }
         if (orderly) {
             consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
                 note(messages);
