@@ -11,8 +11,8 @@ to correct    its offset is illegal; a task writes the right one, and ends the q
 
 A request whose process queue was dropped ends when the pull service comes to it, and nowhere else. An answer that
 arrives after its queue was lost is still taken: its messages go to the listener, and one without messages may still
-raise the offset in memory, of a queue that is not owned any more or owned anew. So is a correction that runs late: it
-takes the queue away from whoever owns it then.
+raise the offset in memory, of a queue that is not owned any more or owned anew. A correction that runs late takes the
+queue away from whoever owns it then.
 
 Which request the pull service comes to, which answer arrives and which timer runs is up to the plan. The listener is
 busy with what it was given until the plan says that it is done.
@@ -22,13 +22,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.client.layout import QUEUES
 from rocketmq_conformance.models.client.memory import updated
-from rocketmq_conformance.models.client.pull_request import (
-    NO_BROKER,
-    TOO_OLD,
-    UNREACHED,
-    ask,
-    reached,
-)
+from rocketmq_conformance.models.client.pull_request import NO_BROKER, TOO_OLD, UNREACHED, ask, reached
 from rocketmq_conformance.models.client.pull_state import (
     LARGE,
     MOST_MESSAGES,
