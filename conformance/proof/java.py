@@ -41,7 +41,7 @@ STATEFUL = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.4.0", "5.5.0"})
 CASES = 300
 #: The suites that have no decision tables, because what they are about takes several steps; how many cases every
 #: release plays of them.
-WALKS, WALK_CASES = ("rebalance", "pull"), 100
+WALKS = {"rebalance": 100, "pull": 40}
 SEED = 20240101
 #: Seconds of sampled allocations per release.
 SAMPLED = 1.0
@@ -66,7 +66,7 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
             if stateful:
                 _play(stage, profile, client_side, suite, _plans(suite, profile, CASES))
             elif suite.name in WALKS:
-                _play(stage, profile, client_side, suite, _plans(suite, profile, WALK_CASES))
+                _play(stage, profile, client_side, suite, _plans(suite, profile, WALKS[suite.name]))
         return [pure, client_side]
     finally:
         stage.close()
