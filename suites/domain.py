@@ -42,6 +42,11 @@ def _simpler_of(rows: Sequence[Any], value: Any) -> list[Any]:
     return distinct[: distinct.index(value)] if value in distinct else distinct
 
 
+def _as_lists(value: Any) -> Any:
+    """A value as JSON has it: lists for tuples, at every depth."""
+    return [_as_lists(item) for item in value] if isinstance(value, tuple) else value
+
+
 @dataclass(frozen=True)
 class Values:
     """One of a few values; ``weights`` repeats each of them (1 when absent)."""
@@ -67,7 +72,7 @@ class Values:
         return _simpler_of(self.items, value)
 
     def schema(self) -> Schema:
-        return {"enum": [list(item) if isinstance(item, tuple) else item for item in self.items]}
+        return {"enum": [_as_lists(item) for item in self.items]}
 
 
 #: Whole numbers are listed up to so many.

@@ -12,7 +12,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release, Switch
 
 #: Releases in the order in which rules see them.
-ORDER = ("4.0.0", "4.2.0", "4.6.0", "4.6.1", "4.8.0", "4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.8", "5.0.0-PREVIEW")
+ORDER = ("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.6.0", "4.6.1", "4.8.0", "4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5")
+ORDER += ("4.9.8", "5.0.0-PREVIEW")
 ORDER += ("5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0")
 
 #: First releases of 4.x and 5.x that have a switch, and the first of 5.x without it: the table of the notes.
@@ -33,6 +34,13 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "reports_balance": (None, "5.0.0-PREVIEW", None),
     "balances_all": (None, "5.2.0", None),
     "nothing_is_unknown": (None, "5.5.0", None),
+    "corrects_at_once": (None, "5.2.0", None),
+    "flow_controlled": ("4.9.5", "5.1.0", None),
+    "retries_sooner": ("4.6.0", "5.0.0-PREVIEW", None),
+    "next_slave": ("4.8.0", "5.0.0-PREVIEW", None),
+    "selects": ("4.1.0", "5.0.0-PREVIEW", None),
+    "names_tags": ("4.3.0", "5.0.0-PREVIEW", None),
+    "weighs": ("4.2.0", "5.0.0-PREVIEW", None),
 }
 
 

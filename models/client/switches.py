@@ -30,6 +30,14 @@ NOTHING_IS_UNKNOWN = Switch("R01", "a rebalance takes no queues and an empty lis
 HASHES = Switch("S03", "CONSISTENT_HASH exists", "4.1.0", "5.0.0-PREVIEW")
 NEARBY = Switch("S04", "MACHINE_ROOM_NEARBY exists", "4.3.0", "5.0.0-PREVIEW")
 
+CORRECTS_AT_ONCE = Switch("S21", "an illegal offset is corrected at once", None, "5.2.0")
+FLOW_CONTROLLED = Switch("S24", "a broker's flow control puts a pull off for 20 ms", "4.9.5", "5.1.0")
+RETRIES_SOONER = Switch("P01", "a failed pull is put off for 1 s, not 3", "4.6.0", "5.0.0-PREVIEW")
+NEXT_SLAVE = Switch("P02", "the next slave replaces one that is not known", "4.8.0", "5.0.0-PREVIEW")
+SELECTS = Switch("P03", "subscriptions can be SQL92 expressions", "4.1.0", "5.0.0-PREVIEW")
+NAMES_TAGS = Switch("P05", "a pull says that its expression is one of tags", "4.3.0", "5.0.0-PREVIEW")
+WEIGHS = Switch("P04", "the size of cached messages holds pulls up", "4.2.0", "5.0.0-PREVIEW")
+
 
 @dataclass(frozen=True, slots=True)
 class ClientRules:
@@ -52,6 +60,13 @@ class ClientRules:
     reports_balance: bool
     balances_all: bool
     nothing_is_unknown: bool
+    corrects_at_once: bool
+    flow_controlled: bool
+    retries_sooner: bool
+    next_slave: bool
+    selects: bool
+    names_tags: bool
+    weighs: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -74,4 +89,11 @@ class ClientRules:
             reports_balance=REPORTS_BALANCE.on(client),
             balances_all=BALANCES_ALL.on(client),
             nothing_is_unknown=NOTHING_IS_UNKNOWN.on(client),
+            corrects_at_once=CORRECTS_AT_ONCE.on(client),
+            flow_controlled=FLOW_CONTROLLED.on(client),
+            retries_sooner=RETRIES_SOONER.on(client),
+            next_slave=NEXT_SLAVE.on(client),
+            selects=SELECTS.on(client),
+            names_tags=NAMES_TAGS.on(client),
+            weighs=WEIGHS.on(client),
         )

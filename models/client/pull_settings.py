@@ -1,0 +1,74 @@
+"""What an application and the name server tell a consumer that pulls: settings, subscriptions, nodes, routes."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.client.pull_request import LEARNED, ROUTED
+from rocketmq_conformance.models.client.pull_state import PullState
+from rocketmq_conformance.models.client.subscription import SELECT, SUBSCRIBE, by_sql, by_tags
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.rule import Answer, Why, whys
+
+_SET = whys(("PULL-PRE-1",), "running", "paused", "interval")
+_POSTS = Why(("PULL-SUB-3",), "set")
+
+
+def subscribe(state: PullState, topic: str, expression: str) -> Answer[PullState]:
+    """PULL-SUB-1."""
+    subscription = by_tags(expression)
+    if subscription is None:
+        return state, Err("CLIENT"), SUBSCRIBE["refused"]
+    blank = subscription.text == expression and not subscription.tags and expression != "*"
+    why = SUBSCRIBE["tags" if subscription.tags else "blank parts" if blank else "everything"]
+    return state._replace(subscriptions={**state.subscriptions, topic: subscription}), None, why
+
+
+def select(state: PullState, topic: str, expression: str) -> Answer[PullState]:
+    """PULL-SUB-2."""
+    subscription = by_sql(expression)
+    if subscription is None:
+        return state, Err("CLIENT"), SELECT["refused"]
+    return state._replace(subscriptions={**state.subscriptions, topic: subscription}), None, SELECT["selected"]
+
+
+def unsubscribe(state: PullState, topic: str) -> Answer[PullState]:
+    """PULL-SUB-1."""
+    if topic not in state.subscriptions:
+        return state, None, SUBSCRIBE["not subscribed"]
+    left = {other: kept for other, kept in state.subscriptions.items() if other != topic}
+    return state._replace(subscriptions=left), None, SUBSCRIBE["unsubscribed"]
+
+
+def run(state: PullState, running: bool) -> Answer[PullState]:
+    """The consumer runs, or does not run yet."""
+    return state._replace(settings=state.settings._replace(running=running)), None, _SET["running"]
+
+
+def pause(state: PullState, paused: bool) -> Answer[PullState]:
+    """The consumer is paused, or goes on."""
+    return state._replace(settings=state.settings._replace(paused=paused)), None, _SET["paused"]
+
+
+def space(state: PullState, interval: int) -> Answer[PullState]:
+    """The pull interval, in ms."""
+    return state._replace(settings=state.settings._replace(interval=interval)), None, _SET["interval"]
+
+
+def post(state: PullState, posts: bool) -> Answer[PullState]:
+    """Does the expression go with a pull?"""
+    return state._replace(settings=state.settings._replace(posts=posts)), None, _POSTS
+
+
+def learn(state: PullState, nodes: tuple[int, ...], old: bool) -> Answer[PullState]:
+    """What the client knows of the broker's nodes."""
+    broker = state.broker._replace(nodes=nodes, old=old)
+    return state._replace(broker=broker), None, LEARNED["nodes" if nodes else "no node"]
+
+
+def route(state: PullState, topic: str, queues: int) -> Answer[PullState]:
+    """The name server has a route of a topic, or (-1) none."""
+    lost = state.broker.lost | {topic} if queues < 0 else state.broker.lost - {topic}
+    return (
+        state._replace(broker=state.broker._replace(lost=lost)),
+        None,
+        ROUTED["route lost" if queues < 0 else "route"],
+    )

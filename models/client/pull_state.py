@@ -1,0 +1,118 @@
+"""Where the pull requests of a consumer are, and what their process queues hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+from rocketmq_conformance.models.client.layout import OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.pull_request import Broker
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.subscription import Subscription
+from rocketmq_conformance.models.client.world import world
+
+Item = TypeVar("Item")
+
+#: What a consumer of these cases may cache of a queue: messages, MiB, and the distance of the offsets.
+MOST_MESSAGES, MOST_MIB, MOST_SPAN = 3, 0, 8
+#: The messages at this offset are this large, in bytes; all others are small.
+LARGE, LARGE_BYTES = 14, 1 << 20
+#: Queues that the consumer owns when a case begins, and where they begin.
+OWNED, BEGINNING = (0, 1, 2), 5
+TOPICS = (TOPIC, OTHER_TOPIC)
+
+Message = tuple[int, str]
+Commits = tuple[tuple[int, int], ...]
+
+
+class Request(NamedTuple):
+    """A pull request and its process queue."""
+
+    queue: int
+    #: The offset that the next pull asks for.
+    next: int
+    #: Offsets of messages that the listener is not done with, sorted.
+    cached: tuple[int, ...] = ()
+    #: Offset of the message that was cached last.
+    last: int = -1
+    dropped: bool = False
+
+
+class Settings(NamedTuple):
+    """How the consumer is set."""
+
+    running: bool = True
+    paused: bool = False
+    #: Does the expression go with a pull?
+    posts: bool = False
+    #: Ms between a pull that found messages and the next.
+    interval: int = 0
+
+
+class PullState(NamedTuple):
+    """A consumer, and the broker's record of its offsets. Requests are given by number, in the order of their making;
+    places hold them in the order of their coming."""
+
+    store: RemoteStore
+    broker: Broker
+    settings: Settings
+    subscriptions: Mapping[str, Subscription]
+    requests: Mapping[int, Request]
+    #: The request of each owned queue.
+    table: Mapping[int, int]
+    ready: tuple[int, ...] = ()
+    #: With the tags of the subscription that the pull was made with.
+    under_way: tuple[tuple[int, frozenset[str]], ...] = ()
+    #: With what their timer does: is it a correction?
+    timers: tuple[tuple[int, bool], ...] = ()
+
+
+def beginning() -> PullState:
+    """A consumer that has just gained its queues, and wants everything."""
+    return PullState(
+        RemoteStore(broker=world()),
+        Broker(),
+        Settings(),
+        MappingProxyType(dict.fromkeys(TOPICS, Subscription())),
+        {number: Request(queue, BEGINNING) for number, queue in enumerate(OWNED)},
+        {queue: number for number, queue in enumerate(OWNED)},
+        ready=tuple(range(len(OWNED))),
+    )
+
+
+def at(items: Sequence[Item], place: int) -> int:
+    """The position that a plan means by a place: it counts from the front again when there are fewer items."""
+    return place % len(items)
+
+
+def without(items: tuple[Item, ...], position: int) -> tuple[Item, ...]:
+    """The items of a place after one of them has left."""
+    return (*items[:position], *items[position + 1 :])
+
+
+class Arrived(NamedTuple):
+    """An answer, as it finds its request."""
+
+    number: int
+    #: The tags of the subscription that the pull was made with.
+    tags: frozenset[str]
+    request: Request
+    #: The pulls that are still under way.
+    under_way: tuple[tuple[int, frozenset[str]], ...]
+
+
+def arrives(state: PullState, place: int) -> Arrived | None:
+    """The answer to one of the pulls that are under way arrives; None when there is none."""
+    if not state.under_way:
+        return None
+    position = at(state.under_way, place)
+    number, tags = state.under_way[position]
+    return Arrived(number, tags, state.requests[number], without(state.under_way, position))
+
+
+def suggesting(broker: Broker, queue: int, node: int) -> Broker:
+    """The broker after an answer has suggested a node for a queue."""
+    if broker.suggested.get(queue) == node:
+        return broker
+    return broker._replace(suggested={**broker.suggested, queue: node})
