@@ -14,6 +14,8 @@ _MODULES = (
     "start_lite_pull",
     "start_pull",
     "rebalance",
+    "consume",
+    "consume_orderly",
     "broker_offsets",
     "broker_search",
     "broker_admin",

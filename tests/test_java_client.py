@@ -23,6 +23,8 @@ CLIENT_SUITES = [
     "start-lite-pull",
     "start-pull",
     "rebalance",
+    "consume",
+    "consume-orderly",
 ]
 
 

@@ -23,6 +23,7 @@ FLAGS = (
     "-Drocketmq.log.level=OFF",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
 )
 
 _home: Path | None = None

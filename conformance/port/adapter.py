@@ -8,6 +8,8 @@ from typing import Any
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
+from rocketmq_conformance.conformance.port.consume import Concurrently
+from rocketmq_conformance.conformance.port.consume_orderly import Orderly
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
 from rocketmq_conformance.conformance.port.rebalance import Rebalancer
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
@@ -26,6 +28,8 @@ PARTS: dict[str, str] = {
     "start-lite-pull": "start",
     "start-pull": "start",
     "rebalance": "rebalancer",
+    "consume": "listener",
+    "consume-orderly": "orderly_listener",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -34,6 +38,8 @@ CLASSES: dict[str, type] = {
     "local_store": LocalOffsetStore,
     "start": StartPosition,
     "rebalancer": Rebalancer,
+    "listener": Concurrently,
+    "orderly_listener": Orderly,
 }
 
 
