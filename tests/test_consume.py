@@ -206,6 +206,15 @@ def test_what_was_kept_is_cut_by_the_batch_size_and_older_tasks_come_first() -> 
     assert consumer.do("tick", 2_500) == 2
 
 
+def test_a_message_that_was_pulled_again_is_another_one() -> None:
+    consumer = Consumer()
+    consumer.put(0)
+    consumer.put(0)
+    consumer.consume(LATER, fault="refuse")
+    assert consumer.state.cached[0].tree[0].times == 0
+    assert [message.times for _, (_, kept) in consumer.state.later for message in kept] == [1]
+
+
 @pytest.mark.parametrize(
     ("release", "queue", "origin"),
     [("5.3.3", 0, ""), ("5.4.0", 0, "ID-0-3"), ("4.0.0", 3, "ORIGIN-3"), ("5.5.0", 3, "ORIGIN-3")],

@@ -105,9 +105,10 @@ _PUT_FAILED = Why(("PQ-1", "PQ-BODY"), "no body")
 
 def look(rules: ClientRules, cached: Cached) -> tuple[Value, ...]:
     """What flow control sees: messages, bytes (None: not counted), the span of offsets, and whether any is there."""
-    tree = cached.tree
-    span = max(tree) - min(tree) if tree else 0
-    return cached.total, cached.size if rules.counts_bytes else None, span, bool(tree)
+    _, _, tree, _, _, total, size, _ = cached
+    if not tree:
+        return total, size if rules.counts_bytes else None, 0, False
+    return total, size if rules.counts_bytes else None, max(tree) - min(tree), True
 
 
 def put(rules: ClientRules, cached: Cached, messages: Sequence[Message]) -> tuple[Cached, bool | None, Why]:

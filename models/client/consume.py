@@ -199,6 +199,13 @@ def split(number: int, messages: tuple[Message, ...], batch: int) -> tuple[Reque
     return tuple([(number, messages[at : at + batch]) for at in range(0, len(messages), batch)])
 
 
+def begun(messages: tuple[Message, ...], now: int) -> tuple[Message, ...]:
+    """The messages once a listener has them."""
+    return tuple(
+        [Message(serial, queue, offset, size, times, now) for serial, queue, offset, size, times, _ in messages]
+    )
+
+
 class ConsumeModel:
     """The rules for one profile; every method is pure."""
 
@@ -256,8 +263,9 @@ class ConsumeModel:
             state = ConsumeState(broadcasts, max_times, batch, owned, caches, requests, later, memory, now, pulled)
             return state, (None, memory.get(queue, NO_OFFSET), *look(self.rules, cached), ()), _DROPPED["before"]
         seen = tuple([message.offset for message in messages])
-        messages = tuple([Message(*message[:5], now) for message in messages])
-        cached = known(cached, messages)
+        began = now
+        if meanwhile != CALM or not self.rules.allows_no_body:  # else what stays in the queue is told below
+            cached = known(cached, begun(messages, began))
         gone: list[Gone] = []
         success = status == SUCCESS
         result: Result = None
@@ -275,13 +283,14 @@ class ConsumeModel:
                 last = len(messages) - 1 if ack is None else min(ack, len(messages) - 1)
             if last < -1:
                 result, why = FAILED, _INDEX
+                cached = known(cached, begun(messages, began))
             else:
                 bad = messages[last + 1 :]
                 end = "all went well"
                 if bad and broadcasts:
                     end = "dropped by broadcast"
                 elif bad:
-                    kept, end = self._send_back(max_times, cached, bad, level, back_fault, gone)
+                    kept, end = self._send_back(max_times, cached, bad, began, level, back_fault, gone)
                     if kept:
                         serials = {message.serial for message in kept}
                         messages = tuple([message for message in messages if message.serial not in serials])
@@ -306,7 +315,14 @@ class ConsumeModel:
         return state, result, why
 
     def _send_back(
-        self, max_times: int, cached: Cached, bad: tuple[Message, ...], level: int, fault: str, gone: list[Gone]
+        self,
+        max_times: int,
+        cached: Cached,
+        bad: tuple[Message, ...],
+        began: int,
+        level: int,
+        fault: str,
+        gone: list[Gone],
     ) -> tuple[tuple[Message, ...], str]:
         """CONS-1-BACK: the messages that are kept, tried once more, and what happened."""
         rules = self.rules
@@ -317,8 +333,8 @@ class ConsumeModel:
                 continue
             back = sent_back(message, level, max_times, fault, rules.copies_origin)
             if back is None:
-                serial, queue, offset, size, times, begun = message
-                kept.append(Message(serial, queue, offset, size, times + 1, begun))
+                serial, queue, offset, size, times, _ = message
+                kept.append(Message(serial, queue, offset, size, times + 1, began))
             else:
                 end = "copied" if back[0] == "copy" else "sent back"
                 gone.append(back)
