@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.models.client.layout import RETRY_TOPIC
 from rocketmq_conformance.models.client.sent_back import LIES_APART, Gone, refused
@@ -47,7 +50,8 @@ def taken_back(code: int, ext: dict[str, str], fault: str) -> tuple[Gone | None,
     return (how, place, properties["RETRY_TOPIC"], level, origin, most, times), _STORED
 
 
-def properties_of(text: str) -> dict[str, str]:
+@lru_cache(maxsize=1024)
+def properties_of(text: str) -> Mapping[str, str]:
     """A message's properties, as a request writes them."""
     pairs = (entry.partition("\x01") for entry in text.split("\x02") if entry)
     return {name: value for name, _, value in pairs}

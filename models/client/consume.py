@@ -381,13 +381,14 @@ class ConsumeModel:
 
     def tick(self, state: ConsumeState, millis: int) -> Answer[ConsumeState]:
         """CONS-1-LOCAL: how many requests wait."""
-        now = state.now + millis
-        due = [entry for entry in state.later if entry[0] <= now]
-        requests = state.requests
+        broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
+        now += millis
+        due = [entry for entry in later if entry[0] <= now]
         for _, (number, messages) in sorted(due, key=lambda entry: entry[0]):
-            requests += split(number, messages, state.batch)
-        later = tuple([entry for entry in state.later if entry[0] > now]) if due else state.later
-        state = state._replace(now=now, requests=requests, later=later)
+            requests += split(number, messages, batch)
+        if due:
+            later = tuple([entry for entry in later if entry[0] > now])
+        state = ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled)
         return state, len(requests), TICK["given again" if due else "nothing due"]
 
     def drop(self, state: ConsumeState, queue: int) -> Answer[ConsumeState]:
