@@ -30,8 +30,14 @@ from rocketmq_conformance.suites.suite import Row, Suite
 
 #: What the seeded tier must reach: times Hypothesis, and steps per second.
 TIMES, RATE = 40, 300_000
-#: The same for suites whose steps do more: a round of rebalance asks for three lists and as many offsets as it likes.
-REQUIRED = {"rebalance": (20, 100_000), "pull": (20, 100_000)}
+#: The same for suites whose steps do more: a round of rebalance asks for three lists and as many offsets as it
+#: likes, and the result of a listener sends messages back.
+REQUIRED = {
+    "rebalance": (20, 100_000),
+    "pull": (20, 100_000),
+    "consume": (14, 65_000),
+    "consume-orderly": (20, 100_000),
+}
 PROFILE = Profile()
 
 

@@ -74,6 +74,7 @@ class Stage:
         self.world.fault = getattr(operation, "fault", "answer")
         self.world.bound_fault = getattr(operation, "bound_fault", "answer")
         self.world.list_fault = getattr(operation, "list_fault", "answer")
+        self.world.back_fault = getattr(operation, "back_fault", "answer")
         with self.guarded(str(operation)):
             outcome = self.adapter.apply(operation)
         if not isinstance(outcome, (Ok, Err, Unsupported)):
@@ -182,8 +183,9 @@ class Stage:
         fault = names.index("fault") if "fault" in names else None
         bound = names.index("bound_fault") if "bound_fault" in names else None
         listed = names.index("list_fault") if "list_fault" in names else None
+        back = names.index("back_fault") if "back_fault" in names else None
         effect, commits = form.effect, form.commits
-        if fault is None and bound is None and listed is None and not effect and not commits:
+        if fault is None and bound is None and listed is None and back is None and not effect and not commits:
             return call
 
         def armed(*args: Any) -> Result:
@@ -193,13 +195,16 @@ class Stage:
                 world.bound_fault = args[bound]
             if listed is not None:
                 world.list_fault = args[listed]
+            if back is not None:
+                world.back_fault = args[back]
             result = call(*args)
-            world.fault = world.bound_fault = world.list_fault = "answer"
+            world.fault = world.bound_fault = world.list_fault = world.back_fault = "answer"
             if effect:
                 stored = world.take_commits()
                 return result if type(result) is Err else stored
-            if commits and type(result) is tuple:
-                return (*result, world.take_commits())
+            if commits:
+                stored = world.take_commits()
+                return (*result, stored) if type(result) is tuple else result
             return result
 
         return armed

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.returns import RETURNS, taken_back
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import LOWER, max_offset, min_offset, search
@@ -19,8 +20,9 @@ from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.group import ROUTES, readable
 from rocketmq_conformance.models.client.layout import BROKER, CLIENTS, GROUP, LOST, NEGATIVE, QUEUES
 from rocketmq_conformance.models.client.rebalance import NO_ROUTE, answered
+from rocketmq_conformance.models.client.sent_back import Gone
 from rocketmq_conformance.models.client.world import reshaped, world
-from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.models.profile import Profile
 
 Answered = tuple[int, str, dict[str, str], bytes]
@@ -52,6 +54,8 @@ class World:
         self.bound_fault = "answer"
         #: The same for the member list (see ``layout.LIST_FAULTS``).
         self.list_fault = "answer"
+        #: The same for messages that come back (see ``models.client.sent_back.BACK_FAULTS``).
+        self.back_fault = "answer"
         #: Readable queues of each topic's route; no entry or -1: there is no route.
         self.routes: Mapping[str, int] = ROUTES
         #: The client ids that the broker lists.
@@ -64,19 +68,26 @@ class World:
             _MIN: self._min,
             _SEARCH: self._search,
         }
+        #: Messages that were taken back since the last call.
+        self._taken_back: list[Gone] = []
         #: Where the name server says the broker is.
         self.address = "127.0.0.1:10911"
 
     def begin(self) -> None:
         """Begin a case."""
         self.state = _BEGINNING
-        self.fault = self.bound_fault = self.list_fault = "answer"
+        self.fault = self.bound_fault = self.list_fault = self.back_fault = "answer"
         self.routes = ROUTES
         self.listed = CLIENTS
         self._commits = []
+        self._taken_back = []
 
-    def take_commits(self) -> tuple[tuple[int, int], ...]:
-        """The commits that were stored since the last call, as sorted (queue, offset) pairs."""
+    def take_commits(self) -> tuple[Value, ...]:
+        """The commits that were stored since the last call, as sorted (queue, offset) pairs; or the messages that were
+        taken back, as ``models.client.sent_back`` tells them. No operation leads to both."""
+        if self._taken_back:
+            back, self._taken_back = self._taken_back, []
+            return tuple(sorted(back))
         if not self._commits:
             return ()
         taken, self._commits = self._commits, []
@@ -88,6 +99,11 @@ class World:
         """Answer one request as the model's broker, or as the armed fault says."""
         play = self._plays.get(code)
         if play is None:
+            if code in RETURNS:
+                gone, response = taken_back(code, ext, self.back_fault)
+                if gone is not None:
+                    self._taken_back.append(gone)
+                return response
             if code == _LIST:
                 return self._members()
             if code == _ROUTE:

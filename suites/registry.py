@@ -15,6 +15,8 @@ _MODULES = (
     "start_pull",
     "rebalance",
     "pull",
+    "consume",
+    "consume_orderly",
     "broker_offsets",
     "broker_search",
     "broker_admin",

@@ -24,6 +24,8 @@ CLIENT_SUITES = [
     "start-pull",
     "rebalance",
     "pull",
+    "consume",
+    "consume-orderly",
 ]
 
 

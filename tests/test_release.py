@@ -12,9 +12,12 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release, Switch
 
 #: Releases in the order in which rules see them.
-ORDER = ("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.6.0", "4.6.1", "4.8.0", "4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5")
-ORDER += ("4.9.8", "5.0.0-PREVIEW")
-ORDER += ("5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0")
+ORDER = (
+    *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.5.1", "4.6.0", "4.6.1", "4.8.0"),
+    *("4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5", "4.9.8"),
+    *("5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.4"),
+    *("5.2.0", "5.3.2", "5.3.3", "5.4.0", "5.5.0"),
+)
 
 #: First releases of 4.x and 5.x that have a switch, and the first of 5.x without it: the table of the notes.
 TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
@@ -41,6 +44,16 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "selects": ("4.1.0", "5.0.0-PREVIEW", None),
     "names_tags": ("4.3.0", "5.0.0-PREVIEW", None),
     "weighs": ("4.2.0", "5.0.0-PREVIEW", None),
+    "counts_bytes": ("4.2.0", "5.0.0-PREVIEW", None),
+    "resets_bytes": ("4.9.8", "5.2.0", None),
+    "allows_no_body": (None, "5.3.2", None),
+    "skips_gone": (None, "5.1.0", None),
+    "cleans_counted": ("4.2.0", "5.0.0-PREVIEW", None),
+    "cleans_guarded": ("4.9.3", "5.0.0-ALPHA", None),
+    "copies_origin": (None, "5.4.0", None),
+    "orderly_origin": ("4.9.4", "5.0.0", None),
+    "orderly_times": (None, "5.1.1", None),
+    "orderly_topic": ("4.5.1", "5.0.0-PREVIEW", None),
 }
 
 

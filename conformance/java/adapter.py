@@ -15,6 +15,7 @@ from rocketmq_conformance.suites.suite import Suite
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.allocation import JavaAllocation
+    from rocketmq_conformance.conformance.java.consume import JavaConsumption
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
     from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.java.pull import JavaPulls
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _LITE_PULL = Release(4, 6, 0)
 #: First release that gives up at once when a connection is cut under a waiting request.
 _FAILS_FAST = Release(5, 1, 3)
+#: Suites of listeners.
+_LISTENING = ("consume", "consume-orderly")
 
 
 class JavaClient:
@@ -41,6 +44,8 @@ class JavaClient:
         self._local: JavaLocalStore | None = None
         self._group: JavaGroup | None = None
         self._pulls: JavaPulls | None = None
+        #: Consumers with a listener, by suite.
+        self._listening: dict[str, JavaConsumption] = {}
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -51,6 +56,8 @@ class JavaClient:
         if self.via == "tcp":
             unsupported["rebalance"] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
             unsupported["pull"] = "pulls are stepped by hand, without sockets: judge them without via=tcp"
+            for suite in _LISTENING:
+                unsupported[suite] = "consumption is stepped by hand, without sockets: judge it without via=tcp"
         name = "java-client" if self.via == "call" else "java-client via tcp"
         return Hello(name, self.version, client=self.version, unsupported=unsupported, sides=("pure", "client"))
 
@@ -65,6 +72,8 @@ class JavaClient:
                 self._calls = self._group_calls(case)
             case "pull":
                 self._calls = self._pull_calls(case)
+            case name if name in _LISTENING:
+                self._calls = self._listener_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -121,6 +130,17 @@ class JavaClient:
             self._local = JavaLocalStore(self.release, jvm.folder() / "offsets")
         self._local.begin()
         return self._local.calls()
+
+    def _listener_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        name = case.suite.name
+        if name not in self._listening:
+            from rocketmq_conformance.conformance.java.consume import JavaConcurrently
+            from rocketmq_conformance.conformance.java.consume_orderly import JavaOrderly
+
+            made = JavaConcurrently if name == "consume" else JavaOrderly
+            self._listening[name] = made(self.release)
+        self._listening[name].start(case)
+        return self._listening[name].calls()
 
     def _group_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
         if self._group is None:

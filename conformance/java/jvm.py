@@ -25,6 +25,7 @@ FLAGS = (
     "-Drocketmq.client.rebalance.waitInterval=500",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
 )
 
 _home: Path | None = None

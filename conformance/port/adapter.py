@@ -8,6 +8,8 @@ from typing import Any
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
+from rocketmq_conformance.conformance.port.consume import Concurrently
+from rocketmq_conformance.conformance.port.consume_orderly import Orderly
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
 from rocketmq_conformance.conformance.port.pull import Puller
 from rocketmq_conformance.conformance.port.rebalance import Rebalancer
@@ -28,6 +30,8 @@ PARTS: dict[str, str] = {
     "start-pull": "start",
     "rebalance": "rebalancer",
     "pull": "puller",
+    "consume": "listener",
+    "consume-orderly": "orderly_listener",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -37,6 +41,8 @@ CLASSES: dict[str, type] = {
     "start": StartPosition,
     "rebalancer": Rebalancer,
     "puller": Puller,
+    "listener": Concurrently,
+    "orderly_listener": Orderly,
 }
 
 

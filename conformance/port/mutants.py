@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.port import (
     allocation_mutants,
+    consume_mutants,
+    consume_orderly_mutants,
     local_mutants,
     pull_mutants,
     rebalance_mutants,
@@ -12,6 +14,15 @@ from rocketmq_conformance.conformance.port import (
 )
 from rocketmq_conformance.conformance.port.mutant import Mutant
 
-_MODULES = (allocation_mutants, store_mutants, local_mutants, start_mutants, rebalance_mutants, pull_mutants)
+_MODULES = (
+    allocation_mutants,
+    store_mutants,
+    local_mutants,
+    start_mutants,
+    rebalance_mutants,
+    pull_mutants,
+    consume_mutants,
+    consume_orderly_mutants,
+)
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for module in _MODULES for mutant in module.MUTANTS}

@@ -1,8 +1,8 @@
 """The proof of the client half: the model against the real Java classes of many releases, in one process.
 
 Every release goes through the decision tables of reads and starts, through sampled allocations, and through stateful
-runs of a group that rebalances and of a consumer that pulls; four releases also through every small allocation and
-through stateful runs of every client suite.
+runs of a group that rebalances, of a consumer that pulls and of listeners; a few releases also through every small
+allocation and through stateful runs of every client suite.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ EXHAUSTIVE = frozenset({"4.7.1", "4.9.8", "5.1.4", "5.5.0"})
 #: Releases that are also run statefully; 5.4.0 because it reads its own offset files differently (OFF-L-INT).
 STATEFUL = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.4.0", "5.5.0"})
 CASES = 300
-#: The suites that have no decision tables, because what they are about takes several steps; how many cases every
-#: release plays of them.
-WALKS = {"rebalance": 100, "pull": 40}
+#: Suites that have no decision tables, because what they are about takes several steps; how many cases every release
+#: plays of each.
+STEPPED = {"rebalance": 100, "pull": 40, "consume": 50, "consume-orderly": 50}
 SEED = 20240101
 #: Seconds of sampled allocations per release.
 SAMPLED = 1.0
@@ -65,8 +65,8 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
         for suite in _client_suites(stage, profile):
             if stateful:
                 _play(stage, profile, client_side, suite, _plans(suite, profile, CASES))
-            elif suite.name in WALKS:
-                _play(stage, profile, client_side, suite, _plans(suite, profile, WALKS[suite.name]))
+            elif suite.name in STEPPED:
+                _play(stage, profile, client_side, suite, _plans(suite, profile, STEPPED[suite.name]))
         return [pure, client_side]
     finally:
         stage.close()

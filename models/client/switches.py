@@ -28,6 +28,16 @@ REPORTS_BALANCE = Switch("S08", "a rebalance says whether it is balanced", None,
 BALANCES_ALL = Switch("S10", "balanced means every topic, not the last one", None, "5.2.0")
 NOTHING_IS_UNKNOWN = Switch("R01", "a rebalance takes no queues and an empty list for unknown ones", None, "5.5.0")
 HASHES = Switch("S03", "CONSISTENT_HASH exists", "4.1.0", "5.0.0-PREVIEW")
+COUNTS_BYTES = Switch("C01", "a process queue counts bytes", "4.2.0", "5.0.0-PREVIEW")
+RESETS_BYTES = Switch("S38", "the bytes of an empty process queue are set to 0", "4.9.8", "5.2.0")
+ALLOWS_NO_BODY = Switch("C02", "a message without a body counts 0 bytes", None, "5.3.2")
+SKIPS_GONE = Switch("S23", "what is not cached any more is not sent back", None, "5.1.0")
+CLEANS_COUNTED = Switch("S25", "what timed out is taken off the count", "4.2.0", "5.0.0-PREVIEW")
+CLEANS_GUARDED = Switch("S25", "a message that was not begun is no error", "4.9.3", "5.0.0-ALPHA")
+COPIES_ORIGIN = Switch("C03", "a copy that is sent back names what it is a copy of", None, "5.4.0")
+ORDERLY_ORIGIN = Switch("C04", "the copy of an orderly listener names what it is a copy of", "4.9.4", "5.0.0")
+ORDERLY_TIMES = Switch("C05", "the copy of an orderly listener is counted as tried once more", None, "5.1.1")
+ORDERLY_TOPIC = Switch("C06", "an orderly listener sees the first topic of a message", "4.5.1", "5.0.0-PREVIEW")
 NEARBY = Switch("S04", "MACHINE_ROOM_NEARBY exists", "4.3.0", "5.0.0-PREVIEW")
 
 CORRECTS_AT_ONCE = Switch("S21", "an illegal offset is corrected at once", None, "5.2.0")
@@ -67,6 +77,16 @@ class ClientRules:
     selects: bool
     names_tags: bool
     weighs: bool
+    counts_bytes: bool
+    resets_bytes: bool
+    allows_no_body: bool
+    skips_gone: bool
+    cleans_counted: bool
+    cleans_guarded: bool
+    copies_origin: bool
+    orderly_origin: bool
+    orderly_times: bool
+    orderly_topic: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -96,4 +116,14 @@ class ClientRules:
             selects=SELECTS.on(client),
             names_tags=NAMES_TAGS.on(client),
             weighs=WEIGHS.on(client),
+            counts_bytes=COUNTS_BYTES.on(client),
+            resets_bytes=RESETS_BYTES.on(client),
+            allows_no_body=ALLOWS_NO_BODY.on(client),
+            skips_gone=SKIPS_GONE.on(client),
+            cleans_counted=CLEANS_COUNTED.on(client),
+            cleans_guarded=CLEANS_GUARDED.on(client),
+            copies_origin=COPIES_ORIGIN.on(client),
+            orderly_origin=ORDERLY_ORIGIN.on(client),
+            orderly_times=ORDERLY_TIMES.on(client),
+            orderly_topic=ORDERLY_TOPIC.on(client),
         )

@@ -1,0 +1,216 @@
+"""What a process queue holds: messages that were pulled and are not done with (PQ-*).
+
+A process queue keeps its messages in a tree by their offsets in the queue. Two numbers are kept beside it instead of
+being counted anew, the messages and the bytes of their bodies, and flow control goes by these: what makes them drift
+stops pulling, or lets too much be pulled.
+
+``top`` is the offset of the message that was put in last as a new one. It is what an emptied queue commits (plus
+one), and it is the largest offset only as long as messages come in order.
+
+Orderly listeners *take* messages out of the tree, lowest first, into a second tree, until they are committed or put
+back. Messages there are still counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.outcome import Err, Value
+from rocketmq_conformance.models.rule import Rule, Why
+
+RULES = (
+    Rule(
+        "PQ-1",
+        "Putting messages into a process queue inserts them by their offsets. An offset that is there already gets the "
+        "new message and is not counted again; the last one that is new becomes the top, be it the largest or not. "
+        "Answers whether consumption is to be started: something is there, and none was under way.",
+        "ProcessQueue#putMessage @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "PQ-BODY",
+        "A message without a body counts 0 bytes. Before 5.3.2 putting one that is new fails in the middle: it is in "
+        "the tree and not counted. So does removing one: no other message of the list is removed, no count changes, "
+        "and the queue commits the top all the same.",
+        "ProcessQueue#putMessage, #removeMessage, #commit @ 4.0.0, 4.2.0, 5.3.1, 5.3.2",
+    ),
+    Rule(
+        "PQ-2",
+        "Removing messages from a process queue that holds none answers -1. Otherwise the offset to commit: the "
+        "smallest that is left, or the top plus one when none is.",
+        "ProcessQueue#removeMessage @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "PQ-SIZE",
+        "The bytes of a process queue change by the body of the message that is removed, not of the one in the tree. "
+        "A drift ends when no message is left in 4.9.8 and from 5.2.0 on, else never. 4.0.0 and 4.1.0 count no bytes.",
+        "ProcessQueue#removeMessage, #commit @ 4.1.0, 4.2.0, 4.9.7, 4.9.8, 5.1.4, 5.2.0",
+    ),
+    Rule(
+        "PQ-3",
+        "Taking moves the lowest messages aside, and ends consumption when there are none. A commit forgets all that "
+        "is aside and answers the largest of their offsets plus one; with nothing aside it fails. A rollback puts all "
+        "of them back, making messages consumed again the given ones; what is aside stays counted.",
+        "ProcessQueue#takeMessages, #commit, #rollback, #makeMessageToConsumeAgain @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+)
+
+#: What a commit fails with, for want of messages or of a body.
+FAILED = Err("RUNTIME")
+
+
+class Message(NamedTuple):
+    """A message as the client holds it."""
+
+    #: Tells two messages with the same offset apart: one was pulled after the other.
+    serial: int
+    queue: int
+    offset: int
+    #: Bytes of the body; 0 for none.
+    size: int
+    #: How often it was tried before.
+    times: int
+    #: When a listener began with it, ms of the case's clock; None before.
+    begun: int | None = None
+
+
+Tree = Mapping[int, Message]
+_EMPTY: Tree = MappingProxyType({})
+
+
+class Cached(NamedTuple):
+    """One process queue."""
+
+    queue: int
+    dropped: bool = False
+    tree: Tree = _EMPTY
+    #: What an orderly listener has taken.
+    taken: Tree = _EMPTY
+    #: Was consumption started?
+    consuming: bool = False
+    total: int = 0
+    size: int = 0
+    top: int = 0
+
+
+_PUT = {
+    (new, dispatch): Why(("PQ-1",), f"{new}, {'starts' if dispatch else 'no start'}")
+    for new in ("new", "some known", "all known", "below the top")
+    for dispatch in (True, False)
+}
+_PUT_FAILED = Why(("PQ-1", "PQ-BODY"), "no body")
+
+
+def look(rules: ClientRules, cached: Cached) -> tuple[Value, ...]:
+    """What flow control sees: messages, bytes (None: not counted), the span of offsets, and whether any is there."""
+    _, _, tree, _, _, total, size, _ = cached
+    if not tree:
+        return total, size if rules.counts_bytes else None, 0, False
+    return total, size if rules.counts_bytes else None, max(tree) - min(tree), True
+
+
+def put(rules: ClientRules, cached: Cached, messages: Sequence[Message]) -> tuple[Cached, bool | None, Why]:
+    """PQ-1: whether consumption is to be started; None when it fails."""
+    queue, dropped, known, taken, consuming, total, size, top = cached
+    tree = {**known}
+    new = 0
+    kind = "new"
+    for message in messages:
+        offset = message.offset
+        if offset in tree:
+            tree[offset] = message
+            continue
+        tree[offset] = message
+        new += 1
+        if offset < top:
+            kind = "below the top"
+        top = offset
+        if message.size == 0 and rules.counts_bytes and not rules.allows_no_body:
+            return Cached(queue, dropped, tree, taken, consuming, total, size, top), None, _PUT_FAILED
+        size += message.size
+    if new < len(messages):
+        kind = "some known" if new else "all known"
+    starts = not consuming
+    return Cached(queue, dropped, tree, taken, True, total + new, size, top), starts, _PUT[kind, starts]
+
+
+def remove(rules: ClientRules, cached: Cached, messages: Sequence[Message]) -> tuple[Cached, int]:
+    """PQ-2: the offset to commit, -1 for none."""
+    queue, dropped, known, taken, consuming, total, size, top = cached
+    if not known:
+        return cached, -1
+    tree = {**known}
+    removed = 0
+    for message in messages:
+        if tree.pop(message.offset, None) is not None:
+            if message.size == 0 and rules.counts_bytes and not rules.allows_no_body:
+                return Cached(queue, dropped, tree, taken, consuming, total, size, top), top + 1
+            removed += 1
+            size -= message.size
+    total -= removed
+    if total == 0 and rules.resets_bytes:
+        size = 0
+    return Cached(queue, dropped, tree, taken, consuming, total, size, top), min(tree) if tree else top + 1
+
+
+def take(cached: Cached, most: int) -> tuple[Cached, tuple[Message, ...]]:
+    """PQ-3: the lowest messages, ``most`` of them."""
+    queue, dropped, tree, taken, consuming, total, size, top = cached
+    if not tree:
+        return Cached(queue, dropped, tree, taken, False, total, size, top), ()
+    lowest = sorted(tree)[:most]
+    messages = tuple([tree[offset] for offset in lowest])
+    left = {offset: message for offset, message in tree.items() if offset not in lowest}
+    aside = {**taken, **{message.offset: message for message in messages}}
+    return Cached(queue, dropped, left, aside, consuming, total, size, top), messages
+
+
+def commit(rules: ClientRules, cached: Cached) -> tuple[Cached, int | None]:
+    """PQ-3: the offset to commit; None when it fails."""
+    queue, dropped, tree, taken, consuming, total, size, top = cached
+    if not taken:
+        return cached, None
+    total -= len(taken)
+    if total == 0 and rules.resets_bytes:
+        size = 0
+    else:
+        for offset in sorted(taken):
+            if taken[offset].size == 0 and rules.counts_bytes and not rules.allows_no_body:
+                return Cached(queue, dropped, tree, taken, consuming, total, size, top), None
+            size -= taken[offset].size
+    return Cached(queue, dropped, tree, _EMPTY, consuming, total, size, top), max(taken) + 1
+
+
+def rollback(cached: Cached) -> Cached:
+    """PQ-3: everything that was taken is put back."""
+    return cached._replace(tree={**cached.tree, **cached.taken}, taken=_EMPTY)
+
+
+def again(cached: Cached, messages: Sequence[Message]) -> Cached:
+    """PQ-3: these messages are put back."""
+    given = {message.offset: message for message in messages}
+    taken = {offset: message for offset, message in cached.taken.items() if offset not in given}
+    return cached._replace(tree={**cached.tree, **given}, taken=taken)
+
+
+def cleared(cached: Cached) -> Cached:
+    """Everything is forgotten, as when the group's offsets are reset; who consumes goes on."""
+    return Cached(cached.queue, cached.dropped, consuming=cached.consuming)
+
+
+def known(cached: Cached, messages: Sequence[Message]) -> Cached:
+    """What is new about messages is known of those in the tree; one that was pulled again is another message."""
+    queue, dropped, tree, taken, consuming, total, size, top = cached
+    found: dict[int, Message] = {}
+    for message in messages:
+        there = tree.get(message.offset)
+        if there is not None and there.serial == message.serial:
+            found[message.offset] = message
+    return Cached(queue, dropped, {**tree, **found}, taken, consuming, total, size, top)
+
+
+def lost(cached: Cached) -> Cached:
+    """Another member owns the queue now."""
+    return cached._replace(dropped=True)

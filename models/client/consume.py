@@ -1,0 +1,415 @@
+"""A consumer with a concurrent listener: batches in, results out in any order, one offset per queue (CONS-1, PQ-4).
+
+What a pull brings is cached in the queue's process queue and cut into *requests*. Listeners take requests in any
+order; each ends with a status and the index of the last message that went well. Messages after that one are sent back
+to the broker, to be had again from the group's retry topic; sent back counts as done. A message that cannot be sent
+back is kept, and tried here after five seconds.
+
+What is committed is the offset below which everything is done: whatever finishes first, it never passes a message
+that is still to do. It is written increase-only, into the consumer's memory of offsets, and only while the process
+queue that the messages came from is still owned.
+
+A timer sends back messages that a listener has had for more than 15 minutes, from the lowest on, without an end of
+the listener; nothing is committed then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.client.cached import FAILED, Cached, Message, known, look, lost, put, remove
+from rocketmq_conformance.models.client.member import BROADCASTING
+from rocketmq_conformance.models.client.sent_back import Gone, sent_back
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+
+RULES = (
+    Rule(
+        "CONS-1",
+        "The result of a listener removes its messages from the process queue; the offset that this answers, if it is "
+        "none below 0, is written to the consumer's memory, increase-only.",
+        "ConsumeMessageConcurrentlyService#processConsumeResult @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-1-SPLIT",
+        "What a pull brings is cut into requests of at most the batch size, in order.",
+        "ConsumeMessageConcurrentlyService#submitConsumeRequest @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-1-ACK",
+        "Of a success, the messages up to the index that the listener gave went well: all when it gives none or one "
+        "beyond the end, none when it gives -1. An index below -1 is an error that leaves everything as it is.",
+        "ConsumeMessageConcurrentlyService#processConsumeResult @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-1-LATER",
+        "Of a failure, no message went well, whatever index the listener gave; no status at all and an exception are "
+        "failures.",
+        "ConsumeMessageConcurrentlyService#processConsumeResult, ConsumeRequest#run @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-1-BACK",
+        "In a cluster, messages that did not go well are sent back with the delay level that the listener gave, and "
+        "count as done.",
+        "ConsumeMessageConcurrentlyService#processConsumeResult, #sendMessageBack @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-1-LOCAL",
+        "A message that could not be sent back stays in the process queue, counts as tried once more, and is given to "
+        "a listener again after 5 s.",
+        "ConsumeMessageConcurrentlyService#processConsumeResult, #submitConsumeRequestLater @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-1-GONE",
+        "From 5.1.0 on, a message that is not in the process queue any more is not sent back.",
+        "ConsumeMessageConcurrentlyService#processConsumeResult @ 5.0.0, 5.1.0, 5.5.0",
+        releases="5.1.0+",
+    ),
+    Rule(
+        "CONS-1-BROADCAST",
+        "A broadcasting consumer sends nothing back: messages that did not go well are dropped, as if they had.",
+        "ConsumeMessageConcurrentlyService#processConsumeResult @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-1-DROPPED",
+        "Messages of a process queue that was dropped are not given to a listener; if it was dropped while a listener "
+        "had them, the result is discarded, and nothing is sent back.",
+        "ConsumeMessageConcurrentlyService.ConsumeRequest#run @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "PQ-4",
+        "The timer sends back, at delay level 3, the lowest message as long as a listener began with it more than 15 "
+        "minutes ago, and removes it, up to 16 of them, of a broadcasting consumer too; nothing is committed. One that "
+        "cannot be sent back stays, and keeps those above it.",
+        "ProcessQueue#cleanExpiredMsg @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "PQ-4-COUNT",
+        "Before 4.2.0 the timer does not take what it removes off the count of messages.",
+        "ProcessQueue#cleanExpiredMsg @ 4.1.0, 4.2.0",
+        releases="4.0.0, 4.1.0",
+    ),
+    Rule(
+        "PQ-4-BEGUN",
+        "A lowest message that no listener began with ends the timer's turn; before 4.9.3 and 5.0.0-ALPHA by an error.",
+        "ProcessQueue#cleanExpiredMsg @ 4.9.2, 4.9.3, 5.0.0-PREVIEW, 5.0.0-ALPHA",
+    ),
+)
+
+SUCCESS, LATER, NOTHING, RAISES = "CONSUME_SUCCESS", "RECONSUME_LATER", "null", "raise"
+#: Ms after which a listener has had a message for too long.
+TIMEOUT = 900_000
+#: What happens while a listener has the messages: nothing, its queue is lost and won again, or it takes so many ms,
+#: and then the timer has its turn.
+CALM, LOSES, IN_TIME, TIMES_OUT = "nothing", "loses", "in time", "times out"
+LONG = {IN_TIME: TIMEOUT, TIMES_OUT: 960_000}
+#: Ms until a message that was not sent back is tried here.
+LOCAL_DELAY = 5_000
+#: Most messages that the timer cleans up in a turn, and their delay level.
+TURN, CLEAN_LEVEL = 16, 3
+#: The queues of the case: two of a topic, and one of the retry topic.
+OWNED = (0, 1, 3)
+NO_OFFSET = -1
+#: What the timer ends with that meets a message without a beginning.
+NOT_BEGUN = Err("ILLEGAL_ARGUMENT")
+
+Request = tuple[int, tuple[Message, ...]]
+#: The first process queues: numbers by queue, and what is in them.
+_NUMBERS = MappingProxyType({queue: number for number, queue in enumerate(OWNED)})
+_NEW = MappingProxyType({number: Cached(queue) for number, queue in enumerate(OWNED)})
+
+
+class ConsumeState(NamedTuple):
+    """One consumer. Process queues have numbers, in the order in which they were made."""
+
+    broadcasts: bool = False
+    #: Its most tries; -1: it does not say.
+    max_times: int = -1
+    #: Messages of a request at most.
+    batch: int = 3
+    #: The process queue of each queue.
+    owned: Mapping[int, int] = _NUMBERS
+    cached: Mapping[int, Cached] = _NEW
+    #: What waits for a listener.
+    requests: tuple[Request, ...] = ()
+    #: What will wait again: when, in ms of the case's clock.
+    later: tuple[tuple[int, Request], ...] = ()
+    #: Offsets by queue.
+    memory: Mapping[int, int] = MappingProxyType({})
+    now: int = 0
+    #: Messages that were pulled so far.
+    pulled: int = 0
+
+
+BEGIN = Why(("CONS-1-SPLIT",), "begins")
+TICK = whys(("CONS-1-LOCAL", "CONS-1-SPLIT"), "nothing due", "given again")
+DROP = Why(("CONS-DROP",), "queue lost and won again")
+UPDATE = Why(("OFF-UPD-1",), "set by the application")
+REMOVE = whys(("PQ-2", "PQ-SIZE"), "nothing there", "none left", "some left")
+_NONE = Why(("CONS-1-SPLIT",), "nothing waits")
+_DROPPED = whys(("CONS-1-DROPPED",), "before", "meanwhile")
+_INDEX = Why(("CONS-1-ACK",), "index below -1")
+_CLEANED = Why(("PQ-4",), "nothing there")
+_CLEAN_KINDS = {
+    kind: Why(rules, kind)
+    for kind, rules in (
+        ("too young", ("PQ-4",)),
+        ("sent back", ("PQ-4", "CONS-BACK")),
+        ("sent back as a copy", ("PQ-4", "CONS-BACK-COPY", "CONS-BACK-ORIGIN")),
+        ("sent back, still counted", ("PQ-4", "PQ-4-COUNT", "CONS-BACK")),
+        ("not sent back", ("PQ-4", "CONS-BACK-COPY", "CONS-BACK-BODY")),
+        ("not begun", ("PQ-4-BEGUN",)),
+        ("not begun, error", ("PQ-4-BEGUN",)),
+    )
+}
+#: Reasons of results by (status, what became of messages that did not go well, what was committed).
+_ENDS = {
+    "all went well": (),
+    "sent back": ("CONS-1-BACK", "CONS-BACK"),
+    "copied": ("CONS-1-BACK", "CONS-BACK-COPY", "CONS-BACK-ORIGIN"),
+    "kept": ("CONS-1-LOCAL", "CONS-BACK-COPY", "CONS-BACK-BODY"),
+    "some kept": ("CONS-1-LOCAL", "CONS-1-BACK", "CONS-BACK"),
+    "gone before": ("CONS-1-GONE",),
+    "dropped by broadcast": ("CONS-1-BROADCAST",),
+}
+_COMMITS = {"nothing there": (), "first": (), "raised": (), "not raised": ("OFF-UPD-1",)}
+_RESULTS = {
+    (success, end, commit): Why(
+        (
+            "CONS-1",
+            "CONS-1-ACK" if success else "CONS-1-LATER",
+            *by,
+            *(() if commit == "nothing there" else ("PQ-2", "PQ-SIZE", "PQ-BODY")),
+            *also,
+        ),
+        f"{'success' if success else 'failure'}, {end}, {commit}",
+    )
+    for success in (True, False)
+    for end, by in _ENDS.items()
+    for commit, also in _COMMITS.items()
+}
+
+
+def split(number: int, messages: tuple[Message, ...], batch: int) -> tuple[Request, ...]:
+    """CONS-1-SPLIT: the requests of what was pulled."""
+    return tuple([(number, messages[at : at + batch]) for at in range(0, len(messages), batch)])
+
+
+def begun(messages: tuple[Message, ...], now: int) -> tuple[Message, ...]:
+    """The messages once a listener has them."""
+    return tuple(
+        [Message(serial, queue, offset, size, times, now) for serial, queue, offset, size, times, _ in messages]
+    )
+
+
+class ConsumeModel:
+    """The rules for one profile; every method is pure."""
+
+    __slots__ = ("rules",)
+
+    def __init__(self, profile: Profile) -> None:
+        self.rules = ClientRules.of(profile)
+
+    def begin(self, state: ConsumeState, mode: str, max_times: int, batch: int) -> Answer[ConsumeState]:
+        """A new consumer with new process queues."""
+        return ConsumeState(mode == BROADCASTING, max_times, batch), None, BEGIN
+
+    def put(
+        self, state: ConsumeState, queue: int, offsets: tuple[int, ...], size: int, times: int
+    ) -> Answer[ConsumeState]:
+        """PQ-1, CONS-1-SPLIT: whether consumption is to be started, and the look of the process queue."""
+        broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
+        number = owned[queue]
+        messages = tuple(
+            [Message(pulled + at, queue, offset, size, times) for at, offset in enumerate(offsets, start=1)]
+        )
+        after, starts, why = put(self.rules, cached[number], messages)
+        if starts is not None:
+            requests += split(number, messages, batch)
+        state = ConsumeState(
+            broadcasts,
+            max_times,
+            batch,
+            owned,
+            {**cached, number: after},
+            requests,
+            later,
+            memory,
+            now,
+            pulled + len(offsets),
+        )
+        if starts is None:
+            return state, FAILED, why
+        return state, (starts, *look(self.rules, after)), why
+
+    def consume(
+        self, state: ConsumeState, at: int, status: str, ack: int | None, level: int, back_fault: str, meanwhile: str
+    ) -> Answer[ConsumeState]:
+        """CONS-1: the offsets that the listener saw (None: it was not asked), the offset in memory, the look of the
+        process queue, and what reached the broker."""
+        broadcasts, max_times, batch, owned, caches, requests, later, memory, now, pulled = state
+        if not requests:
+            return state, None, _NONE
+        place = min(at, len(requests) - 1)
+        number, messages = requests[place]
+        requests = requests[:place] + requests[place + 1 :]
+        cached = caches[number]
+        queue = cached.queue
+        if cached.dropped:
+            state = ConsumeState(broadcasts, max_times, batch, owned, caches, requests, later, memory, now, pulled)
+            return state, (None, memory.get(queue, NO_OFFSET), *look(self.rules, cached), ()), _DROPPED["before"]
+        seen = tuple([message.offset for message in messages])
+        began = now
+        if meanwhile != CALM or not self.rules.allows_no_body:  # else what stays in the queue is told below
+            cached = known(cached, begun(messages, began))
+        gone: list[Gone] = []
+        success = status == SUCCESS
+        result: Result = None
+        if meanwhile == LOSES:
+            cached = lost(cached)
+            owned, caches = {**owned, queue: len(caches)}, {**caches, len(caches): Cached(queue)}
+            memory = {other: offset for other, offset in memory.items() if other != queue}
+            why = _DROPPED["meanwhile"]
+        else:
+            if meanwhile in LONG:
+                now += LONG[meanwhile]
+                cached, _, _ = self._clean(max_times, now, cached, back_fault, gone)
+            last = -1
+            if success:
+                last = len(messages) - 1 if ack is None else min(ack, len(messages) - 1)
+            if last < -1:
+                result, why = FAILED, _INDEX
+                cached = known(cached, begun(messages, began))
+            else:
+                bad = messages[last + 1 :]
+                end = "all went well"
+                if bad and broadcasts:
+                    end = "dropped by broadcast"
+                elif bad:
+                    kept, end = self._send_back(max_times, cached, bad, began, level, back_fault, gone)
+                    if kept:
+                        serials = {message.serial for message in kept}
+                        messages = tuple([message for message in messages if message.serial not in serials])
+                        cached = known(cached, kept)
+                        later = (*later, (now + LOCAL_DELAY, (number, kept)))
+                cached, offset = remove(self.rules, cached, messages)
+                old = memory.get(queue)
+                if offset < 0:
+                    commit = "nothing there"
+                elif old is not None and offset <= old:
+                    commit = "not raised"
+                else:
+                    commit = "first" if old is None else "raised"
+                    memory = {**memory, queue: offset}
+                why = _RESULTS[success, end, commit]
+        state = ConsumeState(
+            broadcasts, max_times, batch, owned, {**caches, number: cached}, requests, later, memory, now, pulled
+        )
+        if result is None:
+            back = tuple(sorted(gone)) if gone else ()
+            result = (seen, memory.get(queue, NO_OFFSET), *look(self.rules, cached), back)
+        return state, result, why
+
+    def _send_back(
+        self,
+        max_times: int,
+        cached: Cached,
+        bad: tuple[Message, ...],
+        began: int,
+        level: int,
+        fault: str,
+        gone: list[Gone],
+    ) -> tuple[tuple[Message, ...], str]:
+        """CONS-1-BACK: the messages that are kept, tried once more, and what happened."""
+        rules = self.rules
+        kept: list[Message] = []
+        end = "gone before"
+        for message in bad:
+            if rules.skips_gone and message.offset not in cached.tree:
+                continue
+            back = sent_back(message, level, max_times, fault, rules.copies_origin)
+            if back is None:
+                serial, queue, offset, size, times, _ = message
+                kept.append(Message(serial, queue, offset, size, times + 1, began))
+            else:
+                end = "copied" if back[0] == "copy" else "sent back"
+                gone.append(back)
+        if kept:
+            end = "some kept" if gone and end != "gone before" else "kept"
+        return tuple(kept), end
+
+    def clean(self, state: ConsumeState, queue: int, back_fault: str) -> Answer[ConsumeState]:
+        """PQ-4: the look of the process queue, and what reached the broker."""
+        number = state.owned[queue]
+        gone: list[Gone] = []
+        cached, failed, why = self._clean(state.max_times, state.now, state.cached[number], back_fault, gone)
+        state = state._replace(cached={**state.cached, number: cached})
+        if failed:
+            return state, NOT_BEGUN, why
+        return state, (*look(self.rules, cached), tuple(sorted(gone))), why
+
+    def _clean(
+        self, max_times: int, now: int, cached: Cached, fault: str, gone: list[Gone]
+    ) -> tuple[Cached, bool, Why]:
+        """The process queue afterwards, and whether the timer failed."""
+        kind = ""
+        for _ in range(min(len(cached.tree), TURN)):
+            lowest = min(cached.tree)
+            message = cached.tree[lowest]
+            if message.begun is None:
+                failed = not self.rules.cleans_guarded
+                return cached, failed, _CLEAN_KINDS["not begun, error" if failed else "not begun"]
+            if now - message.begun <= TIMEOUT:
+                kind = kind or "too young"
+                break
+            back = sent_back(message, CLEAN_LEVEL, max_times, fault, self.rules.copies_origin)
+            if back is None:
+                kind = kind or "not sent back"
+                continue
+            gone.append(back)
+            if self.rules.cleans_counted:
+                kind = "sent back as a copy" if back[0] == "copy" else "sent back"
+                cached, _ = remove(self.rules, cached, (message,))
+            else:
+                kind = "sent back, still counted"
+                cached = cached._replace(tree={at: kept for at, kept in cached.tree.items() if at != lowest})
+        return cached, False, _CLEAN_KINDS[kind] if kind else _CLEANED
+
+    def tick(self, state: ConsumeState, millis: int) -> Answer[ConsumeState]:
+        """CONS-1-LOCAL: how many requests wait."""
+        broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
+        now += millis
+        due = [entry for entry in later if entry[0] <= now]
+        for _, (number, messages) in sorted(due, key=lambda entry: entry[0]):
+            requests += split(number, messages, batch)
+        if due:
+            later = tuple([entry for entry in later if entry[0] > now])
+        state = ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled)
+        return state, len(requests), TICK["given again" if due else "nothing due"]
+
+    def drop(self, state: ConsumeState, queue: int) -> Answer[ConsumeState]:
+        """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and what
+        memory held of the queue is forgotten."""
+        number = len(state.cached)
+        old = state.owned[queue]
+        cached = {**state.cached, old: lost(state.cached[old]), number: Cached(queue)}
+        memory = {other: offset for other, offset in state.memory.items() if other != queue}
+        return state._replace(owned={**state.owned, queue: number}, cached=cached, memory=memory), None, DROP
+
+    def update(self, state: ConsumeState, queue: int, offset: int) -> Answer[ConsumeState]:
+        """An application sets an offset."""
+        return state._replace(memory={**state.memory, queue: offset}), None, UPDATE
+
+    def remove(self, state: ConsumeState, queue: int, offsets: tuple[int, ...], size: int) -> Answer[ConsumeState]:
+        """PQ-2: the offset to commit, and the look of the process queue."""
+        number = state.owned[queue]
+        messages = [Message(0, queue, offset, size, 0) for offset in offsets]
+        there = bool(state.cached[number].tree)
+        cached, offset = remove(self.rules, state.cached[number], messages)
+        kind = "nothing there" if not there else "some left" if cached.tree else "none left"
+        state = state._replace(cached={**state.cached, number: cached})
+        return state, (offset, *look(self.rules, cached)), REMOVE[kind]

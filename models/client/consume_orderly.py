@@ -1,0 +1,299 @@
+"""A consumer with an orderly listener: one batch of a queue at a time, lowest first, until none is left (CONS-2).
+
+A pull that finds a queue idle starts its *run*. A run takes batches, one after the other, and gives each to the
+listener, until the queue is empty, or the listener wants to wait: then what it had is put back, and another run is
+planned. With automatic commit every batch that is not put back is committed when it is done with; without it, batches
+pile up aside until the listener says COMMIT or ROLLBACK.
+
+What a commit answers overwrites the offset in memory, down too.
+
+A message that was tried as often as the consumer allows goes to the group's retry topic, whose broker makes it a dead
+letter; only a batch of nothing but such messages is done with instead of being tried again.
+
+The queues of this consumer are locked; what happens without a lock is about locks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.client.cached import (
+    FAILED,
+    Cached,
+    Message,
+    again,
+    cleared,
+    commit,
+    look,
+    lost,
+    put,
+    rollback,
+    take,
+)
+from rocketmq_conformance.models.client.consume import NO_OFFSET, OWNED
+from rocketmq_conformance.models.client.layout import QUEUES
+from rocketmq_conformance.models.client.member import BROADCASTING
+from rocketmq_conformance.models.client.sent_back import Gone, copied, first_topic, refused
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+
+RULES = (
+    Rule(
+        "CONS-2",
+        "A run gives a queue's messages to the listener in order, a batch at a time, until none is left, the listener "
+        "suspends or rolls back, or the process queue is dropped; no other run of the queue begins before that.",
+        "ConsumeMessageOrderlyService.ConsumeRequest#run @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-2-AUTO",
+        "With automatic commit SUCCESS commits, and COMMIT and ROLLBACK do the same.",
+        "ConsumeMessageOrderlyService#processConsumeResult @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-2-MANUAL",
+        "Without automatic commit SUCCESS leaves the batch aside, COMMIT commits all that is aside, and ROLLBACK puts "
+        "it back and suspends.",
+        "ConsumeMessageOrderlyService#processConsumeResult @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-2-SUSPEND",
+        "SUSPEND, no status and an exception put the batch back, and another run begins after as many ms as the "
+        "listener gave: 1000 for -1, at least 10 and at most 30000.",
+        "ConsumeMessageOrderlyService#processConsumeResult, #submitConsumeRequestLater @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-2-TIMES",
+        "Suspending counts every message of the batch as tried once more, but one that was tried as often as allowed "
+        "is sent to the retry topic; unless that fails it is not counted. When all of a batch went there the batch "
+        "is not put back: it is committed, or left aside without automatic commit. Without a limit none goes there.",
+        "ConsumeMessageOrderlyService#checkReconsumeTimes, #getMaxReconsumeTimes @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-2-COPY",
+        "The copy that goes to the retry topic has the delay level 3 plus the times that the message was tried. Before "
+        "5.1.1 it is counted as tried no more often than the message, before 4.9.4 and 5.0.0 the id of a message that "
+        "is no copy itself is lost, and before 4.5.1 one of the retry topic names that topic as its first.",
+        "ConsumeMessageOrderlyService#sendMessageBack @ 4.5.0, 4.5.1, 4.9.3, 4.9.4, 5.0.0-ALPHA, 5.0.0, 5.1.0, 5.1.1",
+    ),
+    Rule(
+        "CONS-2-COMMIT",
+        "What a commit answers is written to memory, over a larger offset too, unless the process queue was dropped. A "
+        "commit with nothing aside, as after a reset, ends the run with an error: no other run begins, whatever is "
+        "pulled.",
+        "ConsumeMessageOrderlyService#processConsumeResult, ProcessQueue#commit @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+)
+
+SUCCESS, COMMIT, ROLLBACK = "SUCCESS", "COMMIT", "ROLLBACK"
+SUSPEND, NOTHING, RAISES = "SUSPEND_CURRENT_QUEUE_A_MOMENT", "null", "raise"
+#: What happens while the listener has the first batch of a run: nothing, its queue is lost and won again, or its
+#: messages are cleared for a reset.
+CALM, LOSES, CLEARS = "nothing", "loses", "clears"
+#: Ms of a suspension: when the listener does not say, at least, at most.
+SUSPENSION, SHORTEST, LONGEST = 1_000, 10, 30_000
+#: Most tries when the consumer does not say.
+ENDLESS = (1 << 31) - 1
+#: The first process queues: numbers by queue, and what is in them.
+_NUMBERS = MappingProxyType({queue: number for number, queue in enumerate(OWNED)})
+_NEW = MappingProxyType({number: Cached(queue) for number, queue in enumerate(OWNED)})
+
+
+class OrderlyState(NamedTuple):
+    """One consumer. Process queues have numbers, in the order in which they were made."""
+
+    broadcasts: bool = False
+    #: Its most tries; -1: it does not say.
+    max_times: int = -1
+    #: Messages of a batch at most.
+    batch: int = 2
+    #: The process queue of each queue.
+    owned: Mapping[int, int] = _NUMBERS
+    cached: Mapping[int, Cached] = _NEW
+    #: Runs that begin, by the number of the process queue.
+    runs: tuple[int, ...] = ()
+    #: Runs that begin later: when, in ms of the case's clock, and the number.
+    later: tuple[tuple[int, int], ...] = ()
+    #: Offsets by queue.
+    memory: Mapping[int, int] = MappingProxyType({})
+    now: int = 0
+    #: Messages that were pulled so far.
+    pulled: int = 0
+
+
+BEGIN = Why(("CONS-2",), "begins")
+TICK = whys(("CONS-2-SUSPEND",), "no run due", "another run")
+DROP = Why(("CONS-DROP",), "orderly queue lost and won again")
+CLEAR = Why(("PQ-3",), "cleared")
+UPDATE = Why(("OFF-UPD-1",), "set by the application")
+_NONE = Why(("CONS-2",), "no run")
+_DROPPED = Why(("CONS-2",), "dropped before the run")
+_EMPTY = Why(("CONS-2", "PQ-3"), "run of nothing")
+#: How a run ends, and by which rules beside those of its statuses.
+_ENDS = {
+    "emptied": (),
+    "dropped": (),
+    "waits": ("CONS-2-SUSPEND",),
+    "waits, sent on": ("CONS-2-SUSPEND", "CONS-2-TIMES", "CONS-2-COPY"),
+    "sent on": ("CONS-2-TIMES", "CONS-2-COPY"),
+    "error": ("PQ-BODY",),
+}
+_RUNS = {
+    (automatic, end): Why(
+        ("CONS-2", "PQ-3", "CONS-2-COMMIT", "CONS-2-AUTO" if automatic else "CONS-2-MANUAL", *by),
+        f"{'automatic' if automatic else 'manual'}, {end}",
+    )
+    for automatic in (True, False)
+    for end, by in _ENDS.items()
+}
+
+
+class OrderlyModel:
+    """The rules for one profile; every method is pure."""
+
+    __slots__ = ("rules",)
+
+    def __init__(self, profile: Profile) -> None:
+        self.rules = ClientRules.of(profile)
+
+    def begin(self, state: OrderlyState, mode: str, max_times: int, batch: int) -> Answer[OrderlyState]:
+        """A new consumer with new process queues."""
+        return OrderlyState(mode == BROADCASTING, max_times, batch), None, BEGIN
+
+    def put(
+        self, state: OrderlyState, queue: int, offsets: tuple[int, ...], size: int, times: int
+    ) -> Answer[OrderlyState]:
+        """PQ-1: whether a run begins, and the look of the process queue."""
+        broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled = state
+        number = owned[queue]
+        messages = [Message(pulled + at, queue, offset, size, times) for at, offset in enumerate(offsets, start=1)]
+        after, starts, why = put(self.rules, cached[number], messages)
+        if starts:
+            runs = (*runs, number)
+        cached, pulled = {**cached, number: after}, pulled + len(offsets)
+        state = OrderlyState(broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled)
+        if starts is None:
+            return state, FAILED, why
+        return state, (starts, *look(self.rules, after)), why
+
+    def consume(
+        self,
+        state: OrderlyState,
+        at: int,
+        first: str,
+        then: str,
+        automatic: bool,
+        suspension: int,
+        back_fault: str,
+        meanwhile: str,
+    ) -> Answer[OrderlyState]:
+        """CONS-2: the batches that the listener saw (None: it was not asked), the offset in memory, the look of the
+        process queue, and what reached the broker."""
+        broadcasts, max_times, batch, owned, caches, runs, later, memory, now, pulled = state
+        if not runs:
+            return state, None, _NONE
+        place = min(at, len(runs) - 1)
+        number = runs[place]
+        runs = runs[:place] + runs[place + 1 :]
+        cached = caches[number]
+        queue = cached.queue
+        seen: list[tuple[int, ...]] = []
+        gone: list[Gone] = []
+        end = "dropped"
+        while not cached.dropped:
+            cached, messages = take(cached, batch)
+            if not messages:
+                end = "sent on" if gone else "emptied"
+                break
+            status = then if seen else first
+            if not seen:
+                if meanwhile == LOSES:
+                    cached = lost(cached)
+                    owned, caches = {**owned, queue: len(caches)}, {**caches, len(caches): Cached(queue)}
+                    memory = {other: offset for other, offset in memory.items() if other != queue}
+                elif meanwhile == CLEARS:
+                    cached = cleared(cached)
+            seen.append(tuple([message.offset for message in messages]))
+            waits = False
+            if status == ROLLBACK and not automatic:
+                cached, waits = rollback(cached), True
+            elif status not in (SUCCESS, COMMIT, ROLLBACK):
+                tried, waits = self._tried(max_times, messages, back_fault, gone)
+                if waits:
+                    cached = again(cached, tried)
+            if waits:
+                later = (*later, (now + suspended(suspension), number))
+                end = "waits, sent on" if gone else "waits"
+                break
+            if automatic or status == COMMIT:
+                cached, offset = commit(self.rules, cached)
+                if offset is None:
+                    end = "error"
+                    break
+                if not cached.dropped:
+                    memory = {**memory, queue: offset}
+        state = OrderlyState(
+            broadcasts, max_times, batch, owned, {**caches, number: cached}, runs, later, memory, now, pulled
+        )
+        if end == "error":
+            return state, FAILED, _RUNS[automatic, end]
+        why = _RUNS[automatic, end] if seen else _DROPPED if cached.dropped else _EMPTY
+        batches = tuple(seen) if seen or not cached.dropped else None
+        told = (batches, memory.get(queue, NO_OFFSET), *look(self.rules, cached), tuple(sorted(gone)))
+        return state, told, why
+
+    def _tried(
+        self, max_times: int, messages: tuple[Message, ...], fault: str, gone: list[Gone]
+    ) -> tuple[tuple[Message, ...], bool]:
+        """CONS-2-TIMES: the messages afterwards, and whether they are tried again."""
+        rules = self.rules
+        most = ENDLESS if max_times == -1 else max_times
+        tried: list[Message] = []
+        waits = False
+        for message in messages:
+            serial, queue, offset, size, times, begun = message
+            if times >= most and size and not refused(fault, offset):
+                topic = first_topic(queue) if rules.orderly_topic else QUEUES[queue].topic
+                copy_times = times + 1 if rules.orderly_times else times
+                gone.append(copied(message, topic, most, copy_times, rules.orderly_origin))
+                tried.append(message)
+            else:
+                waits = True
+                tried.append(Message(serial, queue, offset, size, times + 1, begun))
+        return tuple(tried), waits
+
+    def tick(self, state: OrderlyState, millis: int) -> Answer[OrderlyState]:
+        """CONS-2-SUSPEND: how many runs are to begin."""
+        now = state.now + millis
+        due = sorted((entry for entry in state.later if entry[0] <= now), key=lambda entry: entry[0])
+        if not due:
+            return state._replace(now=now), len(state.runs), TICK["no run due"]
+        runs = (*state.runs, *[number for _, number in due])
+        later = tuple([entry for entry in state.later if entry[0] > now])
+        return state._replace(now=now, runs=runs, later=later), len(runs), TICK["another run"]
+
+    def drop(self, state: OrderlyState, queue: int) -> Answer[OrderlyState]:
+        """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and what
+        memory held of the queue is forgotten."""
+        number = len(state.cached)
+        old = state.owned[queue]
+        cached = {**state.cached, old: lost(state.cached[old]), number: Cached(queue)}
+        memory = {other: offset for other, offset in state.memory.items() if other != queue}
+        return state._replace(owned={**state.owned, queue: number}, cached=cached, memory=memory), None, DROP
+
+    def clear(self, state: OrderlyState, queue: int) -> Answer[OrderlyState]:
+        """A reset forgets the messages of a queue; answers the look of the process queue."""
+        number = state.owned[queue]
+        cached = cleared(state.cached[number])
+        return state._replace(cached={**state.cached, number: cached}), look(self.rules, cached), CLEAR
+
+    def update(self, state: OrderlyState, queue: int, offset: int) -> Answer[OrderlyState]:
+        """An application sets an offset."""
+        return state._replace(memory={**state.memory, queue: offset}), None, UPDATE
+
+
+def suspended(millis: int) -> int:
+    """CONS-2-SUSPEND: ms until another run begins."""
+    return min(max(SUSPENSION if millis == -1 else millis, SHORTEST), LONGEST)

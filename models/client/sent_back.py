@@ -1,0 +1,104 @@
+"""Messages that go back to the broker: a request that names them, and a copy of them when that fails (CONS-BACK-*).
+
+What reaches the broker is told as tuples that begin with "back" or "copy":
+
+==== ==========================================================================================
+back where the message lies, the topic that it counts as, delay level, its id, most tries
+copy the same, the id that it had when it was first sent ("" for none), and how often it was tried
+==== ==========================================================================================
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from rocketmq_conformance.models.client.cached import Message
+from rocketmq_conformance.models.client.layout import QUEUES, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.rule import Rule
+
+RULES = (
+    Rule(
+        "CONS-BACK",
+        "A message is sent back by a request that names where it lies, its id, the topic that it was first sent to, "
+        "the delay level, the group and how often it may be tried: 16 times unless the consumer says otherwise.",
+        "DefaultMQPushConsumerImpl#sendMessageBack, MQClientAPIImpl#consumerSendMessageBack @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-BACK-COPY",
+        "When the request fails for any reason, a copy of the message is sent to the group's retry topic, at delay "
+        "level 3 plus the times that it was tried, and counted as tried once more. Only when that fails too was it not "
+        "sent back.",
+        "DefaultMQPushConsumerImpl#sendMessageBack @ 4.0.0, 4.9.8, 5.0.0, 5.5.0",
+    ),
+    Rule(
+        "CONS-BACK-BODY",
+        "A message without a body cannot go back as a copy: the client's own producer sends nothing without a body.",
+        "DefaultMQPushConsumerImpl#sendMessageBack, Validators#checkMessage @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-BACK-ORIGIN",
+        "A copy names the id of the message that it stands for if that was a copy itself; the id of a message that is "
+        "none is lost before 5.4.0.",
+        "DefaultMQPushConsumerImpl#sendMessageBackAsNormalMessage @ 4.9.8, 5.3.3, 5.4.0, 5.5.0",
+    ),
+)
+
+#: How the broker plays messages that come back: it takes them; refuses the request and takes the copy; refuses both;
+#: refuses both of messages at odd offsets, as if these were larger than it takes.
+BACK_FAULTS = ("answer", "copy", "refuse", "odd")
+#: Where messages lie in the commit log: as far apart as this by queue.
+LIES_APART = 1000
+#: Most tries when the consumer does not say.
+TRIES = 16
+#: The delay level of a copy that was never tried before.
+FIRST_LEVEL = 3
+
+Gone = tuple[Value, ...]
+
+
+def lies_at(message: Message) -> int:
+    """The offset of a message in the commit log, in bytes as far as the client knows."""
+    return (message.queue + 1) * LIES_APART + message.offset
+
+
+@lru_cache
+def message_id(queue: int, offset: int) -> str:
+    """The id of a message."""
+    return f"ID-{queue}-{offset}"
+
+
+@lru_cache
+def origin_id(queue: int, offset: int) -> str:
+    """The id that a message of the retry topic had when it was first sent; "" for other messages."""
+    return f"ORIGIN-{offset}" if QUEUES[queue].topic == RETRY_TOPIC else ""
+
+
+@lru_cache
+def first_topic(queue: int) -> str:
+    """The topic that messages of a queue were first sent to."""
+    return TOPIC if QUEUES[queue].topic == RETRY_TOPIC else QUEUES[queue].topic
+
+
+def refused(fault: str, offset: int) -> bool:
+    """Does the broker take this message in no way?"""
+    return fault == "refuse" or (fault == "odd" and offset % 2 == 1)
+
+
+def sent_back(message: Message, level: int, max_times: int, fault: str, keeps_origin: bool) -> Gone | None:
+    """CONS-BACK: what reaches the broker of a message, at a delay level, None when nothing that it takes does;
+    ``max_times`` -1: the consumer does not say."""
+    _, queue, offset, size, times, _ = message
+    if refused(fault, offset) or (fault == "copy" and not size):
+        return None
+    most = TRIES if max_times == -1 else max_times
+    if fault != "copy":
+        return "back", lies_at(message), first_topic(queue), level, message_id(queue, offset), most
+    return copied(message, first_topic(queue), most, times + 1, keeps_origin)
+
+
+def copied(message: Message, topic: str, most: int, times: int, keeps_origin: bool) -> Gone:
+    """A copy of a message, as it reaches the retry topic."""
+    _, queue, offset, _, tried, _ = message
+    origin = origin_id(queue, offset) or (message_id(queue, offset) if keeps_origin else "")
+    return "copy", lies_at(message), topic, FIRST_LEVEL + tried, origin, most, times
