@@ -8,8 +8,7 @@ from rocketmq_conformance.conformance.port.backlog import Backlog, Pulled
 from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET, OffsetTable
 from rocketmq_conformance.conformance.port.transport import NoRouteError, Transport
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.models.client.layout import BROKER, GROUP
-from rocketmq_conformance.models.client.sent_back import LIES_APART, first_topic, message_id, origin_id
+from rocketmq_conformance.models.client.layout import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
 
 RETRY_TOPIC = f"%RETRY%{GROUP}"
@@ -19,6 +18,14 @@ OWNED = (0, 1, 3)
 TIMEOUT, LOCAL_DELAY = 15 * 60_000, 5_000
 #: Ms that the slow listeners of a plan take.
 SLOW = {"in time": 15 * 60_000, "times out": 16 * 60_000}
+
+#: What the consumer knows of a message besides its offset, by queue: where the queue's messages lie in the commit log,
+#: how their ids begin, the topic that they were first sent to, and how the ids begin that they had then, if they are
+#: copies.
+_PLACES = {queue: (queue + 1) * 1000 for queue in OWNED}
+_IDS = {queue: f"ID-{queue}-" for queue in OWNED}
+_TOPICS = {queue: "T" if QUEUES[queue].topic == RETRY_TOPIC else QUEUES[queue].topic for queue in OWNED}
+_ORIGINS = {queue: "ORIGIN-" if QUEUES[queue].topic == RETRY_TOPIC else _IDS[queue] for queue in OWNED}
 
 _BACK, _SEND = int(Request.CONSUMER_SEND_MSG_BACK), int(Request.SEND_MESSAGE_V2)
 _UNREACHABLE = (TimeoutError, ConnectionError, NoRouteError)
@@ -40,22 +47,22 @@ class Returns:
         return {
             "group": GROUP,
             "originTopic": self.topic(message),
-            "offset": str((message.queue + 1) * LIES_APART + message.offset),
+            "offset": str(_PLACES[message.queue] + message.offset),
             "delayLevel": str(level),
-            "originMsgId": message_id(message.queue, message.offset),
+            "originMsgId": f"{_IDS[message.queue]}{message.offset}",
             "maxReconsumeTimes": str(self.most),
         }
 
     def topic(self, message: Pulled) -> str:
         """The topic that a message was first sent to."""
-        return first_topic(message.queue)
+        return _TOPICS[message.queue]
 
     def send_copy(self, message: Pulled, most: int) -> bool:
         """To the group's retry topic; a message without a body is none."""
         if not message.size:
             return False
         properties = {
-            "KEYS": str((message.queue + 1) * LIES_APART + message.offset),
+            "KEYS": str(_PLACES[message.queue] + message.offset),
             "RETRY_TOPIC": self.topic(message),
             "ORIGIN_MESSAGE_ID": self.origin(message),
             "DELAY": str(self.delay(message)),
@@ -82,7 +89,7 @@ class Returns:
 
     def origin(self, message: Pulled) -> str:
         """The id that a message had when it was first sent."""
-        return origin_id(message.queue, message.offset) or message_id(message.queue, message.offset)
+        return f"{_ORIGINS[message.queue]}{message.offset}"
 
     def ask(self, code: int, fields: dict[str, str]) -> bool:
         """Was the request granted?"""
