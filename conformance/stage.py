@@ -6,13 +6,14 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case
+from rocketmq_conformance.conformance.adapter import REAL, VIRTUAL, Adapter, AdapterError, CannotRunError, Case
 from rocketmq_conformance.conformance.messages import Ear, Overheard, world_did
 from rocketmq_conformance.conformance.remoting.server import ScriptedServer
 from rocketmq_conformance.conformance.world import World
@@ -23,6 +24,8 @@ from rocketmq_conformance.suites.suite import Row, Suite
 
 #: Seconds that one operation may take before the adapter counts as hanging.
 PATIENCE = 60.0
+#: Ms that are waited for when an implementation has a real clock.
+LONGEST_WAIT = 2_000
 
 
 class Stage:
@@ -32,6 +35,8 @@ class Stage:
         self.adapter = adapter
         self.profile = profile
         self.patience = patience
+        #: What the adapter says of its clock.
+        self.clock = VIRTUAL
         self.world = World(profile)
         #: Called whenever the adapter is about to be asked: a sign of life for whoever watches.
         self.beat: Callable[[], None] = _nothing
@@ -74,13 +79,27 @@ class Stage:
         self.world.fault = getattr(operation, "fault", "answer")
         self.world.bound_fault = getattr(operation, "bound_fault", "answer")
         self.world.list_fault = getattr(operation, "list_fault", "answer")
+        self.world.lock_fault = getattr(operation, "lock_fault", "answer")
+        millis = getattr(operation, "millis", 0)
+        if millis and self.clock == REAL:
+            return self._wait(millis)
         with self.guarded(str(operation)):
             outcome = self.adapter.apply(operation)
+        if millis and isinstance(outcome, Ok):
+            self.world.pass_time(millis)
         if not isinstance(outcome, (Ok, Err, Unsupported)):
             raise AdapterError(
                 f"The adapter answered {_short(outcome)} to {operation}: apply must return Ok, Err or Unsupported."
             )
         return self._with_effect(form, outcome)
+
+    def _wait(self, millis: int) -> Outcome:
+        """Time passes by itself for whoever has a real clock, unless that takes too long."""
+        if millis > LONGEST_WAIT:
+            return Unsupported(f"its clock is real, and {millis / 1000:g} s are too long to wait")
+        time.sleep(millis / 1000)
+        self.world.pass_time(millis)
+        return Ok()
 
     @contextmanager
     def listening(self) -> Iterator[Ear]:
@@ -104,6 +123,8 @@ class Stage:
 
     def calls(self, suite: Suite) -> list[Callable[..., Result]] | None:
         """Plain callables for every operation of a suite, if the adapter offers them; faults and effects included."""
+        if self.clock == REAL:
+            return None
         offer = getattr(self.adapter, "calls", None)
         offered = offer(suite) if offer else None
         if offered is None:
@@ -182,8 +203,11 @@ class Stage:
         fault = names.index("fault") if "fault" in names else None
         bound = names.index("bound_fault") if "bound_fault" in names else None
         listed = names.index("list_fault") if "list_fault" in names else None
+        locked = names.index("lock_fault") if "lock_fault" in names else None
+        if names == ["millis"]:
+            return self._timed(call)
         effect, commits = form.effect, form.commits
-        if fault is None and bound is None and listed is None and not effect and not commits:
+        if not effect and not commits and all(at is None for at in (fault, bound, listed, locked)):
             return call
 
         def armed(*args: Any) -> Result:
@@ -193,8 +217,10 @@ class Stage:
                 world.bound_fault = args[bound]
             if listed is not None:
                 world.list_fault = args[listed]
+            if locked is not None:
+                world.lock_fault = args[locked]
             result = call(*args)
-            world.fault = world.bound_fault = world.list_fault = "answer"
+            world.fault = world.bound_fault = world.list_fault = world.lock_fault = "answer"
             if effect:
                 stored = world.take_commits()
                 return result if type(result) is Err else stored
@@ -203,6 +229,14 @@ class Stage:
             return result
 
         return armed
+
+    def _timed(self, call: Callable[..., Result]) -> Callable[..., Result]:
+        def timed(millis: int) -> Result:
+            result = call(millis)
+            self.world.pass_time(millis)
+            return result
+
+        return timed
 
     def _name_server(self) -> str:
         if self._server is None:

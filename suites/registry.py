@@ -14,6 +14,7 @@ _MODULES = (
     "start_lite_pull",
     "start_pull",
     "rebalance",
+    "rebalance_orderly",
     "broker_offsets",
     "broker_search",
     "broker_admin",

@@ -23,6 +23,7 @@ CLIENT_SUITES = [
     "start-lite-pull",
     "start-pull",
     "rebalance",
+    "rebalance-orderly",
 ]
 
 

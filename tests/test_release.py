@@ -12,8 +12,20 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release, Switch
 
 #: Releases in the order in which rules see them.
-ORDER = ("4.0.0", "4.2.0", "4.6.0", "4.6.1", "4.8.0", "4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.8", "5.0.0-PREVIEW")
-ORDER += ("5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0")
+ORDER = ("4.0.0", "4.2.0", "4.6.0", "4.6.1", "4.8.0", "4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5", "4.9.8")
+ORDER += (
+    "5.0.0-PREVIEW",
+    "5.0.0-ALPHA",
+    "5.0.0",
+    "5.1.0",
+    "5.1.4",
+    "5.2.0",
+    "5.3.1",
+    "5.3.2",
+    "5.3.3",
+    "5.4.0",
+    "5.5.0",
+)
 
 #: First releases of 4.x and 5.x that have a switch, and the first of 5.x without it: the table of the notes.
 TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
@@ -33,6 +45,11 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "reports_balance": (None, "5.0.0-PREVIEW", None),
     "balances_all": (None, "5.2.0", None),
     "nothing_is_unknown": (None, "5.5.0", None),
+    "born_locked": ("4.9.5", "5.0.0-PREVIEW", None),
+    "asks_again": (None, "5.0.0-PREVIEW", None),
+    "broadcasts_unlocked": (None, "5.3.2", None),
+    "skips_dropped": (None, "5.0.0-PREVIEW", None),
+    "unlocks_idle": (None, "5.2.0", None),
 }
 
 

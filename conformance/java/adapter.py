@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.allocation import JavaAllocation
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
     from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
+    from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
     from rocketmq_conformance.conformance.java.rebalance import JavaGroup
 
 #: First release with a lite pull consumer (S29).
@@ -39,6 +40,7 @@ class JavaClient:
         self._consumer: JavaConsumer | None = None
         self._local: JavaLocalStore | None = None
         self._group: JavaGroup | None = None
+        self._orderly: JavaOrderlyGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -47,7 +49,8 @@ class JavaClient:
         if self.release.release < _LITE_PULL:
             unsupported["start-lite-pull"] = f"client {self.version} has no lite pull consumer"
         if self.via == "tcp":
-            unsupported["rebalance"] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
+            for name in ("rebalance", "rebalance-orderly"):
+                unsupported[name] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
         name = "java-client" if self.via == "call" else "java-client via tcp"
         return Hello(name, self.version, client=self.version, unsupported=unsupported, sides=("pure", "client"))
 
@@ -60,6 +63,8 @@ class JavaClient:
                 self._calls = self._local_calls(case)
             case "rebalance":
                 self._calls = self._group_calls(case)
+            case "rebalance-orderly":
+                self._calls = self._orderly_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -125,3 +130,12 @@ class JavaClient:
             self._turns = self._group.calls()
         self._group.begin(case)
         return self._turns
+
+    def _orderly_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._orderly is None:
+            from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
+
+            self._orderly = JavaOrderlyGroup(self.release)
+            self._ordered = self._orderly.calls()
+        self._orderly.begin(case)
+        return self._ordered

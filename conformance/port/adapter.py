@@ -9,6 +9,7 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
+from rocketmq_conformance.conformance.port.orderly import OrderlyRebalancer
 from rocketmq_conformance.conformance.port.rebalance import Rebalancer
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
 from rocketmq_conformance.conformance.port.start import StartPosition
@@ -26,6 +27,7 @@ PARTS: dict[str, str] = {
     "start-lite-pull": "start",
     "start-pull": "start",
     "rebalance": "rebalancer",
+    "rebalance-orderly": "orderly_rebalancer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -34,6 +36,7 @@ CLASSES: dict[str, type] = {
     "local_store": LocalOffsetStore,
     "start": StartPosition,
     "rebalancer": Rebalancer,
+    "orderly_rebalancer": OrderlyRebalancer,
 }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.port import (
     allocation_mutants,
     local_mutants,
+    orderly_mutants,
     rebalance_mutants,
     start_mutants,
     store_mutants,
 )
 from rocketmq_conformance.conformance.port.mutant import Mutant
 
-_MODULES = (allocation_mutants, store_mutants, local_mutants, start_mutants, rebalance_mutants)
+_MODULES = (allocation_mutants, store_mutants, local_mutants, start_mutants, rebalance_mutants, orderly_mutants)
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for module in _MODULES for mutant in module.MUTANTS}

@@ -39,9 +39,9 @@ EXHAUSTIVE = frozenset({"4.7.1", "4.9.8", "5.1.4", "5.5.0"})
 #: Releases that are also run statefully; 5.4.0 because it reads its own offset files differently (OFF-L-INT).
 STATEFUL = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.4.0", "5.5.0"})
 CASES = 300
-#: The suite that has no decision tables, because what it is about takes several steps; how many cases every release
-#: plays of it.
-REBALANCE, REBALANCE_CASES = "rebalance", 100
+#: The suites that have no decision tables, because what they are about takes several steps; how many cases every
+#: release plays of them.
+STEPPED = {"rebalance": 100, "rebalance-orderly": 60}
 SEED = 20240101
 #: Seconds of sampled allocations per release.
 SAMPLED = 1.0
@@ -65,8 +65,8 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
         for suite in _client_suites(stage, profile):
             if stateful:
                 _play(stage, profile, client_side, suite, _plans(suite, profile, CASES))
-            elif suite.name == REBALANCE:
-                _play(stage, profile, client_side, suite, _plans(suite, profile, REBALANCE_CASES))
+            elif suite.name in STEPPED:
+                _play(stage, profile, client_side, suite, _plans(suite, profile, STEPPED[suite.name]))
         return [pure, client_side]
     finally:
         stage.close()

@@ -27,6 +27,11 @@ ROOM_CHECK_SHARED = Switch("S02", "MACHINE_ROOM shares the check of all strategi
 REPORTS_BALANCE = Switch("S08", "a rebalance says whether it is balanced", None, "5.0.0-PREVIEW")
 BALANCES_ALL = Switch("S10", "balanced means every topic, not the last one", None, "5.2.0")
 NOTHING_IS_UNKNOWN = Switch("R01", "a rebalance takes no queues and an empty list for unknown ones", None, "5.5.0")
+BORN_LOCKED = Switch("S07", "a new process queue counts as locked", "4.9.5", "5.0.0-PREVIEW")
+ASKS_AGAIN = Switch("S07", "a round that is refused a lock asks for another one soon", None, "5.0.0-PREVIEW")
+BROADCASTS_UNLOCKED = Switch("S11", "a broadcasting member locks nothing", None, "5.3.2")
+SKIPS_DROPPED = Switch("S12", "dropped queues are neither locked again nor unlocked in the end", None, "5.0.0-PREVIEW")
+UNLOCKS_IDLE = Switch("S13", "a lost queue is unlocked once no listener has it, or by force", None, "5.2.0")
 HASHES = Switch("S03", "CONSISTENT_HASH exists", "4.1.0", "5.0.0-PREVIEW")
 NEARBY = Switch("S04", "MACHINE_ROOM_NEARBY exists", "4.3.0", "5.0.0-PREVIEW")
 
@@ -52,6 +57,11 @@ class ClientRules:
     reports_balance: bool
     balances_all: bool
     nothing_is_unknown: bool
+    born_locked: bool
+    asks_again: bool
+    broadcasts_unlocked: bool
+    skips_dropped: bool
+    unlocks_idle: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -74,4 +84,9 @@ class ClientRules:
             reports_balance=REPORTS_BALANCE.on(client),
             balances_all=BALANCES_ALL.on(client),
             nothing_is_unknown=NOTHING_IS_UNKNOWN.on(client),
+            born_locked=BORN_LOCKED.on(client),
+            asks_again=ASKS_AGAIN.on(client),
+            broadcasts_unlocked=BROADCASTS_UNLOCKED.on(client),
+            skips_dropped=SKIPS_DROPPED.on(client),
+            unlocks_idle=UNLOCKS_IDLE.on(client),
         )
