@@ -31,7 +31,7 @@ from rocketmq_conformance.suites.suite import Row, Suite
 #: What the seeded tier must reach: times Hypothesis, and steps per second.
 TIMES, RATE = 40, 300_000
 #: The same for suites whose steps do more: a round of rebalance asks for three lists and as many offsets as it likes.
-REQUIRED = {"rebalance": (20, 100_000)}
+REQUIRED = {"rebalance": (20, 100_000), "rebalance-orderly": (18, 60_000)}
 PROFILE = Profile()
 
 

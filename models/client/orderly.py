@@ -148,7 +148,7 @@ class OrderlyModel:
         def handle(state: OrderlyState, *args: Any) -> Answer[OrderlyState]:
             before, locks, later = state
             after, result, why = handler(before, *args)
-            return OrderlyState(after, locks, later), result, why
+            return (state if after is before else OrderlyState(after, locks, later)), result, why
 
         return handle
 
@@ -402,10 +402,13 @@ def _received(who: Member, queue: int, offset: int) -> Member:
 
 
 def _having(who: Member, queue: int, owned: ProcessQueue) -> Member:
-    return who._replace(table={**who.table, queue: owned})
+    client, mode, where, strategy, topics, seen, memory, table, taken, made = who
+    return Member(client, mode, where, strategy, topics, seen, memory, {**table, queue: owned}, taken, made)
 
 
 def _with(state: OrderlyState, member: int, who: Member, locks: Locks) -> OrderlyState:
+    if who is state.group.members[member] and locks is state.locks:
+        return state
     return OrderlyState(group.changed(state.group, member, who), locks, state.later)
 
 
