@@ -34,6 +34,7 @@ TIMES, RATE = 40, 300_000
 #: likes, and the result of a listener sends messages back.
 REQUIRED = {
     "rebalance": (20, 100_000),
+    "rebalance-orderly": (18, 60_000),
     "pull": (20, 100_000),
     "consume": (14, 65_000),
     "consume-orderly": (20, 100_000),

@@ -28,6 +28,10 @@ class CannotRunError(Exception):
     """The implementation cannot be judged here (no Java, no jars, no broker); one sentence with what to do."""
 
 
+#: What clocks implementations have.
+VIRTUAL, REAL = "virtual", "real"
+
+
 @dataclass(frozen=True)
 class Hello:
     """What an implementation says of itself."""
@@ -42,6 +46,9 @@ class Hello:
     unsupported: dict[str, str] = field(default_factory=dict)
     #: Sides that it has: "pure", "client", "broker".
     sides: tuple[str, ...] = ("pure", "client", "broker")
+    #: VIRTUAL: its timers go by the ``tick`` operations of the plan, which take no time; REAL: they cannot be made to,
+    #: and a plan's time is waited for, as far as that is short.
+    clock: str = VIRTUAL
 
     def refuses(self, suite: Suite) -> str:
         """Why the suite cannot be played, or ""."""

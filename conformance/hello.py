@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Hello
+from rocketmq_conformance.conformance.adapter import REAL, VIRTUAL, AdapterError, Hello
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST
@@ -16,6 +16,9 @@ def hello_of(stage: Stage) -> Hello:
         said = stage.adapter.hello()
     if not isinstance(said, Hello):
         raise AdapterError(f"The adapter's hello() answered {said!r}: it must return a Hello.")
+    if said.clock not in (VIRTUAL, REAL):
+        raise AdapterError(f"The adapter's hello() says that its clock is {said.clock!r}: say {VIRTUAL!r} or {REAL!r}.")
+    stage.clock = said.clock
     return said
 
 

@@ -6,16 +6,17 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case
+from rocketmq_conformance.conformance.adapter import REAL, VIRTUAL, Adapter, AdapterError, CannotRunError, Case
 from rocketmq_conformance.conformance.messages import Ear, Overheard, world_did
 from rocketmq_conformance.conformance.remoting.server import ScriptedServer
-from rocketmq_conformance.conformance.world import World
+from rocketmq_conformance.conformance.world import FAULTS, World
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.operation import Form, Side
@@ -23,6 +24,8 @@ from rocketmq_conformance.suites.suite import Row, Suite
 
 #: Seconds that one operation may take before the adapter counts as hanging.
 PATIENCE = 60.0
+#: Ms that are waited for when an implementation has a real clock.
+LONGEST_WAIT = 2_000
 
 
 class Stage:
@@ -32,6 +35,8 @@ class Stage:
         self.adapter = adapter
         self.profile = profile
         self.patience = patience
+        #: What the adapter says of its clock.
+        self.clock = VIRTUAL
         self.world = World(profile)
         #: Called whenever the adapter is about to be asked: a sign of life for whoever watches.
         self.beat: Callable[[], None] = _nothing
@@ -71,17 +76,28 @@ class Stage:
         if row[0] not in self._offered(suite):
             return Unsupported(f"{self.profile} does not have it")
         operation = suite.operation(row)
-        self.world.fault = getattr(operation, "fault", "answer")
-        self.world.bound_fault = getattr(operation, "bound_fault", "answer")
-        self.world.list_fault = getattr(operation, "list_fault", "answer")
-        self.world.back_fault = getattr(operation, "back_fault", "answer")
+        for fault in FAULTS:
+            setattr(self.world, fault, getattr(operation, fault, "answer"))
+        millis = getattr(operation, "millis", 0)
+        if millis and self.clock == REAL:
+            return self._wait(millis)
         with self.guarded(str(operation)):
             outcome = self.adapter.apply(operation)
+        if millis and isinstance(outcome, Ok):
+            self.world.pass_time(millis)
         if not isinstance(outcome, (Ok, Err, Unsupported)):
             raise AdapterError(
                 f"The adapter answered {_short(outcome)} to {operation}: apply must return Ok, Err or Unsupported."
             )
         return self._with_effect(form, outcome)
+
+    def _wait(self, millis: int) -> Outcome:
+        """Time passes by itself for whoever has a real clock, unless that takes too long."""
+        if millis > LONGEST_WAIT:
+            return Unsupported(f"its clock is real, and {millis / 1000:g} s are too long to wait")
+        time.sleep(millis / 1000)
+        self.world.pass_time(millis)
+        return Ok()
 
     @contextmanager
     def listening(self) -> Iterator[Ear]:
@@ -105,6 +121,8 @@ class Stage:
 
     def calls(self, suite: Suite) -> list[Callable[..., Result]] | None:
         """Plain callables for every operation of a suite, if the adapter offers them; faults and effects included."""
+        if self.clock == REAL:
+            return None
         offer = getattr(self.adapter, "calls", None)
         offered = offer(suite) if offer else None
         if offered is None:
@@ -180,25 +198,19 @@ class Stage:
 
     def _armed(self, form: Form, call: Callable[..., Result]) -> Callable[..., Result]:
         world, names = self.world, [name for name, _ in form.domains]
-        fault = names.index("fault") if "fault" in names else None
-        bound = names.index("bound_fault") if "bound_fault" in names else None
-        listed = names.index("list_fault") if "list_fault" in names else None
-        back = names.index("back_fault") if "back_fault" in names else None
+        if names == ["millis"]:
+            return self._timed(call)
+        faults = [(fault, names.index(fault)) for fault in FAULTS if fault in names]
         effect, commits = form.effect, form.commits
-        if fault is None and bound is None and listed is None and back is None and not effect and not commits:
+        if not faults and not effect and not commits:
             return call
 
         def armed(*args: Any) -> Result:
-            if fault is not None:
-                world.fault = args[fault]
-            if bound is not None:
-                world.bound_fault = args[bound]
-            if listed is not None:
-                world.list_fault = args[listed]
-            if back is not None:
-                world.back_fault = args[back]
+            for fault, at in faults:
+                setattr(world, fault, args[at])
             result = call(*args)
-            world.fault = world.bound_fault = world.list_fault = world.back_fault = "answer"
+            for fault, _ in faults:
+                setattr(world, fault, "answer")
             if effect:
                 stored = world.take_commits()
                 return result if type(result) is Err else stored
@@ -208,6 +220,14 @@ class Stage:
             return result
 
         return armed
+
+    def _timed(self, call: Callable[..., Result]) -> Callable[..., Result]:
+        def timed(millis: int) -> Result:
+            result = call(millis)
+            self.world.pass_time(millis)
+            return result
+
+        return timed
 
     def _name_server(self) -> str:
         if self._server is None:

@@ -12,20 +12,27 @@ from functools import lru_cache
 
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.returns import RETURNS, taken_back
+from rocketmq_conformance.models.broker import lock
 from rocketmq_conformance.models.broker.commit import commit_offset
+from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import LOWER, max_offset, min_offset, search
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.group import ROUTES, readable
 from rocketmq_conformance.models.client.layout import BROKER, CLIENTS, GROUP, LOST, NEGATIVE, QUEUES
+from rocketmq_conformance.models.client.orderly import STRANGER
 from rocketmq_conformance.models.client.rebalance import NO_ROUTE, answered
 from rocketmq_conformance.models.client.sent_back import Gone
 from rocketmq_conformance.models.client.world import reshaped, world
+from rocketmq_conformance.models.message_queue import MessageQueue, Queue
 from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.models.profile import Profile
 
 Answered = tuple[int, str, dict[str, str], bytes]
+
+#: The faults that an operation can arm, by the names of its fields and of the world's attributes.
+FAULTS = ("fault", "bound_fault", "list_fault", "back_fault", "lock_fault")
 
 _INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST}
 _QUERY = int(Request.QUERY_CONSUMER_OFFSET)
@@ -35,6 +42,8 @@ _MIN = int(Request.GET_MIN_OFFSET)
 _SEARCH = int(Request.SEARCH_OFFSET_BY_TIMESTAMP)
 _ROUTE = int(Request.GET_ROUTEINFO_BY_TOPIC)
 _LIST = int(Request.GET_CONSUMER_LIST_BY_GROUP)
+_LOCK = int(Request.LOCK_BATCH_MQ)
+_UNLOCK = int(Request.UNLOCK_BATCH_MQ)
 #: Requests of members that are accepted and change nothing: the list is the world's to change.
 _GREETINGS = frozenset({int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)})
 _BOUNDS = frozenset({_MAX, _MIN, _SEARCH})
@@ -56,6 +65,11 @@ class World:
         self.list_fault = "answer"
         #: The same for messages that come back (see ``models.client.sent_back.BACK_FAULTS``).
         self.back_fault = "answer"
+        #: The same for locks and unlocks (see ``layout.LOCK_FAULTS``).
+        self.lock_fault = "answer"
+        #: The locks of the broker, and its clock: ms since the case began.
+        self.locks: Locks = NO_LOCKS
+        self.now = 0
         #: Readable queues of each topic's route; no entry or -1: there is no route.
         self.routes: Mapping[str, int] = ROUTES
         #: The client ids that the broker lists.
@@ -76,7 +90,10 @@ class World:
     def begin(self) -> None:
         """Begin a case."""
         self.state = _BEGINNING
-        self.fault = self.bound_fault = self.list_fault = self.back_fault = "answer"
+        for fault in FAULTS:
+            setattr(self, fault, "answer")
+        self.locks = NO_LOCKS
+        self.now = 0
         self.routes = ROUTES
         self.listed = CLIENTS
         self._commits = []
@@ -106,6 +123,8 @@ class World:
                 return response
             if code == _LIST:
                 return self._members()
+            if code in (_LOCK, _UNLOCK):
+                return self._lock(code, body)
             if code == _ROUTE:
                 return self._route(ext["topic"])
             if code in _GREETINGS:
@@ -156,6 +175,21 @@ class World:
             return _faulty("SYSTEM_ERROR" if self.list_fault == "answer" else self.list_fault)
         return 0, "", {}, _list_text(listed)
 
+    def _lock(self, code: int, body: bytes) -> Answered:
+        """The queues that a client holds from now on, or nothing when it gives them back."""
+        if self.lock_fault != "answer":
+            return _faulty(self.lock_fault)
+        group, client, queues = _asked(body)
+        if code == _LOCK:
+            self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self.now)
+            return _answered(granted) if isinstance(granted, Err) else (0, "", {}, _granted_text(granted))
+        self.locks, failed, _ = lock.unlock_batch(self.locks, group, client, queues)
+        return _answered(failed) if isinstance(failed, Err) else (0, "", {}, b"")
+
+    def pass_time(self, millis: int) -> None:
+        """Time passes for the broker."""
+        self.now += millis
+
     # --- operations of the world -------------------------------------------------------------------------
 
     def commit_elsewhere(self, queue: int, offset: int) -> Result:
@@ -178,6 +212,33 @@ class World:
         """Give a topic's route so many readable queues, or as many as there are; -1 takes the route away."""
         self.routes = {**self.routes, topic: readable(topic, queues)}
         return None
+
+    def forget_locks(self) -> Result:
+        """Forget all locks, as a broker does that restarts."""
+        self.locks = NO_LOCKS
+        return None
+
+    def lock_elsewhere(self, queue: int, restarted: bool) -> Result:
+        """A client of the group that is no member asks for a lock, of a broker that may have just restarted."""
+        if restarted:
+            self.forget_locks()
+        self.locks = lock.lock(self.locks, GROUP, STRANGER, QUEUES[queue], self.now)[0]
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _asked(body: bytes) -> tuple[str, str | None, tuple[Queue, ...]]:
+    """Group, client and queues of a request to lock or unlock."""
+    asked = json.loads(body)
+    queues = [MessageQueue(queue["topic"], queue["brokerName"], queue["queueId"]) for queue in asked["mqSet"]]
+    return asked["consumerGroup"], asked.get("clientId"), tuple(queues)
+
+
+@lru_cache(maxsize=1024)
+def _granted_text(granted: tuple[Queue, ...]) -> bytes:
+    """The body that answers a request to lock."""
+    queues = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
+    return json.dumps({"lockOKMQSet": queues}).encode()
 
 
 @lru_cache(maxsize=256)

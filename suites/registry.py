@@ -17,6 +17,7 @@ _MODULES = (
     "pull",
     "consume",
     "consume_orderly",
+    "rebalance_orderly",
     "broker_offsets",
     "broker_search",
     "broker_admin",

@@ -26,6 +26,7 @@ CLIENT_SUITES = [
     "pull",
     "consume",
     "consume-orderly",
+    "rebalance-orderly",
 ]
 
 

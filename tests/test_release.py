@@ -16,7 +16,7 @@ ORDER = (
     *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.5.1", "4.6.0", "4.6.1", "4.8.0"),
     *("4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5", "4.9.8"),
     *("5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.4"),
-    *("5.2.0", "5.3.2", "5.3.3", "5.4.0", "5.5.0"),
+    *("5.2.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0"),
 )
 
 #: First releases of 4.x and 5.x that have a switch, and the first of 5.x without it: the table of the notes.
@@ -54,6 +54,11 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "orderly_origin": ("4.9.4", "5.0.0", None),
     "orderly_times": (None, "5.1.1", None),
     "orderly_topic": ("4.5.1", "5.0.0-PREVIEW", None),
+    "born_locked": ("4.9.5", "5.0.0-PREVIEW", None),
+    "asks_again": (None, "5.0.0-PREVIEW", None),
+    "broadcasts_unlocked": (None, "5.3.2", None),
+    "skips_dropped": (None, "5.0.0-PREVIEW", None),
+    "unlocks_idle": (None, "5.2.0", None),
 }
 
 

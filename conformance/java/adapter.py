@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.consume import JavaConsumption
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
     from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
+    from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
     from rocketmq_conformance.conformance.java.pull import JavaPulls
     from rocketmq_conformance.conformance.java.rebalance import JavaGroup
 
@@ -46,6 +47,7 @@ class JavaClient:
         self._pulls: JavaPulls | None = None
         #: Consumers with a listener, by suite.
         self._listening: dict[str, JavaConsumption] = {}
+        self._orderly: JavaOrderlyGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -54,7 +56,8 @@ class JavaClient:
         if self.release.release < _LITE_PULL:
             unsupported["start-lite-pull"] = f"client {self.version} has no lite pull consumer"
         if self.via == "tcp":
-            unsupported["rebalance"] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
+            for name in ("rebalance", "rebalance-orderly"):
+                unsupported[name] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
             unsupported["pull"] = "pulls are stepped by hand, without sockets: judge them without via=tcp"
             for suite in _LISTENING:
                 unsupported[suite] = "consumption is stepped by hand, without sockets: judge it without via=tcp"
@@ -74,6 +77,8 @@ class JavaClient:
                 self._calls = self._pull_calls(case)
             case name if name in _LISTENING:
                 self._calls = self._listener_calls(case)
+            case "rebalance-orderly":
+                self._calls = self._orderly_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -159,3 +164,12 @@ class JavaClient:
             self._loop = self._pulls.calls()
         self._pulls.begin(case)
         return self._loop
+
+    def _orderly_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._orderly is None:
+            from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
+
+            self._orderly = JavaOrderlyGroup(self.release)
+            self._ordered = self._orderly.calls()
+        self._orderly.begin(case)
+        return self._ordered

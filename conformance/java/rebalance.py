@@ -62,7 +62,7 @@ class _Timers:
         """Nothing to stop."""
 
 
-class _Instance:
+class Instance:
     """A client instance: what the consumers of one client id in one process share."""
 
     def __init__(self, release: JavaRelease, client: str) -> None:
@@ -94,11 +94,13 @@ class _Instance:
         return list(iter(self._dispatched.poll, None))
 
 
-class _Consumer:
+class Consumer:
     """A push consumer with a concurrent listener."""
 
-    def __init__(self, group: JavaGroup, instance: _Instance, mode: str, where: str, strategy: str, now: int) -> None:
-        release, self._group, self._instance = group.release, group, instance
+    orderly = False
+
+    def __init__(self, group: JavaGroup, instance: Instance, mode: str, where: str, strategy: str, now: int) -> None:
+        release, self.group, self.instance = group.release, group, instance
         consumer = release.load("client.consumer.DefaultMQPushConsumer")(GROUP)
         consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
         model = getattr(release.load("remoting.protocol.heartbeat.MessageModel"), mode)
@@ -123,45 +125,49 @@ class _Consumer:
             self.inside.subscribe(topic, "*")
         instance.factory.registerConsumer(GROUP, self.inside)
         self.refresh()
-        self._table = self.rebalancing.getProcessQueueTable()
+        self.table = self.rebalancing.getProcessQueueTable()
         #: Pull requests by queue, the latest of each.
-        self._requests: dict[int, Any] = {}
+        self.requests: dict[int, Any] = {}
         #: When each process queue was pulled last, by queue, in ms of the case's clock.
-        self._pulled: dict[int, int] = {}
+        self.pulled: dict[int, int] = {}
         self._taken: dict[int, Any] = {}
 
     def rebalance(self, now: int) -> Result:
         """One round: (owned, dispatched, balanced)."""
-        machine = self._group.millis()
-        for entry in self._table.entrySet():
-            age = now - self._pulled[self._group.position(entry.getKey())]
+        machine = self.group.millis()
+        for entry in self.table.entrySet():
+            age = now - self.pulled[self.group.position(entry.getKey())]
             entry.getValue().setLastPullTimestamp(machine - age + SLACK)
-        balanced = self.rebalancing.doRebalance(False)
+        balanced = self.rebalancing.doRebalance(self.orderly)
         begun = []
-        for request in self._instance.dispatched():
-            queue = self._group.position(request.getMessageQueue())
-            self._requests[queue] = request
-            self._pulled[queue] = now
+        for request in self.instance.dispatched():
+            queue = self.group.position(request.getMessageQueue())
+            self.begun(queue, request, now)
             begun.append((queue, int(request.getNextOffset())))
-        owned = sorted(self._group.position(queue) for queue in self._table.keySet())
+        owned = sorted(self.group.position(queue) for queue in self.table.keySet())
         return tuple(owned), tuple(sorted(begun)), None if balanced is None else bool(balanced)
+
+    def begun(self, queue: int, request: Any, now: int) -> None:
+        """A pull request begins."""
+        self.requests[queue] = request
+        self.pulled[queue] = now
 
     def pull(self, queue: int, now: int) -> Result:
         """One turn of the pull loop."""
-        request = self._requests.get(queue)
+        request = self.requests.get(queue)
         if request is None:
             return None
         if not request.getProcessQueue().isDropped():
-            self._pulled[queue] = now
-        pulls = self._instance.remoting.pulls
+            self.pulled[queue] = now
+        pulls = self.instance.remoting.pulls
         pulls.clear()
         self.inside.pullMessage(request)
-        self._instance.timers.tasks.clear()
+        self.instance.timers.tasks.clear()
         return int(pulls[0]["queueOffset"]) if pulls else None
 
     def take(self, queue: int) -> Result:
         """A listener begins."""
-        owned = self._table.get(self._group.queues[queue])
+        owned = self.table.get(self.group.queues[queue])
         if owned is not None:
             self._taken[queue] = owned
         return owned is not None
@@ -169,10 +175,10 @@ class _Consumer:
     def finish(self, queue: int, offset: int) -> Result:
         """The end of ``processConsumeResult``: a dropped process queue's result is ignored."""
         taken = self._taken.pop(queue, None)
-        mine = self._group.queues[queue]
+        mine = self.group.queues[queue]
         if taken is not None and not taken.isDropped():
             self.store.updateOffset(mine, offset, True)
-        return int(self.store.readOffset(mine, self._group.memory))
+        return int(self.store.readOffset(mine, self.group.memory))
 
     def consume(self, queue: int, offset: int) -> Result:
         """A listener that is not slow; what another one has taken it keeps."""
@@ -185,17 +191,21 @@ class _Consumer:
 
     def refresh(self) -> None:
         """The route timer."""
-        self._instance.factory.updateTopicRouteInfoFromNameServer()
+        self.instance.factory.updateTopicRouteInfoFromNameServer()
 
     def leave(self) -> None:
         """A shutdown, as far as queues and offsets are concerned."""
         self.inside.persistConsumerOffset()
-        self._instance.factory.unregisterConsumer(GROUP)
+        self.instance.factory.unregisterConsumer(GROUP)
         self.rebalancing.destroy()
 
 
 class JavaGroup:
     """The members of a group."""
+
+    #: What members, and the client instances that they are on, are.
+    consumer = Consumer
+    instance = Instance
 
     def __init__(self, release: JavaRelease) -> None:
         self.release = release
@@ -204,16 +214,16 @@ class JavaGroup:
         self._positions = {queue: at for at, queue in enumerate(QUEUES)}
         self.memory = release.load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
         self.millis = jpype.JClass("java.lang.System").currentTimeMillis
-        self._instances: dict[tuple[int, bool], _Instance] = {}
-        self._members: list[_Consumer | None] = []
-        self._now = 0
+        self._instances: dict[tuple[int, bool], Instance] = {}
+        self.members: list[Consumer | None] = []
+        self.now = 0
         self._case: Case | None = None
 
     def begin(self, case: Case) -> None:
         """Three new members."""
         self._case = case
-        self._now = 0
-        self._members = [None] * len(CLIENTS)
+        self.now = 0
+        self.members = [None] * len(CLIENTS)
         for member in range(len(CLIENTS)):
             self.join(member, False, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG")
 
@@ -225,16 +235,16 @@ class JavaGroup:
         """A member begins anew."""
         assert self._case is not None
         if (member, twin) not in self._instances:
-            self._instances[member, twin] = _Instance(self.release, client_id(member, twin))
+            self._instances[member, twin] = self.instance(self.release, client_id(member, twin))
         instance = self._instances[member, twin]
         instance.remoting.exchange = self._case.exchange
         instance.forget()
-        self._members[member] = _Consumer(self, instance, mode, where, strategy, self._now)
+        self.members[member] = self.consumer(self, instance, mode, where, strategy, self.now)
         return None
 
     def tick(self, millis: int) -> Result:
         """Time passes."""
-        self._now += millis
+        self.now += millis
         return None
 
     def calls(self) -> dict[str, Callable[..., Result]]:
@@ -242,30 +252,30 @@ class JavaGroup:
 
         def of(do: Callable[..., Result]) -> Callable[..., Result]:
             def call(member: int, *args: Any) -> Result:
-                who = self._members[member]
+                who = self.members[member]
                 return None if who is None else do(who, *args)
 
             return call
 
         def leave(member: int) -> Result:
-            who = self._members[member]
+            who = self.members[member]
             if who is not None:
                 who.leave()
-                self._members[member] = None
+                self.members[member] = None
             return None
 
         return {
-            "rebalance": of(lambda who, *faults: who.rebalance(self._now)),
+            "rebalance": of(lambda who, *faults: who.rebalance(self.now)),
             "join": self.join,
             "leave": leave,
             "persist": of(lambda who: who.inside.persistConsumerOffset()),
             "subscribe": of(lambda who, topic: who.inside.subscribe(topic, "*")),
             "unsubscribe": of(lambda who, topic: who.inside.unsubscribe(topic)),
             "refresh": of(lambda who: who.refresh()),
-            "pull": of(lambda who, queue: who.pull(queue, self._now)),
-            "consume": of(_Consumer.consume),
-            "take": of(_Consumer.take),
-            "finish": of(_Consumer.finish),
+            "pull": of(lambda who, queue: who.pull(queue, self.now)),
+            "consume": of(Consumer.consume),
+            "take": of(Consumer.take),
+            "finish": of(Consumer.finish),
             "update": of(lambda who, queue, offset: who.inside.updateConsumeOffset(self.queues[queue], offset)),
             "tick": self.tick,
         }

@@ -36,9 +36,11 @@ class RemotingCalls:
         command.makeCustomHeaderToNet()
         fields = command.getExtFields()
         ext = {str(entry.getKey()): str(entry.getValue()) for entry in fields.entrySet()} if fields is not None else {}
+        sent = command.getBody()
+        asked = b"" if sent is None else bytes(sent)
         assert self.exchange is not None
         try:
-            code, remark, said, body = self.exchange(str(address or ""), int(command.getCode()), ext, b"", one_way)
+            code, remark, said, body = self.exchange(str(address or ""), int(command.getCode()), ext, asked, one_way)
         except TimeoutError as error:
             raise self._timeout(str(error)) from None
         except ConnectionError as error:

@@ -11,6 +11,7 @@ from rocketmq_conformance.conformance.port.allocation import Allocator
 from rocketmq_conformance.conformance.port.consume import Concurrently
 from rocketmq_conformance.conformance.port.consume_orderly import Orderly
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
+from rocketmq_conformance.conformance.port.orderly import OrderlyRebalancer
 from rocketmq_conformance.conformance.port.pull import Puller
 from rocketmq_conformance.conformance.port.rebalance import Rebalancer
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
@@ -32,6 +33,7 @@ PARTS: dict[str, str] = {
     "pull": "puller",
     "consume": "listener",
     "consume-orderly": "orderly_listener",
+    "rebalance-orderly": "orderly_rebalancer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -43,6 +45,7 @@ CLASSES: dict[str, type] = {
     "puller": Puller,
     "listener": Concurrently,
     "orderly_listener": Orderly,
+    "orderly_rebalancer": OrderlyRebalancer,
 }
 
 

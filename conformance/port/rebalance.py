@@ -63,6 +63,8 @@ class Consumer:
 class Rebalancer:
     """The members of the group, by number."""
 
+    process_queue = ProcessQueue
+
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.allocator = Allocator()
@@ -170,7 +172,7 @@ class Rebalancer:
         for queue in wanted:
             if queue not in table:
                 self.gain(consumer, queue, begun)
-                complete &= queue in table
+            complete &= queue in table and not table[queue].dropped
         return complete
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
@@ -217,7 +219,7 @@ class Rebalancer:
 
     def begin(self, consumer: Consumer, queue: int, offset: int, begun: list[tuple[int, int]]) -> None:
         """Own a queue and pull from an offset on."""
-        consumer.table[queue] = consumer.requests[queue] = ProcessQueue(offset, self.now)
+        consumer.table[queue] = consumer.requests[queue] = self.process_queue(offset, self.now)
         begun.append((queue, offset))
 
     def give_up_topics(self, consumer: Consumer) -> None:

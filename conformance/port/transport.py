@@ -28,7 +28,9 @@ class Transport(Protocol):
         """Ask the broker of this case from now on."""
         ...
 
-    def ask(self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False) -> Answered:
+    def ask(
+        self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False, body: bytes = b""
+    ) -> Answered:
         """One request; TimeoutError, ConnectionError, or NoRouteError when there is no such broker."""
         ...
 
@@ -69,10 +71,12 @@ class Calls:
             self._exchange = case.exchange
             self._addresses.clear()
 
-    def ask(self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False) -> Answered:
+    def ask(
+        self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False, body: bytes = b""
+    ) -> Answered:
         """One request."""
         address = self._addresses.get((topic, broker)) or self._look_up(topic, broker)
-        return self._exchange(address, code, ext, b"", one_way)
+        return self._exchange(address, code, ext, body, one_way)
 
     def route(self, topic: str) -> bytes:
         """The body of a topic's route; its brokers are known from then on."""
@@ -110,14 +114,16 @@ class Sockets:
             self._addresses.clear()
             self._name_server = name_server
 
-    def ask(self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False) -> Answered:
+    def ask(
+        self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False, body: bytes = b""
+    ) -> Answered:
         """One request."""
         connection = self._connected(self._address(topic, broker))
         try:
             if one_way:
-                connection.send(code, ext)
+                connection.send(code, ext, body)
                 return 0, "", {}, b""
-            answer = connection.call(code, ext, timeout=TIMEOUT)
+            answer = connection.call(code, ext, body, timeout=TIMEOUT)
         except ConnectionError:
             self._drop(connection)
             raise

@@ -135,7 +135,7 @@ class GroupModel:
         )
         if after is who:
             return state, said, why
-        return GroupState(broker, routes, listed, now, _with(members, member, after)), said, why
+        return GroupState(broker, routes, listed, now, replaced(members, member, after)), said, why
 
     def join(
         self, state: GroupState, member: int, twin: bool, mode: str, where: str, strategy: str
@@ -143,7 +143,7 @@ class GroupModel:
         """REB-BEGIN-1: the member begins, a twin with the next member's client id; a running one is gone at once."""
         began = _begun(client_id(member, twin), mode, where, strategy, state.routes)
         why = _JOIN["begins anew" if state.members[member] else "a twin begins" if twin else "begins"]
-        return _changed(state, member, began), None, why
+        return changed(state, member, began), None, why
 
     def leave(self, state: GroupState, member: int) -> Answer[GroupState]:
         """REB-END-1: the commits that reach the broker."""
@@ -152,7 +152,7 @@ class GroupModel:
             return state, (), _LEAVE["no member"]
         after, sent = self._persisted(state, who)
         why = _LEAVE["offsets sent" if sent else "nothing to send"]
-        return state._replace(broker=after.broker, members=_with(state.members, member, None)), sent, why
+        return state._replace(broker=after.broker, members=replaced(state.members, member, None)), sent, why
 
     def persist(self, state: GroupState, member: int) -> Answer[GroupState]:
         """REB-PERSIST-1: the commits that reach the broker."""
@@ -164,7 +164,7 @@ class GroupModel:
             why = _PERSIST["some forgotten"]
         else:
             why = _PERSIST["offsets sent" if sent else "nothing to send"]
-        members = _with(state.members, member, _remembering(who, after.memory))
+        members = replaced(state.members, member, _remembering(who, after.memory))
         return GroupState(after.broker, state.routes, state.listed, state.now, members), sent, why
 
     def _persisted(self, state: GroupState, who: Member) -> tuple[RemoteStore, tuple[tuple[int, int], ...]]:
@@ -179,7 +179,7 @@ class GroupModel:
             return state, None, _SUBSCRIBE["no member"]
         if topic in who.topics:
             return state, None, _SUBSCRIBE["subscribed already"]
-        return _changed(state, member, who._replace(topics=who.topics | {topic})), None, _SUBSCRIBE["subscribed"]
+        return changed(state, member, who._replace(topics=who.topics | {topic})), None, _SUBSCRIBE["subscribed"]
 
     def unsubscribe(self, state: GroupState, member: int, topic: str) -> Answer[GroupState]:
         """REB-SUB-1."""
@@ -188,7 +188,7 @@ class GroupModel:
             return state, None, _SUBSCRIBE["no member"]
         if topic not in who.topics:
             return state, None, _SUBSCRIBE["not subscribed"]
-        return _changed(state, member, who._replace(topics=who.topics - {topic})), None, _SUBSCRIBE["unsubscribed"]
+        return changed(state, member, who._replace(topics=who.topics - {topic})), None, _SUBSCRIBE["unsubscribed"]
 
     def refresh(self, state: GroupState, member: int) -> Answer[GroupState]:
         """REB-ROUTE-1."""
@@ -198,7 +198,7 @@ class GroupModel:
         seen = {**who.seen, **_heard(who.topics, state.routes)}
         if seen == who.seen:
             return state, None, _REFRESH["nothing new"]
-        return _changed(state, member, who._replace(seen=seen)), None, _REFRESH["learned"]
+        return changed(state, member, who._replace(seen=seen)), None, _REFRESH["learned"]
 
     def pull(self, state: GroupState, member: int, queue: int) -> Answer[GroupState]:
         """PULL-PRE-DROP: the offset that the member asks for, or None when it does not ask."""
@@ -211,7 +211,7 @@ class GroupModel:
         after = state
         if owned.pulled != state.now:
             table = {**who.table, queue: owned._replace(pulled=state.now)}
-            after = _changed(state, member, who._replace(table=table))
+            after = changed(state, member, who._replace(table=table))
         if QUEUES[queue].topic not in who.topics:
             return after, None, PULL["no subscription"]
         return after, owned.offset, PULL["pulled"]
@@ -224,7 +224,7 @@ class GroupModel:
         owned = who.table.get(queue)
         if owned is None:
             return state, False, TAKE["not owned"]
-        return _changed(state, member, who._replace(taken={**who.taken, queue: owned.number})), True, TAKE["taken"]
+        return changed(state, member, who._replace(taken={**who.taken, queue: owned.number})), True, TAKE["taken"]
 
     def consume(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
         """CONS-DROP: a listener takes messages and is done with them; what memory then holds, -1 for nothing."""
@@ -249,7 +249,7 @@ class GroupModel:
         owned = who.table.get(queue)
         if owned is None or owned.number != number:
             why = DROPPED["dropped" if owned is None else "dropped and added anew"]
-            return _changed(state, member, who), held, why
+            return changed(state, member, who), held, why
         return self._result(state, member, who, queue, held, offset)
 
     def _result(
@@ -257,7 +257,7 @@ class GroupModel:
     ) -> Answer[GroupState]:
         memory, _ = updated(who.memory, frozenset(), queue, offset, True)
         why = RESULT["first" if held == -1 else "raised" if offset > held else "kept"]
-        return _changed(state, member, _remembering(who, memory)), memory[queue], why
+        return changed(state, member, _remembering(who, memory)), memory[queue], why
 
     def update(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
         """OFF-UPD-1: the application sets the offset of a queue in memory, whether or not the member owns it."""
@@ -266,7 +266,7 @@ class GroupModel:
             return state, None, UPDATE["no member"]
         memory, _ = updated(who.memory, frozenset(), queue, offset, False)
         why = UPDATE["owned" if queue in who.table else "not owned"]
-        return _changed(state, member, _remembering(who, memory)), None, why
+        return changed(state, member, _remembering(who, memory)), None, why
 
     def tick(self, state: GroupState, millis: int) -> Answer[GroupState]:
         """Time passes for every member."""
@@ -293,7 +293,7 @@ class GroupModel:
         return GroupState(after.broker, state.routes, state.listed, state.now, state.members), result, why
 
 
-def _with(members: tuple[Member | None, ...], number: int, member: Member | None) -> tuple[Member | None, ...]:
+def replaced(members: tuple[Member | None, ...], number: int, member: Member | None) -> tuple[Member | None, ...]:
     return (*members[:number], member, *members[number + 1 :])
 
 
@@ -302,8 +302,8 @@ def _remembering(who: Member, memory: Mapping[int, int]) -> Member:
     return Member(client, mode, where, strategy, topics, seen, memory, table, taken, made)
 
 
-def _changed(state: GroupState, number: int, member: Member) -> GroupState:
-    return GroupState(state.broker, state.routes, state.listed, state.now, _with(state.members, number, member))
+def changed(state: GroupState, number: int, member: Member) -> GroupState:
+    return GroupState(state.broker, state.routes, state.listed, state.now, replaced(state.members, number, member))
 
 
 # --- the group as a whole ---------------------------------------------------------------------------------------

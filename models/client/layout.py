@@ -56,5 +56,8 @@ NEGATIVE = -3
 #: SUCCESS without a list.
 LIST_FAULTS = ("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", "cut")
 
+#: How the scripted broker plays requests to lock and unlock queues.
+LOCK_FAULTS = ("answer", "SYSTEM_ERROR", "silent", "cut")
+
 #: Client ids of the members of a group. Java sorts the second before the first: "0" comes before "@".
 CLIENTS = ("10.0.0.1@a", "10.0.0.10@a", "10.0.0.2@a")

@@ -45,6 +45,18 @@ class ProcessQueue(NamedTuple):
     offset: int
     #: When it was pulled last, or made: ms of the case's clock.
     pulled: int
+    #: The rest is for listeners that take messages in order. Does the client take it for locked?
+    locked: bool = True
+    #: When a broker granted the lock last, or when the process queue was made: ms of the case's clock.
+    confirmed: int = 0
+    #: Was it dropped, and is it in the table only because its listener was busy?
+    dropped: bool = False
+    #: Was its start asked for again at the first pull?
+    corrected: bool = False
+    #: Offsets of the messages that arrived and that no listener took yet, in order.
+    waiting: tuple[int, ...] = ()
+    #: The offset of the message that a listener is busy with.
+    taking: int = -1
 
 
 PULL = whys(("PULL-PRE-DROP",), "pulled", "dropped", "no subscription", "no member")

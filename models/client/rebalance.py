@@ -166,7 +166,7 @@ def answered(listed: tuple[str, ...], fault: str) -> tuple[str, ...] | None:
     return listed if fault == "answer" and listed else None
 
 
-class _Round:
+class Round:
     """A round under way: whose it is, and what it has changed so far."""
 
     __slots__ = (
@@ -233,24 +233,29 @@ class RebalanceModel:
         ``routes`` are readable queues by topic, ``listed`` the client ids that brokers list; the faults are how
         brokers play the list, queries and commits, and max.
         """
-        done = _Round(member, broker, now, fault, bound_fault)
-        members = answered(listed, list_fault)
+        done = Round(member, broker, now, fault, bound_fault)
+        said = self.go(done, routes, answered(listed, list_fault))
+        return done.after(), done.store.broker, said, reason(done.events, member.mode, self.reports)
+
+    def go(
+        self, done: Round, routes: Mapping[str, int], members: tuple[str, ...] | None
+    ) -> tuple[Value, Value, Value, Value]:
+        """A round that has begun: what it says. ``members`` are the client ids that a broker answers, if it does."""
+        member = done.member
         balanced = True
         for topic in in_order(member.topics):
             even = self._topic(done, topic, routes, members)
             balanced = even and (balanced or not self.balances_all)
         if len(member.topics) < len(TOPIC_QUEUES):
             self._truncate(done)
-        reports = self.reports
-        said = (
+        return (
             tuple(sorted(done.table)),
             tuple(sorted(done.dispatched)) if done.dispatched else (),
-            balanced if reports else None,
+            balanced if self.reports else None,
             tuple(sorted(done.commits)) if done.commits else (),
         )
-        return done.after(), done.store.broker, said, reason(done.events, member.mode, reports)
 
-    def _topic(self, done: _Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+    def _topic(self, done: Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
         """One topic; is it balanced?"""
         member = done.member
         count = done.seen.get(topic)
@@ -274,7 +279,7 @@ class RebalanceModel:
             return False
         return self._bring(done, topic, target)
 
-    def _bring(self, done: _Round, topic: str, target: tuple[int, ...]) -> bool:
+    def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is it?"""
         table, now = done.table, done.now
         done.events |= BROUGHT
@@ -282,29 +287,39 @@ class RebalanceModel:
             for queue in TOPIC_QUEUES[topic]:
                 if queue in table:
                     if queue not in target:
-                        self._drop(done, queue)
+                        self.drop(done, queue)
                     elif expired(table[queue], now):
                         done.events |= _EXPIRED
-                        self._drop(done, queue)
+                        self.drop(done, queue)
         complete = True
         for queue in target:
-            if queue not in done.table:
-                complete &= self._add(done, queue)
+            owned = done.table.get(queue)
+            complete &= self.add(done, queue) if owned is None else not owned.dropped
         return complete
 
-    def _drop(self, done: _Round, queue: int) -> None:
+    def drop(self, done: Round, queue: int) -> None:
         """REB-DROP-1, REB-REM-1."""
+        if self.send(done, queue):
+            done.store = self.store.remove(done.store, queue)[0]
+        self.remove(done, queue)
+
+    def send(self, done: Round, queue: int) -> bool:
+        """A queue is dropped: send its offset in memory, if there is one."""
         held = done.store.memory.get(queue)
         done.events |= _DROPPED
-        if held is not None:
-            done.events |= _COMMITTED
-            done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.fault)
-            if sent:  # nobody hears of a one-way commit that failed
-                done.commits.append((queue, held))
-            done.store = self.store.remove(done.store, queue)[0]
+        if held is None:
+            return False
+        done.events |= _COMMITTED
+        done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.fault)
+        if sent:  # nobody hears of a one-way commit that failed
+            done.commits.append((queue, held))
+        return True
+
+    def remove(self, done: Round, queue: int) -> None:
+        """A dropped queue leaves the table."""
         done.table = {other: kept for other, kept in done.table.items() if other != queue}
 
-    def _add(self, done: _Round, queue: int) -> bool:
+    def add(self, done: Round, queue: int) -> bool:
         """REB-ADD-1; False without a start."""
         store = self.store.remove(done.store, queue)[0]
         where = done.member.where
@@ -315,11 +330,15 @@ class RebalanceModel:
             return False
         done.events |= _ADDED
         done.made += 1
-        done.table = {**done.table, queue: ProcessQueue(done.made, offset, done.now)}
+        done.table = {**done.table, queue: self.process_queue(done, offset)}
         done.dispatched.append((queue, offset))
         return True
 
-    def _truncate(self, done: _Round) -> None:
+    def process_queue(self, done: Round, offset: int) -> ProcessQueue:
+        """What is kept of a queue that is added."""
+        return ProcessQueue(done.made, offset, done.now)
+
+    def _truncate(self, done: Round) -> None:
         """REB-TRUNC-1."""
         kept = {queue: pq for queue, pq in done.table.items() if QUEUES[queue].topic in done.member.topics}
         if len(kept) < len(done.table):

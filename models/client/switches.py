@@ -27,6 +27,11 @@ ROOM_CHECK_SHARED = Switch("S02", "MACHINE_ROOM shares the check of all strategi
 REPORTS_BALANCE = Switch("S08", "a rebalance says whether it is balanced", None, "5.0.0-PREVIEW")
 BALANCES_ALL = Switch("S10", "balanced means every topic, not the last one", None, "5.2.0")
 NOTHING_IS_UNKNOWN = Switch("R01", "a rebalance takes no queues and an empty list for unknown ones", None, "5.5.0")
+BORN_LOCKED = Switch("S07", "a new process queue counts as locked", "4.9.5", "5.0.0-PREVIEW")
+ASKS_AGAIN = Switch("S07", "a round that is refused a lock asks for another one soon", None, "5.0.0-PREVIEW")
+BROADCASTS_UNLOCKED = Switch("S11", "a broadcasting member locks nothing", None, "5.3.2")
+SKIPS_DROPPED = Switch("S12", "dropped queues are neither locked again nor unlocked in the end", None, "5.0.0-PREVIEW")
+UNLOCKS_IDLE = Switch("S13", "a lost queue is unlocked once no listener has it, or by force", None, "5.2.0")
 HASHES = Switch("S03", "CONSISTENT_HASH exists", "4.1.0", "5.0.0-PREVIEW")
 COUNTS_BYTES = Switch("C01", "a process queue counts bytes", "4.2.0", "5.0.0-PREVIEW")
 RESETS_BYTES = Switch("S38", "the bytes of an empty process queue are set to 0", "4.9.8", "5.2.0")
@@ -87,6 +92,11 @@ class ClientRules:
     orderly_origin: bool
     orderly_times: bool
     orderly_topic: bool
+    born_locked: bool
+    asks_again: bool
+    broadcasts_unlocked: bool
+    skips_dropped: bool
+    unlocks_idle: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -126,4 +136,9 @@ class ClientRules:
             orderly_origin=ORDERLY_ORIGIN.on(client),
             orderly_times=ORDERLY_TIMES.on(client),
             orderly_topic=ORDERLY_TOPIC.on(client),
+            born_locked=BORN_LOCKED.on(client),
+            asks_again=ASKS_AGAIN.on(client),
+            broadcasts_unlocked=BROADCASTS_UNLOCKED.on(client),
+            skips_dropped=SKIPS_DROPPED.on(client),
+            unlocks_idle=UNLOCKS_IDLE.on(client),
         )

@@ -1,0 +1,227 @@
+"""The suite ``rebalance-orderly``: a group of three members whose listeners take messages in order."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import orderly, orderly_round
+from rocketmq_conformance.models.client.group import owners
+from rocketmq_conformance.models.client.layout import CLIENTS
+from rocketmq_conformance.models.client.orderly import OrderlyModel, OrderlyState, beginning, held, holders
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.rebalance import (
+    CommitElsewhere,
+    Join,
+    Persist,
+    Refresh,
+    Route,
+    Subscribe,
+    Unsubscribe,
+    Update,
+)
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+MEMBER = Values(*range(len(CLIENTS)), weights=(3, 3, 1))
+QUEUE = Values(0, 5, 1, 2, 3, weights=(6, 4, 1, 1, 1))
+#: Queues that listeners are slow with.
+SLOW = Values(0, 5, weights=(2, 1))
+OFFSET = Values(0, 4, 5, 11)
+#: Lists that move queues 0 and 5 to and fro between the first two members, mostly.
+LISTS = Values((0, 1, 2), (0,), (1,), (0, 1), (1, 2), (2,), (0, 0, 1), (), weights=(4, 4, 4, 2, 1, 1, 1, 1))
+LOCK_FAULT = Values("answer", "SYSTEM_ERROR", "silent", weights=(10, 1, 1))
+FAULT = Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
+BOUND_FAULT = Values("answer", "SYSTEM_BUSY", weights=(3, 1))
+
+
+@operation(
+    "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries and "
+    "commits, `bound_fault` how it plays max, `lock_fault` how it plays locks and unlocks. Answers the queues in the "
+    "member's table, the pull requests that begin (queue and offset), whether it calls itself balanced (null: it does "
+    "not say), whether it asks for another round soon, and the commits that reached the broker.",
+    weight=20,
+    commits=True,
+)
+class Rebalance(Operation):
+    member: Annotated[int, MEMBER]
+    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "silent", weights=(14, 1, 1))]
+    fault: Annotated[str, FAULT]
+    bound_fault: Annotated[str, BOUND_FAULT]
+    lock_fault: Annotated[str, LOCK_FAULT]
+
+
+@operation("A member shuts down: answers the commits that reached the broker.", effect=True)
+class Leave(Operation):
+    member: Annotated[int, MEMBER]
+    lock_fault: Annotated[str, LOCK_FAULT]
+
+
+@operation(
+    "A member's timer renews its locks: answers the queues of its table that count as locked then.",
+    weight=8,
+)
+class Renew(Operation):
+    member: Annotated[int, MEMBER]
+    lock_fault: Annotated[str, LOCK_FAULT]
+
+
+@operation("A member's pull loop comes to a queue: answers the offset that it asks for, if it asks.", weight=6)
+class Pull(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    fault: Annotated[str, FAULT]
+    bound_fault: Annotated[str, BOUND_FAULT]
+
+
+@operation("A message arrives in a member's process queue: answers whether there is one.", weight=6)
+class Receive(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
+@operation(
+    "A message arrives, and a member's listener has its turn with the queue, and is not slow; what is due within a "
+    "second is done at once, asking for the lock too. Answers the offsets consumed, and what the offset table then "
+    "holds of the queue, -1 for nothing.",
+    weight=10,
+)
+class Consume(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+    lock_fault: Annotated[str, LOCK_FAULT]
+
+
+@operation(
+    "A message arrives, and a member's listener has its turn with the queue, and is busy with the first message that "
+    "waits: answers its offset, if it may be taken.",
+    weight=10,
+)
+class Take(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, SLOW]
+    offset: Annotated[int, OFFSET]
+    lock_fault: Annotated[str, LOCK_FAULT]
+
+
+@operation(
+    "The listener is done with the message, and goes on with those that wait: answers what `consume` does.", weight=10
+)
+class Finish(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, SLOW]
+    lock_fault: Annotated[str, LOCK_FAULT]
+
+
+@operation("Time passes, in ms, for the broker's locks as well.", weight=10)
+class Tick(Operation):
+    millis: Annotated[int, Values(10_000, 20_000, 30_000, 60_000, 130_000, weights=(3, 3, 3, 2, 2))]
+
+
+@operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=8)
+class ListMembers(Operation):
+    members: Annotated[tuple[int, ...], LISTS]
+
+
+@operation("The broker restarts: it remembers no locks.", side=Side.WORLD, weight=1)
+class ForgetLocks(Operation):
+    pass
+
+
+@operation(
+    "A client of the group that is no member asks for the lock of a queue; `restarted`: right after the broker did.",
+    side=Side.WORLD,
+    weight=4,
+)
+class LockElsewhere(Operation):
+    queue: Annotated[int, SLOW]
+    restarted: Annotated[bool, Values(False, True)]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = OrderlyModel(profile)
+    group, of_group = model.group, model.of_group
+    handlers = (
+        model.rebalance,
+        model.join,
+        model.leave,
+        model.renew,
+        of_group(group.persist),
+        of_group(group.subscribe),
+        of_group(group.unsubscribe),
+        of_group(group.refresh),
+        model.pull,
+        model.receive,
+        model.consume,
+        model.take,
+        model.finish,
+        of_group(group.update),
+        model.tick,
+        of_group(group.list_members),
+        of_group(group.route),
+        of_group(group.commit_elsewhere),
+        model.forget_locks,
+        model.lock_elsewhere,
+    )
+    return Bound(beginning(), handlers)
+
+
+def _show(state: OrderlyState) -> str:
+    told = []
+    for number, who in enumerate(state.group.members):
+        if who is None:
+            told.append(f"{number}: nobody")
+            continue
+        queues = [
+            f"{queue}{'' if owned.locked else ' unlocked'}{' dropped' if owned.dropped else ''} confirmed "
+            f"{owned.confirmed} waiting {list(owned.waiting)}"
+            for queue, owned in sorted(who.table.items())
+        ]
+        told.append(
+            f"{number}: {who.client} {who.mode} owns [{', '.join(queues)}], remembers {dict(who.memory)}, busy with "
+            f"{sorted(who.taken)}"
+        )
+    group = state.group
+    stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in group.broker.stored.items()}
+    twice = sorted(queue for queue, members in holders(state).items() if len(members) > 1)
+    nobody = sorted(queue for queue, members in owners(group).items() if not members)
+    return (
+        f"members {'; '.join(told)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
+        f"locks {held(state)}, unlocked later {state.later}, relied on twice {twice}, without owner {nobody}, "
+        f"clock {group.now}"
+    )
+
+
+SUITE = Suite(
+    name="rebalance-orderly",
+    sentence="A group of orderly consumers: who locks which queue, who may consume, and when a lock is given back.",
+    side=Side.CLIENT,
+    operations=(
+        Rebalance,
+        Join,
+        Leave,
+        Renew,
+        Persist,
+        Subscribe,
+        Unsubscribe,
+        Refresh,
+        Pull,
+        Receive,
+        Consume,
+        Take,
+        Finish,
+        Update,
+        Tick,
+        ListMembers,
+        Route,
+        CommitElsewhere,
+        ForgetLocks,
+        LockElsewhere,
+    ),
+    bind=_bind,
+    steps=60,
+    show=_show,
+    rules=tuple(rule.id for rule in (*orderly.RULES, *orderly_round.RULES)),
+)

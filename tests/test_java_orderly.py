@@ -1,0 +1,157 @@
+"""The real orderly consumers, stepped by hand: their timers, their clock, their listeners, and that they can differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from rocketmq_conformance.conformance.judge import Judge
+from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.models.client.layout import CLIENTS
+from rocketmq_conformance.models.client.orderly import LOCK_EXPIRY, held
+from rocketmq_conformance.models.client.orderly_round import UNLOCK_DELAY
+from rocketmq_conformance.models.outcome import Ok
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
+from rocketmq_conformance.suites.rebalance_orderly import SUITE
+from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.suite import Row
+
+pytestmark = pytest.mark.java
+
+RELEASES = ("4.9.8", "5.5.0")
+Adapter = Any
+
+
+@pytest.fixture(params=RELEASES)
+def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
+    from rocketmq_conformance.conformance.java.adapter import JavaClient
+
+    made = Stage(JavaClient(request.param), Profile.of(client=request.param))
+    yield made
+    made.close()
+
+
+def row(name: str, *args: Any) -> Row:
+    return SUITE.index[name], args
+
+
+def rebalance(member: int) -> Row:
+    return row("rebalance", member, "answer", "answer", "answer", "answer")
+
+
+def done(stage: Stage, *rows: Row) -> list[Any]:
+    """The values that the steps of one case answer."""
+    stage.begin(SUITE, 0)
+    outcomes = [stage.do(SUITE, step) for step in rows]
+    assert all(isinstance(outcome, Ok) for outcome in outcomes), outcomes
+    return [outcome.value for outcome in outcomes if isinstance(outcome, Ok)]
+
+
+def locked(stage: Stage) -> dict[int, str]:
+    """Who holds which queue at the scripted broker."""
+    from rocketmq_conformance.models.client.orderly import beginning
+
+    return held(beginning()._replace(locks=stage.world.locks))
+
+
+def test_members_lock_what_they_own(stage: Stage) -> None:
+    said = done(stage, *(rebalance(member) for member in range(3)))
+    assert [owned for owned, *_ in said] == [(5, 6, 8), (0, 1, 2, 3), (7,)]
+    assert locked(stage) == {queue: CLIENTS[member] for member, (owned, *_) in enumerate(said) for queue in owned}
+
+
+def test_the_timer_of_locks_is_the_real_one(stage: Stage) -> None:
+    adapter: Adapter = stage.adapter
+    done(stage, row("join", 1, False, "BROADCASTING", "CONSUME_FROM_LAST_OFFSET", "AVG"))
+    periods = [[millis for millis, _ in who.schedule.periodic] for who in adapter._orderly.members]
+    assert periods == [[20_000], [], [20_000]]
+
+
+def test_a_slow_listener_has_the_queue_until_it_is_done(stage: Stage) -> None:
+    said = done(
+        stage,
+        row("list_members", (0,)),
+        rebalance(0),
+        row("renew", 0, "answer"),
+        row("take", 0, 0, 4, "answer"),
+        row("consume", 0, 0, 5, "answer"),
+        row("list_members", (1,)),
+        rebalance(0),
+        row("finish", 0, 0, "answer"),
+        rebalance(0),
+    )
+    assert said[3:5] == [4, ((), 0)]
+    assert (said[6][0], said[8][0]) == ((0,), ())
+    assert said[7][0] == ()
+
+
+def test_a_busy_queue_is_unlocked_by_force_from_5_2_0(stage: Stage) -> None:
+    said = done(
+        stage,
+        row("list_members", (0,)),
+        rebalance(0),
+        row("take", 0, 0, 4, "answer"),
+        row("list_members", (1,)),
+        *(step for _ in range(4) for step in (row("tick", 10_000), rebalance(0))),
+        row("finish", 0, 0, "answer"),
+    )
+    assert said[2] == 4
+    kept = [owned for owned, *_ in said[5:-1:2]]
+    assert kept == ([(0,)] * 2 + [()] * 2 if str(stage.profile.client) == "5.5.0" else [(0,)] * 4)
+
+
+def test_waiting_messages_put_the_unlocking_off_before_5_2_0(stage: Stage) -> None:
+    adapter: Adapter = stage.adapter
+    done(
+        stage,
+        row("list_members", (0,)),
+        rebalance(0),
+        row("receive", 0, 0, 4),
+        row("list_members", (1,)),
+        rebalance(0),
+    )
+    due = [when for when, _ in adapter._orderly.members[0].instance.due]
+    assert (due, locked(stage)) == (([UNLOCK_DELAY], {0: CLIENTS[0]}) if due else ([], {}))
+    assert bool(due) is (str(stage.profile.client) == "4.9.8")
+    stage.do(SUITE, row("tick", UNLOCK_DELAY))
+    assert locked(stage) == {}
+
+
+def test_exactly_30_s_are_not_too_long_for_the_classes(stage: Stage) -> None:
+    adapter: Adapter = stage.adapter
+    import jpype
+
+    queue = adapter.release.load("client.impl.consumer.ProcessQueue")()
+    millis = jpype.JClass("java.lang.System").currentTimeMillis
+    found: dict[int, bool] = {}
+    for age in (LOCK_EXPIRY, LOCK_EXPIRY + 1):
+        for _ in range(10_000):
+            before = millis()
+            queue.setLastLockTimestamp(before - age)
+            expired = bool(queue.isLockExpired())
+            if millis() == before:
+                found[age] = expired
+                break
+    assert found == {LOCK_EXPIRY: False, LOCK_EXPIRY + 1: True}
+
+
+def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
+    def verdicts(profile: Profile) -> list[str]:
+        judge, drawn = Judge(SUITE, profile), sampler(SUITE, profile)
+        ended = []
+        for number in range(15):
+            stage.begin(SUITE, number)
+            ended.append(judge.judge(drawn.case(3, number, 60), lambda step: stage.do(SUITE, step)).verdict)
+        return ended
+
+    assert verdicts(stage.profile) == [CONFORMS] * 15
+    assert DIVERGES in verdicts(Profile.of(client="5.1.4"))
+
+
+def test_over_sockets_it_is_not_played() -> None:
+    from rocketmq_conformance.conformance.java.adapter import JavaClient
+
+    refused = JavaClient("5.5.0", via="tcp").hello().refuses(SUITE)
+    assert "by hand" in refused
