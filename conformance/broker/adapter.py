@@ -131,13 +131,19 @@ class Started:
 
     owned = True
 
-    def __init__(self, release: Release, make: Callable[[], Broker] | None = None, image: str = "") -> None:
-        """``image`` is one that the user named: who knows which release it holds."""
+    def __init__(
+        self,
+        release: Release,
+        make: Callable[[], Broker] | None = None,
+        image: str = "",
+        contained: bool = False,
+    ) -> None:
+        """``contained``: in a container. ``image`` is one that the user named: who knows which release it holds."""
         self.release = release
         self.image = image
         self.lease = SHORT_LEASE
         #: Does the broker ask the kit's name server for routes? One in a container does not reach it.
-        self.routed = routed(release) and make is None
+        self.routed = routed(release) and not contained
         self._make = make or self._made
         self._broker: Broker | None = None
         self._routes: RouteServer | None = None

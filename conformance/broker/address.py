@@ -75,7 +75,7 @@ def _contained(release: Release, image: str | None, java: str | None) -> Started
         place = Containers(release, image or "", int(java) if java else None)
         return Broker(release, write_aged_store, lease=SHORT_LEASE, place=place)
 
-    return Started(release, make, image or "")
+    return Started(release, make, image or "", contained=True)
 
 
 def _lease(text: str | None) -> float:

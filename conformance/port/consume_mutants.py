@@ -302,7 +302,7 @@ MUTANTS = (
     _mutant("too-small-is-none", "D93", "An index below -1 is taken for -1.", TooSmallIsNone),
     _mutant("all-or-nothing", "D93", "One bad message sends all of them back.", AllOrNothing),
     _mutant("dropped-counts", "D41", "The result of a dropped process queue counts.", DroppedCounts),
-    _mutant("consume-may-lower", "D41", "A result can lower the offset.", MayLower),
+    _mutant("consume-may-lower", "D41", "A result of a listener can lower the offset.", MayLower),
     _mutant("no-small-offsets", "D43", "Offsets 0 and 1 are not committed.", NextMayBeZero),
     _mutant("loses-unsent", "D93", "A message that could not be sent back is done with.", LosesUnsent),
     _mutant("never-tries-again", "D93", "A message that could not be sent back is never given again.", NeverTriesAgain),
