@@ -97,7 +97,8 @@ class FolkloreTeller:
                 (queue, self.cluster.send(topic, queue)) for queue in range(QUEUE_COUNT) for _ in range(ARRIVING)
             }
             consumer.await_consumed(arrived)
-        self._await_commits(group, topic, arrived)
+            consumer.commit()
+            self._await_commits(group, topic, arrived)
         rows: list[Value] = []
         for queue in range(QUEUE_COUNT):
             offsets = [offset for number, offset in consumer.given if number == queue]
@@ -129,7 +130,7 @@ class FolkloreTeller:
         return answer, tuple((queue, self._stands_at(group, OTHER, queue)) for queue in range(QUEUE_COUNT))
 
     def _await_commits(self, group: str, topic: str, consumed: set[tuple[int, int]]) -> None:
-        """What a consumer commits last it commits one way: give it time to arrive, and no more."""
+        """Consumers commit one way: give it time to arrive, and no more."""
         until = time.monotonic() + _COMMIT_LIMIT
         last = dict(sorted(consumed))
         while any(self._stands_at(group, topic, queue) != offset + 1 for queue, offset in last.items()):

@@ -112,6 +112,13 @@ class WholeConsumer:
 
         return self._await(consumed, CONSUME_LIMIT)
 
+    def commit(self) -> None:
+        """Send what its offset store holds to the broker, as its timer does.
+
+        What a shutdown sends is one way, and may be lost with the connection that is closed next.
+        """
+        self._inside.persistConsumerOffset()
+
     def _held(self) -> dict[int, int]:
         """The offsets in its store, by queue id."""
         store = self._release.get(self._inside, "offsetStore")

@@ -175,10 +175,11 @@ def prove_release(text: str, embedded: bool = False) -> Tally:
         arrived = {shape: site.send(shape, 0) for shape in _SHAPES}
         for case, consumer in begun:
             consumer.await_consumed({(0, arrived[case.shape])})
+            consumer.commit()
+        stored = [_committed(site, case, arrived[case.shape] + 1) for case, _ in begun]
         running.close()
-        for case, consumer in begun:
+        for (case, consumer), committed in zip(begun, stored, strict=True):
             offsets = [offset for _, offset in consumer.given]
-            committed = _committed(site, case, arrived[case.shape] + 1)
             answer, why = expected(model, case)
             observed: Value = (min(offsets, default=-1), len(offsets), committed)
             tally.add(answer, why, observed, case.__str__)
@@ -186,7 +187,7 @@ def prove_release(text: str, embedded: bool = False) -> Tally:
 
 
 def _committed(site: Site, case: Case, wanted: int) -> int | str:
-    """What the group has stored; commits at the end are one way, and given a little time to arrive."""
+    """What the group has stored; commits are one way, and given a little time to arrive."""
     until = time.monotonic() + _COMMIT_LIMIT
     while True:
         found = wire.number(site.ask(wire.query(case.group, case.shape, 0, None)))
