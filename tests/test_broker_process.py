@@ -73,9 +73,9 @@ def test_a_process_that_does_not_want_to_stop_is_killed(
 
 
 def test_a_process_that_ends_at_once_is_named_with_its_last_error(process: JavaProcess, tmp_path: Path) -> None:
-    (tmp_path / "broker.log").write_text("2026 WARN quiet\n2026 ERROR Store - load exception\n2026 WARN goodbye\n")
+    says = "2026 WARN quiet\n2026 ERROR Store - load exception\n2026 WARN goodbye\n"
     with pytest.raises(CannotRunError, match=r"Broker 5\.5\.0 ended while it started: 2026 ERROR Store - load exc"):
-        process.start(shell("echo hello; exit 3"), lambda: False)
+        process.start(shell(f"echo hello; printf '{says}' >{tmp_path}/broker.log; exit 3"), lambda: False)
 
 
 def test_a_process_that_is_never_ready_is_killed(process: JavaProcess) -> None:
@@ -118,7 +118,26 @@ def test_the_neighbours_of_a_broker_port_are_free() -> None:
     for neighbour in (port - 2, port, port + 1):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", neighbour))
-    assert free_port() > 0
+
+
+def test_a_port_is_none_that_the_system_gives_to_connections() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.create_connection(listening.getsockname()) as one:
+        assert all(10_000 <= free_port() < 32_768 for _ in range(20))
+        assert one.getsockname()[1] >= 32_768
+
+
+def test_a_port_is_found_where_all_are_given_to_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setattr(module, "_LOWEST_PORT", taken.getsockname()[1])
+        monkeypatch.setattr(module, "_first_of_connections", lambda: 0)
+        assert free_port() != taken.getsockname()[1]
+
+
+def test_a_log_begins_anew_with_every_start(process: JavaProcess) -> None:
+    process.log.parent.mkdir(parents=True, exist_ok=True)
+    process.log.write_text("ERROR of the time before\n")
+    with pytest.raises(CannotRunError, match=r"ended while it started: it said nothing"):
+        process.start(["/bin/false"], lambda: False)
 
 
 def test_no_free_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:

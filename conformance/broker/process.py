@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -25,6 +27,8 @@ HOST = "127.0.0.1"
 #: Seconds that a start and a stop may take on a busy machine.
 START_LIMIT = 180.0
 STOP_LIMIT = 60.0
+#: The lowest port that is chosen, the lowest that systems usually give to connections, and how many are tried.
+_LOWEST_PORT, _USUAL_FIRST, _TRIES = 10_000, 32_768, 200
 #: Names that would change what the processes do.
 _UNWANTED = ("ROCKETMQ_HOME", "NAMESRV_ADDR", "JAVA_TOOL_OPTIONS", "ROCKETMQ_SERIALIZE_TYPE")
 
@@ -97,7 +101,8 @@ class JavaProcess:
         """Start it and wait until ``ready``; CannotRunError with the log's last error when it is not in time."""
         environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
         environment["HOME"] = str(self.home)
-        with (self.home / "output.txt").open("ab") as output:
+        self.log.unlink(missing_ok=True)  # what it said before it was started again explains nothing
+        with (self.home / "output.txt").open("wb") as output:
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -369,15 +374,30 @@ def answers(port: int, request: Request) -> bool:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, chosen by the system."""
+    """A port that nobody listens on.
+
+    It lies below those that the system gives to connections: none of them takes it while its owner is down.
+    """
+    for _ in range(_TRIES):
+        port = random.randrange(_LOWEST_PORT, max(_first_of_connections(), _LOWEST_PORT + 1))
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            return port
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
+def _first_of_connections() -> int:
+    try:
+        return int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    except (OSError, ValueError, IndexError):  # another system than Linux
+        return _USUAL_FIRST
+
+
 def free_broker_port() -> int:
     """A main port whose neighbours are free too: a broker also listens two below it, and one above."""
-    for _ in range(200):
+    for _ in range(_TRIES):
         port = free_port()
         try:
             for neighbour in (port - 2, port, port + 1):
