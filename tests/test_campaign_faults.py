@@ -147,7 +147,8 @@ def test_whoever_is_killed_in_the_middle_no_case_is_lost(
     assert play(out, addresses=(WAITS,), emit=kill) == 0
     assert kill.killed is not None
     assert nameless(out) == reference
-    assert ended(out).workers == 3
+    # a player that was killed in its first block told nothing
+    assert ended(out).workers in {2, 3}
 
 
 def test_an_executor_that_is_killed_loses_no_case(

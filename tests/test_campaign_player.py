@@ -106,7 +106,8 @@ def test_a_player_that_is_killed_names_the_case() -> None:
         os.kill(there.pid, signal.SIGKILL)
         with pytest.raises(PlayerDiedError, match=r"^its process ended by SIGKILL$") as died:
             list(parts)
-        assert played <= died.value.case < 60
+        # it may not have gone on to the next case yet
+        assert played - 1 <= died.value.case < 60
         assert sum(part["count"] for part in there.ask(play(count=3))) == 3
 
 
