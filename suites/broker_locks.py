@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import leases, lock
+from rocketmq_conformance.models.broker import late, leases, lock
+from rocketmq_conformance.models.broker.late import Late
 from rocketmq_conformance.models.broker.leases import NOBODYS, Leases
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
@@ -54,7 +55,10 @@ class Wait(Operation):
     share: Annotated[int, Values(100, 300, 600, 1050, weights=(2, 2, 2, 3))]
 
 
-def _bind(profile: Profile) -> Bound:
+def bind(profile: Profile, strict: bool = False) -> Bound:
+    """The model of a broker; ``strict`` is its property lockInStrictMode."""
+    if strict:
+        return Bound(Late(), (late.lock_queues, _for_nobody_late, late.unlock_queues, late.pass_time))
     return Bound(
         Leases(),
         (leases.lock_queues, _for_nobody, leases.unlock_queues, leases.pass_time),
@@ -65,7 +69,13 @@ def _for_nobody(state: Leases, observed: Result, group: int, queue: int) -> Answ
     return leases.lock_queues(state, observed, group, None, (queue,))
 
 
-def _show(state: Leases) -> str:
+def _for_nobody_late(state: Late, observed: Result, group: int, queue: int) -> Answer[Late]:
+    return late.lock_queues(state, observed, group, None, (queue,))
+
+
+def _show(state: Leases | Late) -> str:
+    if isinstance(state, Late):
+        return late.show(state)
     held = {
         f"{group}:{topic}/{broker}/{number}": f"{entry.client} at {state.early[group, queue].confirmed}"
         for (group, queue), entry in state.late.items()
@@ -79,7 +89,7 @@ SUITE = Suite(
     sentence="Queues that clients of a group lock and unlock, while time passes.",
     side=Side.BROKER,
     operations=(Lock, LockForNobody, Unlock, Wait),
-    bind=_bind,
+    bind=bind,
     steps=40,
     cases=256,
     show=_show,

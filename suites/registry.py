@@ -27,6 +27,7 @@ _MODULES = (
     "broker_expired",
     "broker_restart",
     "broker_process",
+    "broker_cold",
 )
 
 #: Suites by name.

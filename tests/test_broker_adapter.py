@@ -12,17 +12,26 @@ from typing import Any
 import pytest
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.broker import adapter as module
-from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker import pages, wire
 from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running, Started, broker_release
 from rocketmq_conformance.conformance.broker.embedded import Embedded
+from rocketmq_conformance.conformance.broker.process import JavaProcess
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting.frame import RESPONSE, Command, decode, encode, frame_length
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites import broker_admin, broker_locks, broker_offsets, broker_restart, broker_search
+from rocketmq_conformance.suites import (
+    broker_admin,
+    broker_cold,
+    broker_locks,
+    broker_offsets,
+    broker_restart,
+    broker_search,
+)
 from rocketmq_conformance.suites.broker_admin import Join, Pull, ResetQueue, ResetToMax
+from rocketmq_conformance.suites.broker_cold import Evict, QueryPages, Read
 from rocketmq_conformance.suites.broker_locks import Lock, Unlock, Wait
 from rocketmq_conformance.suites.broker_offsets import Commit, CreateTopic, DeleteTopic, Max, Query, Send
 from rocketmq_conformance.suites.broker_restart import Memory, Restart, Save
@@ -176,7 +185,8 @@ def test_hello_asks_the_broker_for_its_version(adapter: BrokerAdapter) -> None:
     assert said.name == "broker"
     assert said.broker == "5.5.0"
     assert said.version == "V5_5_0"
-    assert sorted(said.unsupported) == ["broker-assignment", "broker-expired", "broker-process", "broker-restart"]
+    needing = ["broker-assignment", "broker-cold", "broker-expired", "broker-process", "broker-restart"]
+    assert sorted(said.unsupported) == needing
 
 
 @pytest.mark.parametrize(
@@ -492,6 +502,7 @@ class FakeBroker:
     def __init__(self, folder: Path) -> None:
         self.embedded = EmbeddedBroker(Profile.of(broker="5.5.0"))
         self.process = FakeProcess()
+        self.store = folder
         self.offsets_file = folder / "consumerOffset.json"
         self.log: list[str] = []
         self.comes_back = True
@@ -533,10 +544,55 @@ def own(fake: FakeBroker) -> Iterator[BrokerAdapter]:
 
 def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: FakeBroker) -> None:
     said = own.hello()
-    assert said.unsupported == {}
+    # it is a broker somewhere else, as one in a container is
+    assert sorted(said.unsupported) == ["broker-assignment", "broker-cold"]
     assert said.java == 17
     own.close()
     assert fake.log == ["start", "close"]
+
+
+def test_a_query_is_told_beside_what_is_in_memory(
+    own: BrokerAdapter, fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Path, str, int]] = []
+    there = iter([True, True, False, True, None, None])
+
+    def in_memory(store: Path, topic: str, queue: int) -> bool | None:
+        asked.append((store, topic, queue))
+        return next(there)
+
+    monkeypatch.setattr(pages, "in_memory", in_memory)
+    own.reset_many([(0, broker_cold.SUITE)])
+    own.apply(Commit(0, 0, 1, 5))
+    assert own.apply(QueryPages(0, 0, 1, None)) == Ok((5, True))
+    assert own.apply(QueryPages(0, 0, 0, None)) == Ok(("QUERY_NOT_FOUND", None)), "asked again when it came meanwhile"
+    assert asked[-1] == (fake.store, own.topic_name(0, 0), 0)
+    there = iter([True, False] * 5)
+    restless = own.apply(QueryPages(0, 0, 0, None))
+    assert isinstance(restless, Err)
+    assert not restless.definite
+
+
+def test_only_a_program_here_is_put_out_of_memory(
+    own: BrokerAdapter, fake: FakeBroker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own.reset_many([(0, broker_cold.SUITE)])
+    assert "as a program here" in str(own.apply(Evict()))
+    fake.process = JavaProcess("Broker 5.5.0", tmp_path, tmp_path / "log")  # type: ignore[assignment]
+    said: list[str] = ["", "needs something"]
+    monkeypatch.setattr(pages, "evict", lambda pid, store: said.pop(0))
+    assert own.apply(Evict()) == Ok()
+    assert own.apply(Evict()) == Unsupported("needs something")
+    monkeypatch.setattr(pages, "missing", lambda: "needs a right")
+    assert own.hello().unsupported["broker-cold"] == "needs a right"
+
+
+def test_a_read_answers_offsets(adapter: BrokerAdapter) -> None:
+    adapter.reset_many([(0, OFFSETS)])
+    adapter.apply(Send(0, 0, 3))
+    assert adapter.apply(Read(0, 0)) == Ok((0, 1, 2))
+    assert adapter.apply(Read(0, 1)) == Ok(())
+    assert adapter.apply(Read(2, 0)) == Err("TOPIC_NOT_EXIST")
 
 
 def test_a_restart_keeps_the_case(own: BrokerAdapter, fake: FakeBroker) -> None:

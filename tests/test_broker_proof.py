@@ -22,6 +22,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     broker_admin,
     broker_assignment,
+    broker_locks,
     broker_offsets,
     broker_process,
     broker_restart,
@@ -45,6 +46,8 @@ class ModelAdapter(BrokerAdapter):
         self.forgotten: list[int] = []
         #: The property useServerSideResetOffset, once it is set.
         self.server_reset: bool | None = None
+        #: The property lockInStrictMode.
+        self.strict = False
         #: Properties of assignments.
         self.balancing = True
         self.default = Mode()
@@ -55,7 +58,14 @@ class ModelAdapter(BrokerAdapter):
         old, new = aged.aged(self.model.rules), begun()
         self.others = {}
         for lane, suite in cases:
-            if suite.name in {"broker-admin", "broker-locks", "broker-doubt", "broker-process", "broker-assignment"}:
+            if suite.name in {
+                "broker-admin",
+                "broker-locks",
+                "broker-doubt",
+                "broker-process",
+                "broker-assignment",
+                "broker-cold",
+            }:
                 self.others[lane] = suite, suite.bind(self.profile).initial
             self.states[lane] = old._replace(topics={**old.topics, **new.topics})
 
@@ -87,6 +97,9 @@ class ModelAdapter(BrokerAdapter):
         bound = suite.bind(self.profile)
         if suite.name == "broker-admin":
             bound = broker_admin.bind(self.profile, self.server_reset)
+        if suite.name == "broker-locks":
+            bound = broker_locks.bind(self.profile, self.strict)
+            state = bound.initial if type(state) is not type(bound.initial) else state
         if suite.name == "broker-assignment":
             bound = broker_assignment.bind(self.profile, self.balancing, self.default)
         name, args = operation.form.name, operation.args
@@ -109,6 +122,8 @@ class ModelAdapter(BrokerAdapter):
         name, _, value = request.body.decode().strip().partition("=")
         if name == proof.RESETS:
             self.server_reset = value == "true"
+        if name == proof.STRICT:
+            self.strict = value == "true"
         if name == proof.BALANCES:
             self.balancing = value == "true"
         if name == proof.DEFAULT_MODE:
@@ -224,6 +239,16 @@ def test_a_broker_that_does_not_hear_a_property_differs(name: str, monkeypatch: 
     assert counted.differences > 0
 
 
+def test_locks_are_played_in_strict_mode_too_and_then_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "CASES", 16)
+    profile, counted = Profile(), tally()
+    adapter = ModelAdapter(profile)
+    proof.prove_strict_locks(adapter, profile, counted)
+    assert counted.differences == 0
+    assert {"BQ-LOCK-1", "BQ-LOCK-2", "BQ-LOCK-4", "BQ-LOCK-STRICT"} <= {row.rule for row in counted.rows()}
+    assert not adapter.strict
+
+
 def test_nothing_is_concluded_from_a_broker_that_is_busy() -> None:
     def busy(operation: Operation, result: Result) -> Result:
         return Err("SYSTEM_BUSY", definite=False) if operation.form.name == "commit" else result
@@ -271,7 +296,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
             made.append(self)
 
         def hello(self) -> Any:
-            return type("Said", (), {"broker": self.release})
+            return type("Said", (), {"broker": self.release, "java": 17, "unsupported": {}})
 
         def topic_name(self, lane: int, topic: int) -> str:
             return f"T{topic}"
@@ -291,6 +316,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
     monkeypatch.setattr(broker_story, "prove", lambda release: [])
     monkeypatch.setattr(proof, "java", lambda: "java")
     monkeypatch.setattr(proof, "java_feature", lambda launcher: 17)
+    monkeypatch.setattr(proof, "seeing_java", lambda: 11)
     monkeypatch.setattr(broker_expiry, "_AGE", 0.0)
     monkeypatch.setattr(broker_expiry, "_SETTLE", 0.0)
     monkeypatch.setattr(broker_expiry, "_LIMIT", 0.5)

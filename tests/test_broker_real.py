@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.proof.broker import (
     FAST,
     prove_other_assignments,
     prove_other_resets,
+    prove_strict_locks,
     prove_suite,
 )
 from rocketmq_conformance.conformance.proof.record import Tally
@@ -60,6 +61,13 @@ def test_resets_the_other_way_conform_too(adapter: BrokerAdapter) -> None:
     prove_other_resets(adapter, Profile.of(broker=RELEASE, java=adapter.hello().java or 17), tally)
     assert tally.examples == []
     assert "BQ-RESET-1" in {row.rule for row in tally.rows()}
+
+
+def test_strict_locks_conform_too(adapter: BrokerAdapter) -> None:
+    tally, profile = Tally("broker", RELEASE), Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
+    prove_strict_locks(adapter, profile, tally)
+    assert tally.examples == []
+    assert "BQ-LOCK-STRICT" in {row.rule for row in tally.rows()}
 
 
 def test_assignments_with_other_properties_conform_too(adapter: BrokerAdapter) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,48 @@ def test_no_java_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CannotRunError, match="install a Java runtime"):
         needs.java()
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without a Java, where launchers may be put; the usual folders are below it."""
+    for name in [name for name in os.environ if name.startswith(("JAVA", "JDK", "JRE"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(needs, "_JAVA_FOLDERS", (f"{tmp_path}/jvm/*", "~/.jdks/*", f"{tmp_path}/mac/*/Contents/Home"))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "variable", ["JAVA_HOME_11", "JAVA_HOME_11_X64", "JAVA_11_HOME", "JAVA11_HOME", "JDK_11", "JRE11_HOME", "JAVA_HOME"]
+)
+def test_a_java_of_a_release_is_named_by_a_variable(bare: Path, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = launcher(bare / "some", 'openjdk version "11.0.24"')
+    monkeypatch.setenv(variable, str(bare / "some"))
+    assert needs.java(11) == made
+    with pytest.raises(CannotRunError, match="There is no Java 8 here: install one, and set JAVA_HOME_8 to its folder"):
+        needs.java(8)
+    assert needs.seeing_java() == 11
+
+
+@pytest.mark.parametrize("folder", ["jvm/temurin-11", ".jdks/any", "mac/eleven/Contents/Home"])
+def test_a_java_of_a_release_is_found_in_a_usual_folder(bare: Path, folder: str) -> None:
+    launcher(bare / "jvm/another", "Segmentation fault")
+    launcher(bare / "jvm/newer", 'openjdk version "17.0.1"')
+    made = launcher(bare / folder, 'openjdk version "11.0.24"')
+    assert needs.java(11) == made
+
+
+def test_a_java_of_a_release_may_be_the_usual_one(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = launcher(bare, 'java version "1.8.0_402"')
+    monkeypatch.setenv("PATH", f"{bare / 'bin'}:/usr/bin:/bin")
+    assert needs.java(8) == made
+    assert needs.seeing_java() == 8
+
+
+def test_a_variable_of_another_release_is_not_looked_at(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher(bare / "some", 'openjdk version "11.0.24"')
+    for variable in ("JAVA_HOME_17", "HOME_11", "JAVA_HOME_1_11"):
+        monkeypatch.setenv(variable, str(bare / "some"))
+    assert needs.seeing_java() == 0

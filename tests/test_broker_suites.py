@@ -10,7 +10,9 @@ from rocketmq_conformance.models.broker import (
     administered,
     assignment,
     clone,
+    cold,
     commit,
+    late,
     lifecycle,
     lock,
     members,
@@ -29,6 +31,7 @@ from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites import (
     broker_admin,
     broker_assignment,
+    broker_cold,
     broker_doubt,
     broker_expired,
     broker_locks,
@@ -50,9 +53,26 @@ SUITES = [
         broker_assignment,
         broker_expired,
         broker_restart,
+        broker_cold,
     )
 ]
-MODULES = (admin, administered, assignment, clone, commit, lifecycle, lock, members, pull, query, reset, search, send)
+MODULES = (
+    admin,
+    administered,
+    assignment,
+    clone,
+    cold,
+    commit,
+    late,
+    lifecycle,
+    lock,
+    members,
+    pull,
+    query,
+    reset,
+    search,
+    send,
+)
 RULES: tuple[Rule, ...] = tuple(rule for module in MODULES for rule in module.RULES)
 RELEASES = ("4.8.0", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
 
@@ -194,7 +214,7 @@ def test_restarts_reach_cold_queues_and_lost_offsets() -> None:
 
 
 def test_restarts_are_not_ordinary() -> None:
-    assert [suite.name for suite in SUITES if not suite.ordinary] == ["broker-restart"]
+    assert [suite.name for suite in SUITES if not suite.ordinary] == ["broker-restart", "broker-cold"]
 
 
 def test_rule_ids_are_distinct() -> None:

@@ -56,7 +56,7 @@ def one_sentence(done: subprocess.CompletedProcess[str], sentence: str) -> None:
         (f"{ADDRESS}&image=a&java=17", "write image=NAME or java=N"),
         (f"{ADDRESS}&lease=5", "write it with broker:HOST:PORT"),
         ("broker:5.5.0?image=a", "write broker:5.5.0?via=container&image="),
-        ("broker:5.5.0?java=8", "java is about containers"),
+        ("broker:5.5.0?java=eight", "'eight' is no Java release; write a number"),
         ("broker:newest?via=container", "neither a release nor HOST:PORT"),
         ("broker:127.0.0.1:10911?via=container", "already running"),
     ],

@@ -15,12 +15,12 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.broker import administering, assigning, doubting, locking, operations, wire
+from rocketmq_conformance.conformance.broker import administering, assigning, doubting, locking, operations, pages, wire
 from rocketmq_conformance.conformance.broker.heard import heard
 from rocketmq_conformance.conformance.broker.lanes import PATIENCE, Job, run
 from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE, Names, begin, clean_up, leave
 from rocketmq_conformance.conformance.broker.pipeline import Pipeline
-from rocketmq_conformance.conformance.broker.process import Broker
+from rocketmq_conformance.conformance.broker.process import Broker, Here, JavaProcess
 from rocketmq_conformance.conformance.broker.routing import RouteServer, routed
 from rocketmq_conformance.conformance.broker.store import write_aged_store
 from rocketmq_conformance.conformance.messages import BROKER, MEMBER, Hear, request_text, response_text
@@ -32,6 +32,7 @@ from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.broker.processes import DOWN, FROZEN, RUNNING
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites.broker_offsets import Query
 from rocketmq_conformance.suites.operation import Operation
 from rocketmq_conformance.suites.suite import Suite
 
@@ -50,9 +51,9 @@ _TOO_LONG = (
     "HOST:PORT?lease=1000, or judge broker:VERSION"
 )
 #: Suites that are played one case at a time, because they change the broker as a whole.
-ALONE = frozenset({"broker-restart", "broker-process"})
+ALONE = frozenset({"broker-restart", "broker-process", "broker-cold"})
 #: Suites that need the aged store.
-AGED_SUITES = frozenset({"broker-restart", "broker-expired", "broker-process"})
+AGED_SUITES = frozenset({"broker-restart", "broker-expired", "broker-process", "broker-cold"})
 #: Suites whose routes the adapter plays the name server for, and how many of their cases are played side by side: a
 #: broker asks for one route after the other, and gives up after 3 s.
 ROUTED_SUITES, ROUTED_LANES = frozenset({"broker-assignment"}), 16
@@ -67,6 +68,8 @@ _WAITS_FOR_TOPICS = Release(4, 7, 1)
 _LATE = 0.5
 #: Seconds without use after which a connection is made anew.
 _IDLE = 60.0
+#: How often a query is asked again because its message came into memory, or went, just then.
+_LOOKS = 5
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
 _OPERATIONS = (
@@ -136,24 +139,31 @@ class Started:
         release: Release,
         make: Callable[[], Broker] | None = None,
         image: str = "",
+        java: int = 0,
+        *,
         contained: bool = False,
     ) -> None:
-        """``contained``: in a container. ``image`` is one that the user named: who knows which release it holds."""
+        """``java`` is a feature release; ``contained`` says that it is in a container.
+
+        ``image`` is one that the user named: who knows which release it holds.
+        """
         self.release = release
         self.image = image
         self.lease = SHORT_LEASE
         #: Does the broker ask the kit's name server for routes? One in a container does not reach it.
         self.routed = routed(release) and not contained
         self._make = make or self._made
+        self._java = java
         self._broker: Broker | None = None
         self._routes: RouteServer | None = None
 
     def _made(self) -> Broker:
         if not self.routed:
-            return Broker(self.release, write_aged_store, lease=self.lease)
+            return Broker(self.release, write_aged_store, lease=self.lease, place=Here(java=self._java))
         if self._routes is None:
             self._routes = RouteServer(self.release)
-        return Broker(self.release, write_aged_store, self._routes.start(), lease=self.lease)
+        routes = self._routes.start()
+        return Broker(self.release, write_aged_store, routes, lease=self.lease, place=Here(java=self._java))
 
     @property
     def broker(self) -> Broker:
@@ -227,6 +237,8 @@ class BrokerAdapter:
             "resume": self.resume,
             "save": self.save,
             "memory": self.memory,
+            "evict": self.evict,
+            "query_pages": self.query_pages,
         }
         #: What members were told about resets, by group.
         self._resets: dict[str, Command] = {}
@@ -250,6 +262,10 @@ class BrokerAdapter:
         elif not source.routed and release is not None and routed(release):
             reason = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
             unsupported = dict.fromkeys(sorted(ROUTED_SUITES), reason)
+        if isinstance(source, Started) and not isinstance(source.broker.process, JavaProcess):
+            unsupported["broker-cold"] = "needs a broker that runs as a program here; judge it without via=container"
+        elif source.owned and (missing := pages.missing()):
+            unsupported["broker-cold"] = missing
         java = source.broker.java if isinstance(source, Started) else None
         return Hello(
             "broker",
@@ -504,6 +520,31 @@ class BrokerAdapter:
             return Unsupported("the settings of a broker that the kit did not start are left alone")
         self._set_ratio(hot)
         return Ok()
+
+    def evict(self) -> Outcome:
+        """Put the messages out of memory."""
+        source = self.source
+        if not isinstance(source, Started) or not isinstance(source.broker.process, JavaProcess):
+            return Unsupported("a broker that the kit did not start as a program here is left its memory")
+        reason = pages.evict(source.broker.process.pid, source.broker.store)
+        return Unsupported(reason) if reason else Ok()
+
+    def query_pages(self, group: int, topic: int, queue: int, set_zero: bool | None) -> Outcome:
+        """Query an offset in the first lane, while message 0 is in memory all the time, or out of it."""
+        source = self.source
+        if not isinstance(source, Started):
+            return Unsupported("what a broker that the kit did not start has in memory cannot be seen")
+        name = self._lanes[0].topic(topic)
+        for _ in range(_LOOKS):
+            before = pages.in_memory(source.broker.store, name, queue)
+            (outcome,) = self._play([self._job(0, Query(group, topic, queue, set_zero))])
+            if pages.in_memory(source.broker.store, name, queue) == before:
+                break
+        else:
+            return Err("RESTLESS", definite=False, detail="message 0 is put in and out of memory all the time")
+        if isinstance(outcome, Ok):
+            return Ok((outcome.value, before))
+        return Ok((outcome.code, before)) if isinstance(outcome, Err) and outcome.definite else outcome
 
     def topic_name(self, lane: int, topic: int) -> str:
         """The broker's name of a topic of the case in a lane."""

@@ -1,4 +1,4 @@
-"""Addresses of brokers: ``broker:VERSION[?via=jars|container]`` and ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
+"""Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N]``, ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
 
 ``routes=kit`` is for a broker that the kit started in another process, whose routes are those of ``broker-assignment``.
 """
@@ -30,8 +30,8 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
     unknown = set(options) - {"via", "lease", "image", "java", "routes"}
     if unknown:
         raise ValueError(
-            f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars, via=container with image=NAME "
-            "or java=N, and lease=MS for HOST:PORT."
+            f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars with java=N, via=container with "
+            "image=NAME or java=N, and lease=MS for HOST:PORT."
         )
     place = _HOST_AND_PORT.fullmatch(name)
     if place:
@@ -54,28 +54,35 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
     via = options.get("via", "jars")
     if via not in ("jars", "container"):
         raise CannotRunError(f"Brokers cannot be started via {via!r}; write via=jars or via=container.")
-    given = [option for option in ("image", "java") if option in options]
     if via == "jars":
-        if given:
-            raise ValueError(f"{given[0]} is about containers; write broker:{name}?via=container&{given[0]}=….")
-        return BrokerAdapter(Started(release))
-    if len(given) > 1:
+        if "image" in options:
+            raise ValueError(f"image is about containers; write broker:{name}?via=container&image=….")
+        return BrokerAdapter(Started(release, java=_feature(options.get("java"))))
+    if "image" in options and "java" in options:
         raise ValueError("An image brings its own Java; write image=NAME or java=N.")
-    return BrokerAdapter(_contained(release, options.get("image"), options.get("java")))
+    return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java"))))
 
 
-def _contained(release: Release, image: str | None, java: str | None) -> Started:
-    """A broker in a container; ValueError with a sentence when the image or the Java is none."""
+def _contained(release: Release, image: str | None, java: int) -> Started:
+    """A broker in a container; ValueError with a sentence when the image is none."""
     if image is not None and not _IMAGE.fullmatch(image):
         raise ValueError(f"{image!r} is no name of an image; write one such as image=apache/rocketmq:{release}.")
-    if java is not None and not (java.isascii() and java.isdecimal() and int(java)):
-        raise ValueError(f"{java!r} is no Java release; write a number, such as java=17.")
 
     def make() -> Broker:
-        place = Containers(release, image or "", int(java) if java else None)
-        return Broker(release, write_aged_store, lease=SHORT_LEASE, place=place)
+        return Broker(
+            release, write_aged_store, lease=SHORT_LEASE, place=Containers(release, image or "", java or None)
+        )
 
     return Started(release, make, image or "", contained=True)
+
+
+def _feature(text: str | None) -> int:
+    """A feature release of Java, 0 for none; ValueError with a sentence when it is no such number."""
+    if text is None:
+        return 0
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise ValueError(f"{text!r} is no Java release; write a number, such as java=17.")
+    return int(text)
 
 
 def _lease(text: str | None) -> float:

@@ -213,6 +213,12 @@ def _send_timed(names: Names, topic: int, queue: int, count: int, apart: bool) -
     return tuple(pairs)
 
 
+def _read(names: Names, topic: int, queue: int) -> Requests:
+    (answer,) = yield [wire.pull(names.reader, names.topic(topic), queue, 0)]
+    pulled = wire.pulled(answer)
+    return pulled[2] if isinstance(pulled, tuple) else pulled
+
+
 def _sent(topic: str, queue: int, count: int, apart: bool) -> Generator[Wish, list[Command], Err | tuple[int, ...]]:
     """The offsets that messages got, once the queue shows them."""
     ask = wire.send(topic, queue, int(time.time() * 1000))
@@ -255,4 +261,5 @@ OPERATIONS: dict[str, Callable[..., Requests]] = {
     "search": _search,
     "send": _send,
     "send_timed": _send_timed,
+    "read": _read,
 }

@@ -210,12 +210,12 @@ class Place(Protocol):
 
 
 class Here:
-    """This machine: its Java, and jars by Maven."""
+    """This machine: its Java, or the one of a feature release, and jars by Maven."""
 
     bind_address = HOST
 
-    def __init__(self, jars: ClassPath = class_path) -> None:
-        self.launcher = needs.java()
+    def __init__(self, jars: ClassPath = class_path, java: int = 0) -> None:
+        self.launcher = needs.java(java)
         self._jars = jars
 
     @property
@@ -312,9 +312,14 @@ class Broker:
         return f"{HOST}:{self.port}"
 
     @property
+    def store(self) -> Path:
+        """The folder of its messages and tables."""
+        return self.home / "store"
+
+    @property
     def offsets_file(self) -> Path:
         """Where the broker writes stored offsets."""
-        return self.home / "store" / "config" / "consumerOffset.json"
+        return self.store / "config" / "consumerOffset.json"
 
     def start(self) -> None:
         """Start it, with its ordinary configuration, and wait until it answers."""

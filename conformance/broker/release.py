@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -36,6 +37,19 @@ _OPENED = (
 _NEEDS_NO_FLAGS = Release(5, 2, 0)
 _SPELLED_MAPPED = Release(4, 5, 2)
 _OWN_LOGBACK = Release(5, 1, 0)
+#: Where Javas are usually found.
+_JAVA_FOLDERS = (
+    "/usr/lib/jvm/*",
+    "/usr/java/*",
+    "/opt/java/*",
+    "/opt/*",
+    "~/.jdk/*",
+    "~/.jdks/*",
+    "~/.sdkman/candidates/java/*",
+    "/Library/Java/JavaVirtualMachines/*/Contents/Home",
+)
+#: Javas on which a broker sees which pages are in memory, the likeliest to be found first.
+_SEEING = (11, 8, 13, 12, 10, 9)
 #: The first two releases of Apache kept the suffix of their incubation.
 _INCUBATING = ("4.0.0", "4.1.0")
 #: How much of the disk may be full: brokers refuse messages, or delete files, on a disk that is nearly full.
@@ -57,8 +71,10 @@ def maven_version(release: Release) -> str:
     return f"{text}-incubating" if text in _INCUBATING else text
 
 
-def java() -> str:
-    """The Java launcher; CannotRunError when there is none."""
+def java(feature: int = 0) -> str:
+    """The Java launcher, of a feature release such as 11 if one is named; CannotRunError when there is none."""
+    if feature:
+        return _java_of(feature)
     home = os.environ.get("JAVA_HOME")
     if home and (Path(home) / "bin" / "java").is_file():
         return str(Path(home) / "bin" / "java")
@@ -66,6 +82,46 @@ def java() -> str:
     if not found:
         raise CannotRunError("A broker needs Java, and there is none: install a Java runtime (17 is known to work).")
     return found
+
+
+def _java_of(feature: int) -> str:
+    """The launcher of a feature release: the usual one, that of a variable, or one in a usual folder."""
+    usual = shutil.which("java")
+    homes = [home for name, home in sorted(os.environ.items()) if _names_java(name, feature)]
+    launchers = [Path(home) / "bin" / "java" for home in (os.environ.get("JAVA_HOME"), *homes) if home]
+    launchers += [Path(usual)] if usual else []
+    for pattern in _JAVA_FOLDERS:
+        folder, _, rest = pattern.partition("/*")
+        launchers += sorted(Path(folder).expanduser().glob(f"*{rest}/bin/java"))
+    for launcher in launchers:
+        if launcher.is_file() and _is_java(str(launcher), feature):
+            return str(launcher)
+    raise CannotRunError(
+        f"There is no Java {feature} here: install one, and set JAVA_HOME_{feature} to its folder (looked at variables "
+        f"such as JAVA_HOME and JAVA_HOME_{feature}, at the path, and into {', '.join(_JAVA_FOLDERS)})."
+    )
+
+
+def seeing_java() -> int:
+    """A feature release that is here and on which a broker sees which pages are in memory (BQ-MEM-2); 0 for none."""
+    for feature in _SEEING:
+        with suppress(CannotRunError):
+            java(feature)
+            return feature
+    return 0
+
+
+def _names_java(variable: str, feature: int) -> bool:
+    """JAVA_HOME_11_X64, JAVA_11_HOME, JAVA11_HOME, JDK_11 and the like."""
+    name = variable.upper()
+    return name.startswith(("JAVA", "JDK", "JRE")) and re.findall(r"\d+", name)[:1] == [str(feature)]
+
+
+def _is_java(launcher: str, feature: int) -> bool:
+    try:
+        return java_feature(launcher) == feature
+    except CannotRunError:
+        return False
 
 
 @cache

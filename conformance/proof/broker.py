@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Started
-from rocketmq_conformance.conformance.broker.release import java, java_feature
+from rocketmq_conformance.conformance.broker.release import java, java_feature, seeing_java
 from rocketmq_conformance.conformance.proof import broker_story
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
@@ -40,6 +40,7 @@ from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites import (
     broker_admin,
     broker_assignment,
+    broker_cold,
     broker_doubt,
     broker_expired,
     broker_locks,
@@ -77,11 +78,17 @@ BALANCES, DEFAULT_MODE, DEFAULT_SHARE = (
     "defaultMessageRequestMode",
     "defaultPopShareQueueNum",
 )
+#: First release that locks in strict mode when it is told to (BQ-LOCK-STRICT), and the property that tells it.
+STRICT_SINCE = Release(5, 0, 0)
+STRICT = "lockInStrictMode"
+#: First release that asks the system what is in memory, where its Java can (BQ-MEM-2).
+SEES_SINCE = Release(5, 1, 0)
 #: Random cases of each fast suite, and of the slow one.
 CASES = 96
 OTHER_CASES = 32
 RESTART_CASES = 2
 RESTART_STEPS = 120
+COLD_CASES = 12
 PROCESS_STEPS = 100
 _SEED = 1
 
@@ -240,6 +247,38 @@ def prove_other_assignments(adapter: BrokerAdapter, profile: Profile, tally: Tal
                 adapter.ask(wire.set_property(name, value))
 
 
+def prove_strict_locks(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suite ``broker-locks`` once more, in strict mode."""
+    suite = replace(broker_locks.SUITE, bind=partial(broker_locks.bind, strict=True))
+    adapter.ask(wire.set_property(STRICT, "true"))
+    try:
+        prove_suite(adapter, profile, tally, suite, CASES)
+    finally:
+        adapter.ask(wire.set_property(STRICT, "false"))
+
+
+def prove_cold(adapter: BrokerAdapter, tally: Tally) -> bool:
+    """The suite ``broker-cold``, on the Java that the broker has; False where pages cannot be put out of memory."""
+    said = adapter.hello()
+    if broker_cold.SUITE.name in said.unsupported:
+        return False
+    profile = Profile.of(broker=tally.release, java=said.java or 17)
+    prove_suite(adapter, profile, tally, broker_cold.SUITE, COLD_CASES)
+    return True
+
+
+def prove_seen_cold(tally: Tally) -> bool:
+    """The same on a broker of its own, whose Java sees what is in memory; False where there is no such Java."""
+    java = seeing_java()
+    if not java:
+        return False
+    adapter = BrokerAdapter(Started(Release.parse(tally.release), java=java))
+    try:
+        return prove_cold(adapter, tally)
+    finally:
+        adapter.close()
+
+
 def _observed(outcome: Outcome) -> Result:
     assert not isinstance(outcome, Unsupported), outcome
     return result_of(outcome)
@@ -266,11 +305,16 @@ def prove_release(release: str) -> Tally:
                 prove_other_resets(adapter, profile, tally)
             if parsed >= BALANCES_SINCE:
                 prove_other_assignments(adapter, profile, tally)
+            if parsed >= STRICT_SINCE:
+                prove_strict_locks(adapter, profile, tally)
             prove_suite(adapter, profile, tally, broker_restart.SUITE, RESTART_CASES, RESTART_STEPS)
             prove_suite(adapter, profile, tally, broker_process.SUITE, 1, PROCESS_STEPS)
+            prove_cold(adapter, tally)
         finally:
             adapter.close()
         expiry.prove(tally)
+    if parsed >= SEES_SINCE:
+        prove_seen_cold(tally)
     return tally
 
 

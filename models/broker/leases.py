@@ -59,7 +59,7 @@ def lock_queues(
 
     The times are those observed, made possible. No client is a field that is not sent.
     """
-    seen, sent, answered = _seen(state, observed)
+    told, sent, answered = seen(state, observed)
     early, late = state.early, state.late
     name = None if client is None else CLIENTS[client]
     granted: list[int] = []
@@ -72,13 +72,13 @@ def lock_queues(
         if must is lock.FAILED:
             return Leases(after, later, state.since), must, why
         if may and not must:
-            may = index in seen
+            may = index in told
             why = _OPEN[may]
         if may:
             granted.append(index)
             early, late = {**early, key: Lock(name, sent)}, {**late, key: Lock(name, answered)}
         reasons.append(why)
-    return Leases(early, late, sent), (tuple(granted), sent, answered), _why(granted, reasons)
+    return Leases(early, late, sent), (tuple(granted), sent, answered), reason(granted, reasons)
 
 
 def unlock_queues(state: Leases, group: int, client: int | None, queues: tuple[int, ...]) -> Answer[Leases]:
@@ -90,7 +90,7 @@ def unlock_queues(state: Leases, group: int, client: int | None, queues: tuple[i
     return Leases(early, late, state.since), result, why
 
 
-def _why(granted: list[int], reasons: list[Why]) -> Why:
+def reason(granted: list[int], reasons: list[Why]) -> Why:
     """The reason of one queue's answer, or what became of several."""
     if len(reasons) == 1:
         return reasons[0]
@@ -101,7 +101,7 @@ def _why(granted: list[int], reasons: list[Why]) -> Why:
     return _TAKEN[f"{kind}, one expired"] if expired else _MANY[kind]
 
 
-def _seen(state: Leases, observed: Result) -> tuple[tuple[object, ...], int, int]:
+def seen(state: Leases, observed: Result) -> tuple[tuple[object, ...], int, int]:
     """What was granted, when the request was sent, when answered: as observed, or the earliest that is possible."""
     if isinstance(observed, tuple) and len(observed) == 3:
         granted, sent, answered = observed

@@ -1,0 +1,86 @@
+"""The suite ``broker-cold``: a broker whose messages are put out of memory while it is asked.
+
+Alone on its broker: what others send and read would bring back what was put out of memory.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker import aged
+from rocketmq_conformance.models.broker.cold import Chilled, ColdModel
+from rocketmq_conformance.models.broker.model import AGED
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_values as values
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+_OWN = Values(0)
+_GROUP = Values(0, 1, weights=(5, 1))
+_TOPIC = Values(0, AGED, weights=(3, 2))
+_QUEUE = Values(*range(len(aged.QUEUES)), weights=(8, 4, 2, 1, 2, 1, 1))
+
+
+@operation(
+    "Put the messages of all queues out of memory, as a system does that needs room.", side=Side.BROKER, weight=8
+)
+class Evict(Operation):
+    pass
+
+
+@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=6)
+class Send(Operation):
+    topic: Annotated[int, _OWN]
+    queue: Annotated[int, values.WRITTEN]
+    count: Annotated[int, values.COUNT]
+
+
+@operation("Pull the messages of a queue from 0: answers their offsets, 32 at most.", side=Side.BROKER, weight=6)
+class Read(Operation):
+    topic: Annotated[int, _OWN]
+    queue: Annotated[int, Values(0, 1)]
+
+
+@operation("Commit an offset.", side=Side.BROKER, weight=3)
+class Commit(Operation):
+    group: Annotated[int, _GROUP]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    offset: Annotated[int, Values(0, 1, 3, -1)]
+
+
+@operation(
+    "Query a group's offset: answers it, or the error's name, and whether the system has message 0 in memory.",
+    side=Side.BROKER,
+    weight=24,
+    observes=True,
+)
+class QueryPages(Operation):
+    group: Annotated[int, _GROUP]
+    topic: Annotated[int, _TOPIC]
+    queue: Annotated[int, _QUEUE]
+    set_zero: Annotated[bool | None, values.SET_ZERO]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = ColdModel(profile)
+    return Bound(model.initial(), (model.evict, model.send, model.read, model.commit, model.query_pages))
+
+
+def _show(state: Chilled) -> str:
+    return ("out of memory: " if state.out else "") + values.show(state.broker)
+
+
+SUITE = Suite(
+    name="broker-cold",
+    sentence="A broker whose messages are put out of memory while it is asked for offsets.",
+    side=Side.BROKER,
+    operations=(Evict, Send, Read, Commit, QueryPages),
+    bind=_bind,
+    steps=40,
+    cases=8,
+    show=_show,
+    rules=("BQ-SEND-1", "BQ-QUERY-1", "BQ-COM-3", "BQ-UPDATE-1", "BQ-PULL-STATUS"),
+    ordinary=False,
+)
