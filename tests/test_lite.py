@@ -148,6 +148,15 @@ def test_a_topic_without_queues_is_pulled_on_until_somebody_hears_of_it(client: 
     assert (play.kind == "owned, not pulled") is (client == "5.5.0")
 
 
+def test_queues_that_come_back_in_5_5_0_are_not_pulled() -> None:
+    play = settled()
+    for queues in (0, 5):
+        play.do("route", "T", queues)
+        play.do("refresh", 0)
+        assert play.round()[:2] == (MINE, (8,))
+        assert play.kind == "owned, not pulled"
+
+
 @pytest.mark.parametrize("client", ["4.9.8", "5.4.0"])
 def test_a_topic_that_was_never_known_is_heard_of_in_5(client: str) -> None:
     play = Play(client)
