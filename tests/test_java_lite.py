@@ -74,7 +74,7 @@ def test_the_listener_hears_of_a_topic_without_queues_in_5_5_0(stage: Stage) -> 
 
 def test_queues_that_come_back_are_pulled_again_except_in_5_5_0(stage: Stage) -> None:
     routes = (row("route", "T", 0), row("refresh", 0), ROUND, row("route", "T", 5), row("refresh", 0), ROUND)
-    said = done(stage, ROUND, *routes, PULL)
+    said = done(stage, ROUND, *routes, PULL, row("list_members", (0, 2)), ROUND, PULL, row("poll", 0, 8))
     assert said[6][0] == (5, 6, 8)
     assert said[6][1] == ((8,) if stage.adapter.hello().version == "5.5.0" else (5, 6, 8))
 

@@ -153,8 +153,13 @@ def test_queues_that_come_back_in_5_5_0_are_not_pulled() -> None:
     for queues in (0, 5):
         play.do("route", "T", queues)
         play.do("refresh", 0)
-        assert play.round()[:2] == (MINE, (8,))
+        assert play.round()[:3] == (MINE, (8,), queues == 0)
         assert play.kind == "owned, not pulled"
+    play.do("list_members", (0, 2))
+    play.round()
+    assert play.pull() == ((0, 0), (1, 0), (2, 0), (5, -1))
+    assert play.kind == "dropped"
+    play.do("commit", 0)
 
 
 @pytest.mark.parametrize("client", ["4.9.8", "5.4.0"])

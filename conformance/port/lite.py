@@ -143,6 +143,8 @@ class LiteRebalancer(Rebalancer):
     def pull_one(self, consumer: LiteConsumer, queue: int, found: bool) -> int:
         """A pull of one queue: the offset that it asks for."""
         assignment = consumer.assigned[queue]
+        if assignment.owned.dropped:
+            return NO_OFFSET
         offset = assignment.pulls
         if offset == NO_OFFSET:
             try:
@@ -186,7 +188,7 @@ class LiteRebalancer(Rebalancer):
     def commit(self, consumer: LiteConsumer) -> Result:
         """Write what was consumed into the table of offsets."""
         for queue, assignment in consumer.assigned.items():
-            if assignment.consumed != NO_OFFSET:
+            if assignment.consumed != NO_OFFSET and not assignment.owned.dropped:
                 self.commit_one(consumer, queue, assignment.consumed)
         return None
 

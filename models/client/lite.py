@@ -92,6 +92,7 @@ RULES = (
 TOPICS = frozenset({TOPIC, OTHER_TOPIC})
 
 _PULL = whys(("LITE-PULL",), "first pull", "goes on", "nothing assigned", "no member")
+_PULL |= whys(("LITE-PULL", "REB-MQC-UNKNOWN"), "dropped")
 _PULL |= whys(("LITE-PULL", "START-LITE-1"), "no start")
 _PULL_0 = whys(("LITE-PULL-0",), "first pull", "no start")
 _POLL = whys(("LITE-POLL",), "polled", "polled, not assigned", "polled again", "nothing to poll", "no member")
@@ -218,6 +219,10 @@ class LiteModel:
         assigned, pulled, caches = dict(lite.assigned), list(lite.pulled), dict(lite.caches)
         for queue in sorted(assigned):
             number, asked, consumed = assigned[queue]
+            if _dropped(who, queue, number):
+                said.append((queue, -1))
+                why = _PULL["dropped"]
+                continue
             if asked < 0:
                 store, asked = self._begin(store, who, queue, fault, bound_fault)
                 reasons = _PULL if self.client.lite_starts else _PULL_0
@@ -288,7 +293,7 @@ class LiteModel:
         sent: list[Value] = []
         consumed = False
         for queue, held in assigned.items():
-            if held.consumed != -1:
+            if held.consumed != -1 and not _dropped(who, queue, held.number):
                 consumed = True
                 if not self.client.lite_commits_later and held.consumed != memory.get(queue):
                     store, stored, _ = self.store.commit(store, queue, held.consumed, False, "answer")
@@ -304,6 +309,12 @@ class LiteModel:
             why = _COMMIT["broadcasting"]
         after = changed(state.group, member, who._replace(memory=store.memory))
         return state._replace(group=after._replace(broker=store.broker)), tuple(sorted(sent)), why  # type: ignore[type-var]
+
+
+def _dropped(who: Member, queue: int, number: int) -> bool:
+    """REB-MQC-UNKNOWN: is that the process queue of the table, and dropped?"""
+    owned = who.table.get(queue)
+    return owned is not None and owned.number == number and owned.dropped
 
 
 def _with(state: LiteState, member: int, lite: Lite) -> LiteState:

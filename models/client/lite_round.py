@@ -66,7 +66,8 @@ RULES = (
     Rule(
         "REB-MQC-UNKNOWN",
         "While no queues of a subscribed topic are known the listener hears that there are none, and nothing of the "
-        "topic is pulled, whatever the table has: from 5.5.0 that includes a route without readable queues.",
+        "topic is pulled, whatever the table has: from 5.5.0 that includes a route without readable queues. What the "
+        "table has is dropped all the same, so that it is not in balance and never pulled again.",
         "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
         releases="5.x",
     ),
@@ -235,6 +236,9 @@ class LiteRebalanceModel(RebalanceModel):
                 done.met |= _AWAY
                 done.gone.append(held.number)
                 del assigned[queue]
+                kept = done.table.get(queue)
+                if kept is not None and kept.number == held.number:
+                    done.table = {**done.table, queue: kept._replace(dropped=True)}
         for queue in target:
             if queue not in assigned:
                 done.met |= _ASSIGNED
