@@ -59,6 +59,9 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "broadcasts_unlocked": (None, "5.3.2", None),
     "skips_dropped": (None, "5.0.0-PREVIEW", None),
     "unlocks_idle": (None, "5.2.0", None),
+    "hears_unknown": (None, "5.0.0-PREVIEW", None),
+    "lite_commits_later": ("4.6.1", "5.0.0-PREVIEW", None),
+    "lite_keeps_others": ("4.9.4", "5.0.0", None),
 }
 
 

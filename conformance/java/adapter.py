@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.allocation import JavaAllocation
     from rocketmq_conformance.conformance.java.consume import JavaConsumption
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
+    from rocketmq_conformance.conformance.java.lite import JavaLiteGroup
     from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
     from rocketmq_conformance.conformance.java.pull import JavaPulls
@@ -48,15 +49,17 @@ class JavaClient:
         #: Consumers with a listener, by suite.
         self._listening: dict[str, JavaConsumption] = {}
         self._orderly: JavaOrderlyGroup | None = None
+        self._lite: JavaLiteGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
         """A client of this release."""
         unsupported = {}
         if self.release.release < _LITE_PULL:
-            unsupported["start-lite-pull"] = f"client {self.version} has no lite pull consumer"
+            for name in ("start-lite-pull", "rebalance-pull"):
+                unsupported[name] = f"client {self.version} has no lite pull consumer"
         if self.via == "tcp":
-            for name in ("rebalance", "rebalance-orderly"):
+            for name in ("rebalance", "rebalance-orderly", "rebalance-pull"):
                 unsupported[name] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
             unsupported["pull"] = "pulls are stepped by hand, without sockets: judge them without via=tcp"
             for suite in _LISTENING:
@@ -79,6 +82,8 @@ class JavaClient:
                 self._calls = self._listener_calls(case)
             case "rebalance-orderly":
                 self._calls = self._orderly_calls(case)
+            case "rebalance-pull":
+                self._calls = self._lite_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -173,3 +178,12 @@ class JavaClient:
             self._ordered = self._orderly.calls()
         self._orderly.begin(case)
         return self._ordered
+
+    def _lite_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._lite is None:
+            from rocketmq_conformance.conformance.java.lite import JavaLiteGroup
+
+            self._lite = JavaLiteGroup(self.release)
+            self._lites = self._lite.calls()
+        self._lite.begin(case)
+        return self._lites

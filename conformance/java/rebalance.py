@@ -29,7 +29,7 @@ _STRATEGIES = {"AVG": "AllocateMessageQueueAveragely", "AVG_BY_CIRCLE": "Allocat
 _TOPICS = {"CLUSTERING": (TOPIC, OTHER_TOPIC, RETRY_TOPIC), "BROADCASTING": (TOPIC, OTHER_TOPIC)}
 
 
-class _Remoting(RemotingCalls):
+class Remoting(RemotingCalls):
     """A RemotingClient that remembers what was asked without waiting for an answer."""
 
     def __init__(self, release: JavaRelease) -> None:
@@ -65,12 +65,15 @@ class _Timers:
 class Instance:
     """A client instance: what the consumers of one client id in one process share."""
 
+    #: Its network.
+    network = Remoting
+
     def __init__(self, release: JavaRelease, client: str) -> None:
         self.release = release
         config = release.load("client.ClientConfig")()
         config.setNamesrvAddr("127.0.0.1:1")
         self.factory = release.load("client.impl.factory.MQClientInstance")(config, 0, client)
-        self.remoting = _Remoting(release)
+        self.remoting = self.network(release)
         release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
         service = self.factory.getPullMessageService()
         self.timers = _Timers()
@@ -98,16 +101,21 @@ class Consumer:
     """A push consumer with a concurrent listener."""
 
     orderly = False
+    #: The class, and the field of its implementation.
+    made_of = "client.consumer.DefaultMQPushConsumer", "defaultMQPushConsumerImpl"
+    topics = _TOPICS
 
     def __init__(self, group: JavaGroup, instance: Instance, mode: str, where: str, strategy: str, now: int) -> None:
         release, self.group, self.instance = group.release, group, instance
-        consumer = release.load("client.consumer.DefaultMQPushConsumer")(GROUP)
-        consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
+        name, field = self.made_of
+        consumer = release.load(name)(GROUP)
+        if hasattr(consumer, "setConsumeFromWhere"):  # the first lite pull consumers have none
+            consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
         model = getattr(release.load("remoting.protocol.heartbeat.MessageModel"), mode)
         consumer.setMessageModel(model)
-        self.inside = consumer.getDefaultMQPushConsumerImpl()
+        self.inside = release.get(consumer, field)
         self.store = release.load("client.consumer.store.RemoteBrokerOffsetStore")(instance.factory, GROUP)
-        self.rebalancing = self.inside.getRebalanceImpl()
+        self.rebalancing = release.get(self.inside, "rebalanceImpl")
         self.rebalancing.setmQClientFactory(instance.factory)
         self.rebalancing.setConsumerGroup(GROUP)
         self.rebalancing.setMessageModel(model)
@@ -121,7 +129,7 @@ class Consumer:
             ("serviceState", release.load("common.ServiceState").RUNNING),
         ):
             release.put(self.inside, field, value)
-        for topic in _TOPICS[mode]:
+        for topic in self.topics[mode]:
             self.inside.subscribe(topic, "*")
         instance.factory.registerConsumer(GROUP, self.inside)
         self.refresh()

@@ -10,6 +10,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
 from rocketmq_conformance.conformance.port.consume import Concurrently
 from rocketmq_conformance.conformance.port.consume_orderly import Orderly
+from rocketmq_conformance.conformance.port.lite import LiteRebalancer
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
 from rocketmq_conformance.conformance.port.orderly import OrderlyRebalancer
 from rocketmq_conformance.conformance.port.pull import Puller
@@ -34,6 +35,7 @@ PARTS: dict[str, str] = {
     "consume": "listener",
     "consume-orderly": "orderly_listener",
     "rebalance-orderly": "orderly_rebalancer",
+    "rebalance-pull": "lite_rebalancer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -46,6 +48,7 @@ CLASSES: dict[str, type] = {
     "listener": Concurrently,
     "orderly_listener": Orderly,
     "orderly_rebalancer": OrderlyRebalancer,
+    "lite_rebalancer": LiteRebalancer,
 }
 
 

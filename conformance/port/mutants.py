@@ -6,6 +6,7 @@ from rocketmq_conformance.conformance.port import (
     allocation_mutants,
     consume_mutants,
     consume_orderly_mutants,
+    lite_mutants,
     local_mutants,
     orderly_mutants,
     pull_mutants,
@@ -25,6 +26,7 @@ _MODULES = (
     pull_mutants,
     consume_mutants,
     consume_orderly_mutants,
+    lite_mutants,
 )
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for module in _MODULES for mutant in module.MUTANTS}

@@ -32,7 +32,7 @@ from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, 
 from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.outcome import Expected, Value
 from rocketmq_conformance.models.rule import Rule, Why
 from rocketmq_conformance.models.text import string_hash
 
@@ -322,8 +322,7 @@ class RebalanceModel:
     def add(self, done: Round, queue: int) -> bool:
         """REB-ADD-1; False without a start."""
         store = self.store.remove(done.store, queue)[0]
-        where = done.member.where
-        done.store, offset, _ = self.start.push(store, queue, where, None, "UTC", False, done.fault, done.bound_fault)
+        done.store, offset = self.beginning(done, store, queue)
         assert isinstance(offset, int)  # the unchecked start reports no errors
         if offset < 0:
             done.events |= _UNSTARTED
@@ -333,6 +332,11 @@ class RebalanceModel:
         done.table = {**done.table, queue: self.process_queue(done, offset)}
         done.dispatched.append((queue, offset))
         return True
+
+    def beginning(self, done: Round, store: RemoteStore, queue: int) -> tuple[RemoteStore, Expected]:
+        """The start of a queue that is added."""
+        where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
+        return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
     def process_queue(self, done: Round, offset: int) -> ProcessQueue:
         """What is kept of a queue that is added."""

@@ -52,6 +52,11 @@ NEXT_SLAVE = Switch("P02", "the next slave replaces one that is not known", "4.8
 SELECTS = Switch("P03", "subscriptions can be SQL92 expressions", "4.1.0", "5.0.0-PREVIEW")
 NAMES_TAGS = Switch("P05", "a pull says that its expression is one of tags", "4.3.0", "5.0.0-PREVIEW")
 WEIGHS = Switch("P04", "the size of cached messages holds pulls up", "4.2.0", "5.0.0-PREVIEW")
+HEARS_UNKNOWN = Switch(
+    "V01", "the listener of a rebalance hears of a topic without known queues", None, "5.0.0-PREVIEW"
+)
+LITE_COMMITS_LATER = Switch("V02", "a lite pull consumer's commit is left to the timer", "4.6.1", "5.0.0-PREVIEW")
+LITE_KEEPS_OTHERS = Switch("V03", "a broadcasting lite pull consumer's commit sends nothing", "4.9.4", "5.0.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,9 @@ class ClientRules:
     broadcasts_unlocked: bool
     skips_dropped: bool
     unlocks_idle: bool
+    hears_unknown: bool
+    lite_commits_later: bool
+    lite_keeps_others: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -141,4 +149,7 @@ class ClientRules:
             broadcasts_unlocked=BROADCASTS_UNLOCKED.on(client),
             skips_dropped=SKIPS_DROPPED.on(client),
             unlocks_idle=UNLOCKS_IDLE.on(client),
+            hears_unknown=HEARS_UNKNOWN.on(client),
+            lite_commits_later=LITE_COMMITS_LATER.on(client),
+            lite_keeps_others=LITE_KEEPS_OTHERS.on(client),
         )

@@ -1,0 +1,211 @@
+"""The suite ``rebalance-pull``: a group of three lite pull consumers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import lite, lite_round
+from rocketmq_conformance.models.client.group import owners
+from rocketmq_conformance.models.client.layout import CLIENTS
+from rocketmq_conformance.models.client.lite import LiteModel, LiteState, beginning
+from rocketmq_conformance.models.client.switches import LITE_PULL
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import rebalance
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+MEMBER = Values(*range(len(CLIENTS)), weights=(6, 3, 1))
+QUEUE = Values(0, 5, 1, 2, 6, 8, weights=(4, 4, 2, 2, 1, 1))
+TOPIC = Values("T", "U", weights=(3, 1))
+OFFSET = Values(1, 5, 6, 12)
+#: Lists that move queues to and fro between the first two members, mostly.
+LISTS = Values(
+    (0, 1, 2), (0, 1), (0,), (1,), (1, 2), (2,), (2, 1, 0), (0, 0, 1), (), weights=(6, 5, 5, 3, 1, 1, 1, 1, 1)
+)
+LIST_FAULT = Values("answer", "SYSTEM_ERROR", "empty", "silent", weights=(24, 1, 1, 1))
+FAULT = Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
+BOUND_FAULT = Values("answer", "SYSTEM_BUSY", weights=(3, 1))
+
+
+def _offered(profile: Profile) -> bool:
+    return LITE_PULL.on(profile.client)
+
+
+@operation(
+    "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries and "
+    "commits, `bound_fault` how it plays max. Answers the queues that it owns, those that it pulls, whether it calls "
+    "itself balanced (null: it does not say), and the commits that reached the broker.",
+    weight=18,
+    commits=True,
+    offered=_offered,
+)
+class Rebalance(Operation):
+    member: Annotated[int, MEMBER]
+    list_fault: Annotated[str, LIST_FAULT]
+    fault: Annotated[str, FAULT]
+    bound_fault: Annotated[str, BOUND_FAULT]
+
+
+@operation(
+    "A member begins, a `twin` under the client id of the next one; what it was before is gone at once. 4.6.0 has no "
+    "`where`.",
+    weight=2,
+    offered=_offered,
+)
+class Join(Operation):
+    member: Annotated[int, MEMBER]
+    twin: Annotated[bool, Values(False, True, weights=(4, 1))]
+    mode: Annotated[str, Values("CLUSTERING", "BROADCASTING", weights=(2, 1))]
+    where: Annotated[str, Values("CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET")]
+    strategy: Annotated[str, Values("AVG", "AVG_BY_CIRCLE", weights=(3, 1))]
+
+
+@operation("A member shuts down: answers the commits that reached the broker.", effect=True, offered=_offered)
+class Leave(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation(
+    "A member's timer persists its offsets: answers the commits that arrived.", weight=5, effect=True, offered=_offered
+)
+class Persist(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation("A member subscribes to a topic, and learns the routes of its topics.", weight=3, offered=_offered)
+class Subscribe(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, TOPIC]
+
+
+@operation("A member unsubscribes from a topic.", weight=3, offered=_offered)
+class Unsubscribe(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, TOPIC]
+
+
+@operation("A member's timer asks the name server for the routes of its topics.", weight=2, offered=_offered)
+class Refresh(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation(
+    "All pull tasks of a member have their turns: answers for each queue which offset is asked for, -1 for none; the "
+    "broker answers the message of that offset when they are `found`. `fault` is how the broker plays queries, "
+    "`bound_fault` max.",
+    weight=16,
+    offered=_offered,
+)
+class Pull(Operation):
+    member: Annotated[int, MEMBER]
+    found: Annotated[bool, Values(True, False, weights=(3, 1))]
+    fault: Annotated[str, FAULT]
+    bound_fault: Annotated[str, BOUND_FAULT]
+
+
+@operation(
+    "A member's application polls for so many messages: answers queue and offset of those that it gets.",
+    weight=14,
+    offered=_offered,
+)
+class Poll(Operation):
+    member: Annotated[int, MEMBER]
+    messages: Annotated[int, Values(1, 2, 8)]
+
+
+@operation(
+    "A member's application commits what it polled: answers the commits that reached the broker.",
+    weight=8,
+    effect=True,
+    offered=_offered,
+)
+class Commit(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation("An application sets the offset of a queue in a member's memory, owned or not.", weight=2, offered=_offered)
+class Update(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
+@operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=6)
+class ListMembers(Operation):
+    members: Annotated[tuple[int, ...], LISTS]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = LiteModel(profile)
+    group, of_group = model.group, model.of_group
+    handlers = (
+        model.rebalance,
+        model.join,
+        model.leave,
+        of_group(group.persist),
+        model.subscribe,
+        model.unsubscribe,
+        of_group(group.refresh),
+        model.pull,
+        model.poll,
+        model.commit,
+        of_group(group.update),
+        of_group(group.tick),
+        of_group(group.list_members),
+        of_group(group.route),
+        of_group(group.commit_elsewhere),
+    )
+    return Bound(beginning(), handlers)
+
+
+def _show(state: LiteState) -> str:
+    told = []
+    for number, (who, kept) in enumerate(zip(state.group.members, state.kept, strict=True)):
+        if who is None:
+            told.append(f"{number}: nobody")
+            continue
+        pulls = ", ".join(
+            f"{queue} from {'its start' if held.pulls < 0 else held.pulls}, consumed {held.consumed}"
+            for queue, held in sorted(kept.assigned.items())
+        )
+        waiting = [(queue, offset) for queue, _, offset in kept.pulled]
+        told.append(
+            f"{number}: {who.client} {who.mode} owns {sorted(who.table)}, pulls [{pulls}], to be polled {waiting}, "
+            f"remembers {dict(who.memory)}"
+        )
+    group = state.group
+    stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in group.broker.stored.items()}
+    twice = sorted(queue for queue, members in owners(group).items() if len(members) > 1)
+    return (
+        f"members {'; '.join(told)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
+        f"owned twice {twice}, clock {group.now}"
+    )
+
+
+SUITE = Suite(
+    name="rebalance-pull",
+    sentence="A group of lite pull consumers: what they own, what they pull all the same, and what they commit.",
+    side=Side.CLIENT,
+    operations=(
+        Rebalance,
+        Join,
+        Leave,
+        Persist,
+        Subscribe,
+        Unsubscribe,
+        Refresh,
+        Pull,
+        Poll,
+        Commit,
+        Update,
+        rebalance.Tick,
+        ListMembers,
+        rebalance.Route,
+        rebalance.CommitElsewhere,
+    ),
+    bind=_bind,
+    steps=60,
+    show=_show,
+    rules=tuple(rule.id for rule in (*lite.RULES, *lite_round.RULES)),
+)
