@@ -18,6 +18,7 @@ _MODULES = (
     "consume",
     "consume_orderly",
     "rebalance_orderly",
+    "rebalance_broker",
     "broker_offsets",
     "broker_search",
     "broker_admin",

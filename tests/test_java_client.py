@@ -27,6 +27,7 @@ CLIENT_SUITES = [
     "consume",
     "consume-orderly",
     "rebalance-orderly",
+    "rebalance-broker",
 ]
 
 

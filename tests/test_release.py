@@ -59,6 +59,9 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "broadcasts_unlocked": (None, "5.3.2", None),
     "skips_dropped": (None, "5.0.0-PREVIEW", None),
     "unlocks_idle": (None, "5.2.0", None),
+    "assigned": (None, "5.0.0-PREVIEW", None),
+    "probes": (None, "5.0.0-PREVIEW", "5.3.2"),
+    "probes_once": (None, "5.0.0", "5.3.2"),
 }
 
 

@@ -15,6 +15,7 @@ from rocketmq_conformance.suites.suite import Suite
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.allocation import JavaAllocation
+    from rocketmq_conformance.conformance.java.assigned import JavaAssignedGroup
     from rocketmq_conformance.conformance.java.consume import JavaConsumption
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
     from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
@@ -48,6 +49,7 @@ class JavaClient:
         #: Consumers with a listener, by suite.
         self._listening: dict[str, JavaConsumption] = {}
         self._orderly: JavaOrderlyGroup | None = None
+        self._assigned: JavaAssignedGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -56,7 +58,7 @@ class JavaClient:
         if self.release.release < _LITE_PULL:
             unsupported["start-lite-pull"] = f"client {self.version} has no lite pull consumer"
         if self.via == "tcp":
-            for name in ("rebalance", "rebalance-orderly"):
+            for name in ("rebalance", "rebalance-orderly", "rebalance-broker"):
                 unsupported[name] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
             unsupported["pull"] = "pulls are stepped by hand, without sockets: judge them without via=tcp"
             for suite in _LISTENING:
@@ -79,6 +81,8 @@ class JavaClient:
                 self._calls = self._listener_calls(case)
             case "rebalance-orderly":
                 self._calls = self._orderly_calls(case)
+            case "rebalance-broker":
+                self._calls = self._assigned_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -173,3 +177,12 @@ class JavaClient:
             self._ordered = self._orderly.calls()
         self._orderly.begin(case)
         return self._ordered
+
+    def _assigned_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._assigned is None:
+            from rocketmq_conformance.conformance.java.assigned import JavaAssignedGroup
+
+            self._assigned = JavaAssignedGroup(self.release)
+            self._by_broker = self._assigned.calls()
+        self._assigned.begin(case)
+        return self._by_broker

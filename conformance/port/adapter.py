@@ -8,6 +8,7 @@ from typing import Any
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
+from rocketmq_conformance.conformance.port.assigned import AssignedRebalancer
 from rocketmq_conformance.conformance.port.consume import Concurrently
 from rocketmq_conformance.conformance.port.consume_orderly import Orderly
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
@@ -34,6 +35,7 @@ PARTS: dict[str, str] = {
     "consume": "listener",
     "consume-orderly": "orderly_listener",
     "rebalance-orderly": "orderly_rebalancer",
+    "rebalance-broker": "assigned_rebalancer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -46,6 +48,7 @@ CLASSES: dict[str, type] = {
     "listener": Concurrently,
     "orderly_listener": Orderly,
     "orderly_rebalancer": OrderlyRebalancer,
+    "assigned_rebalancer": AssignedRebalancer,
 }
 
 

@@ -41,7 +41,14 @@ STATEFUL = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.4.0", "5.5.0"})
 CASES = 300
 #: Suites that have no decision tables, because what they are about takes several steps; how many cases every release
 #: plays of each.
-STEPPED = {"rebalance": 100, "rebalance-orderly": 60, "pull": 40, "consume": 50, "consume-orderly": 50}
+STEPPED = {
+    "rebalance": 100,
+    "rebalance-orderly": 60,
+    "rebalance-broker": 60,
+    "pull": 40,
+    "consume": 50,
+    "consume-orderly": 50,
+}
 SEED = 20240101
 #: Seconds of sampled allocations per release.
 SAMPLED = 1.0
