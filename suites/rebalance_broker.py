@@ -42,7 +42,7 @@ OFFSET = Values(1, 5, 6, 12)
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
     list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", weights=(14, 1))]
-    assign_fault: Annotated[str, Values(*ASSIGN_FAULTS, weights=(40, 2, 3, 2, 1, 2, 2, 2, 2))]
+    assign_fault: Annotated[str, Values(*ASSIGN_FAULTS, weights=(40, 2, 3, 2, 1, 2, 2, 2, 2, 2))]
     fault: Annotated[str, Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", weights=(8, 1, 1))]
     bound_fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(3, 1))]
 

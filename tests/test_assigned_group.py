@@ -311,6 +311,7 @@ def test_a_pop_asks_while_its_queue_is_owned_and_subscribed_to() -> None:
         (LENIENT, "silent", PROBES, False),
         (LENIENT, "SYSTEM_ERROR", 2, None),
         (LENIENT, "cut", 2, None),
+        (LENIENT, "error-once", 2, None),
         (NEVER, "answer", 1, None),
         (NEVER, "silent", 1, None),
         (NEVER, "SYSTEM_ERROR", 1, None),
@@ -343,16 +344,17 @@ def test_a_topic_is_probed_again_when_it_comes_back() -> None:
 
 def test_pops_are_left_when_the_client_takes_the_topic_over() -> None:
     play = Play(LENIENT)
-    play.assign("T", (), (-1,))
-    play.do("join", 0, False, CLUSTERING, LAST, "AVG")
-    side = play.state.sides[0]._replace(pops={("T", -1): 0})
-    play.state = play.state._replace(sides=(side, *play.state.sides[1:]))
-    pulled, popped, _, _, balanced, _ = play.round("silent")
-    assert popped == (("T", -1),)
-    assert pulled[:2] == (5, 6)
+    play.assign("T", (), (-1, 2))
+    assert play.round("error-once")[:2] == ((), (("T", -1), ("T", 2)))
+    pulled, popped, _, _, balanced, _ = play.round("silent", bound="SYSTEM_BUSY")
+    assert popped == (("T", -1), ("T", 2))
+    assert pulled == ()
     assert "REB-BRK-LEFT" in play.rules
-    assert balanced is True  # the group's retry topic comes last
-    play = Play("5.3.1")
+    assert balanced is True  # the group's retry topic comes last, and that is balanced
+
+
+def test_pops_that_are_left_are_not_balanced() -> None:
+    play = Play(STRICT)
     side = play.state.sides[0]._replace(pops={("T", -1): 0})
     play.state = play.state._replace(sides=(side, *play.state.sides[1:]))
     assert play.round("silent")[4] is False
@@ -366,6 +368,7 @@ def test_faults_that_count_requests() -> None:
     assert played["silent-once"] == ["silent", "answer", "answer"]
     assert played["silent-twice"] == ["silent", "silent", "answer"]
     assert played["answer-once"] == ["answer", "SYSTEM_ERROR", "SYSTEM_ERROR"]
+    assert played["error-once"] == ["SYSTEM_ERROR", "answer", "answer"]
     assert played["cut"] == ["cut"] * 3
 
 

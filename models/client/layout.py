@@ -81,7 +81,7 @@ LOCK_FAULTS = ("answer", "SYSTEM_ERROR", "silent", "cut")
 
 #: How the scripted broker plays requests for an assignment: "no-body" is SUCCESS without a body, "null" one whose body
 #: has no assignments; "silent-once" and "silent-twice" lose the first requests of a topic, "answer-once" answers the
-#: first and refuses the others.
+#: first and refuses the others, "error-once" refuses the first.
 ASSIGN_FAULTS = (
     "answer",
     "SYSTEM_ERROR",
@@ -92,6 +92,7 @@ ASSIGN_FAULTS = (
     "silent-once",
     "silent-twice",
     "answer-once",
+    "error-once",
 )
 
 
@@ -103,6 +104,8 @@ def assignment_played(fault: str, nth: int) -> str:
         return "silent" if nth <= 2 else "answer"
     if fault == "answer-once":
         return "answer" if nth == 1 else "SYSTEM_ERROR"
+    if fault == "error-once":
+        return "SYSTEM_ERROR" if nth == 1 else "answer"
     return fault
 
 
