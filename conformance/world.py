@@ -214,7 +214,7 @@ class World:
 
     def _assignment(self, body: bytes) -> Answered:
         """What the broker assigns of a topic."""
-        topic = json.loads(body)["topic"]
+        topic = _topic_of(body)
         nth = self._asked[topic] = self._asked.get(topic, 0) + 1
         fault = assignment_played(self.assign_fault, nth)
         if fault == "answer":
@@ -281,6 +281,12 @@ def _granted_text(granted: tuple[Queue, ...]) -> bytes:
     """The body that answers a request to lock."""
     queues = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
     return json.dumps({"lockOKMQSet": queues}).encode()
+
+
+@lru_cache(maxsize=1024)
+def _topic_of(body: bytes) -> str:
+    """The topic of a request for an assignment."""
+    return str(json.loads(body)["topic"])
 
 
 @lru_cache(maxsize=1024)
