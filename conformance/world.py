@@ -19,8 +19,18 @@ from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import LOWER, max_offset, min_offset, search
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.client.assigned_group import MORE_ROUTES
+from rocketmq_conformance.models.client.assigned_round import ASSIGNMENTS, NOTHING, Assigned, assigned, assignment_body
 from rocketmq_conformance.models.client.group import ROUTES, readable
-from rocketmq_conformance.models.client.layout import BROKER, CLIENTS, GROUP, LOST, NEGATIVE, QUEUES
+from rocketmq_conformance.models.client.layout import (
+    BROKER,
+    CLIENTS,
+    GROUP,
+    LOST,
+    NEGATIVE,
+    QUEUES,
+    assignment_played,
+)
 from rocketmq_conformance.models.client.orderly import STRANGER
 from rocketmq_conformance.models.client.rebalance import NO_ROUTE, answered
 from rocketmq_conformance.models.client.sent_back import Gone
@@ -32,7 +42,7 @@ from rocketmq_conformance.models.profile import Profile
 Answered = tuple[int, str, dict[str, str], bytes]
 
 #: The faults that an operation can arm, by the names of its fields and of the world's attributes.
-FAULTS = ("fault", "bound_fault", "list_fault", "back_fault", "lock_fault")
+FAULTS = ("fault", "bound_fault", "list_fault", "back_fault", "lock_fault", "assign_fault")
 
 _INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST}
 _QUERY = int(Request.QUERY_CONSUMER_OFFSET)
@@ -44,6 +54,7 @@ _ROUTE = int(Request.GET_ROUTEINFO_BY_TOPIC)
 _LIST = int(Request.GET_CONSUMER_LIST_BY_GROUP)
 _LOCK = int(Request.LOCK_BATCH_MQ)
 _UNLOCK = int(Request.UNLOCK_BATCH_MQ)
+_ASSIGNMENT = int(Request.QUERY_ASSIGNMENT)
 #: Requests of members that are accepted and change nothing: the list is the world's to change.
 _GREETINGS = frozenset({int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)})
 _BOUNDS = frozenset({_MAX, _MIN, _SEARCH})
@@ -67,6 +78,10 @@ class World:
         self.back_fault = "answer"
         #: The same for locks and unlocks (see ``layout.LOCK_FAULTS``).
         self.lock_fault = "answer"
+        #: The same for assignments (see ``layout.ASSIGN_FAULTS``).
+        self.assign_fault = "answer"
+        #: What the broker assigns of each topic, to whoever asks.
+        self.assignments: Mapping[str, Assigned] = ASSIGNMENTS
         #: The locks of the broker, and its clock: ms since the case began.
         self.locks: Locks = NO_LOCKS
         self.now = 0
@@ -75,6 +90,8 @@ class World:
         #: The client ids that the broker lists.
         self.listed: tuple[str, ...] = CLIENTS
         self._commits: list[tuple[int, int]] = []
+        #: Requests for assignments since the last call, by topic.
+        self._asked: dict[str, int] = {}
         self._plays = {
             _QUERY: self._query,
             _UPDATE: self._update,
@@ -97,14 +114,21 @@ class World:
         self.routes = ROUTES
         self.listed = CLIENTS
         self._commits = []
+        self._asked = {}
+        self.assignments = ASSIGNMENTS
         self._taken_back = []
 
     def take_commits(self) -> tuple[Value, ...]:
-        """The commits that were stored since the last call, as sorted (queue, offset) pairs; or the messages that were
-        taken back, as ``models.client.sent_back`` tells them. No operation leads to both."""
+        """The commits that were stored since the last call, as sorted (queue, offset) pairs, and behind them how
+        often assignments were asked for, as sorted (topic, times) pairs; or the messages that were taken back, as
+        ``models.client.sent_back`` tells them. No operation leads to both."""
         if self._taken_back:
             back, self._taken_back = self._taken_back, []
             return tuple(sorted(back))
+        if self._asked:
+            asked, self._asked = self._asked, {}
+            taken, self._commits = self._commits, []
+            return (*sorted(taken), *sorted(asked.items()))
         if not self._commits:
             return ()
         taken, self._commits = self._commits, []
@@ -125,6 +149,8 @@ class World:
                 return self._members()
             if code in (_LOCK, _UNLOCK):
                 return self._lock(code, body)
+            if code == _ASSIGNMENT:
+                return self._assignment(body)
             if code == _ROUTE:
                 return self._route(ext["topic"])
             if code in _GREETINGS:
@@ -159,7 +185,7 @@ class World:
         return _answered(search(self.rules, self.state, topic, queue, time, boundary)[1])
 
     def _route(self, topic: str) -> Answered:
-        queues = self.routes.get(topic, NO_ROUTE)
+        queues = self.routes.get(topic, MORE_ROUTES.get(topic, NO_ROUTE))
         if queues == NO_ROUTE:
             return _CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, _route_text(self.address, queues)
@@ -186,6 +212,17 @@ class World:
         self.locks, failed, _ = lock.unlock_batch(self.locks, group, client, queues)
         return _answered(failed) if isinstance(failed, Err) else (0, "", {}, b"")
 
+    def _assignment(self, body: bytes) -> Answered:
+        """What the broker assigns of a topic."""
+        topic = _topic_of(body)
+        nth = self._asked[topic] = self._asked.get(topic, 0) + 1
+        fault = assignment_played(self.assign_fault, nth)
+        if fault == "answer":
+            return 0, "", {}, _assignment_text(topic, self.assignments.get(topic, NOTHING))
+        if fault in ("no-body", "null"):
+            return 0, "", {}, b"" if fault == "no-body" else b"{}"
+        return _faulty(fault)
+
     def pass_time(self, millis: int) -> None:
         """Time passes for the broker."""
         self.now += millis
@@ -206,6 +243,11 @@ class World:
     def list_members(self, members: tuple[int, ...]) -> Result:
         """List the client ids of these members from now on."""
         self.listed = tuple([CLIENTS[member] for member in members])
+        return None
+
+    def assign(self, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Result:
+        """Assign these queues of a topic from now on."""
+        self.assignments = {**self.assignments, topic: assigned(topic, pull, pop, oddity)}
         return None
 
     def route(self, topic: str, queues: int) -> Result:
@@ -239,6 +281,18 @@ def _granted_text(granted: tuple[Queue, ...]) -> bytes:
     """The body that answers a request to lock."""
     queues = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
     return json.dumps({"lockOKMQSet": queues}).encode()
+
+
+@lru_cache(maxsize=1024)
+def _topic_of(body: bytes) -> str:
+    """The topic of a request for an assignment."""
+    return str(json.loads(body)["topic"])
+
+
+@lru_cache(maxsize=1024)
+def _assignment_text(topic: str, given: Assigned) -> bytes:
+    """The body of an assignment."""
+    return json.dumps(assignment_body(given, topic)).encode()
 
 
 @lru_cache(maxsize=256)

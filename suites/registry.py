@@ -19,6 +19,7 @@ _MODULES = (
     "consume_orderly",
     "rebalance_orderly",
     "rebalance_pull",
+    "rebalance_broker",
     "broker_offsets",
     "broker_search",
     "broker_admin",

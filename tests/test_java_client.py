@@ -28,6 +28,7 @@ CLIENT_SUITES = [
     "consume-orderly",
     "rebalance-orderly",
     "rebalance-pull",
+    "rebalance-broker",
 ]
 
 

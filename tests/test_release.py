@@ -62,6 +62,9 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "hears_unknown": (None, "5.0.0-PREVIEW", None),
     "lite_commits_later": ("4.6.1", "5.0.0-PREVIEW", None),
     "lite_keeps_others": ("4.9.4", "5.0.0", None),
+    "assigned": (None, "5.0.0-PREVIEW", None),
+    "probes": (None, "5.0.0-PREVIEW", "5.3.2"),
+    "probes_once": (None, "5.0.0", "5.3.2"),
 }
 
 

@@ -15,6 +15,7 @@ from rocketmq_conformance.suites.suite import Suite
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.allocation import JavaAllocation
+    from rocketmq_conformance.conformance.java.assigned import JavaAssignedGroup
     from rocketmq_conformance.conformance.java.consume import JavaConsumption
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
     from rocketmq_conformance.conformance.java.lite import JavaLiteGroup
@@ -50,6 +51,7 @@ class JavaClient:
         self._listening: dict[str, JavaConsumption] = {}
         self._orderly: JavaOrderlyGroup | None = None
         self._lite: JavaLiteGroup | None = None
+        self._assigned: JavaAssignedGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -59,7 +61,7 @@ class JavaClient:
             for name in ("start-lite-pull", "rebalance-pull"):
                 unsupported[name] = f"client {self.version} has no lite pull consumer"
         if self.via == "tcp":
-            for name in ("rebalance", "rebalance-orderly", "rebalance-pull"):
+            for name in ("rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker"):
                 unsupported[name] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
             unsupported["pull"] = "pulls are stepped by hand, without sockets: judge them without via=tcp"
             for suite in _LISTENING:
@@ -84,6 +86,8 @@ class JavaClient:
                 self._calls = self._orderly_calls(case)
             case "rebalance-pull":
                 self._calls = self._lite_calls(case)
+            case "rebalance-broker":
+                self._calls = self._assigned_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -187,3 +191,12 @@ class JavaClient:
             self._lites = self._lite.calls()
         self._lite.begin(case)
         return self._lites
+
+    def _assigned_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._assigned is None:
+            from rocketmq_conformance.conformance.java.assigned import JavaAssignedGroup
+
+            self._assigned = JavaAssignedGroup(self.release)
+            self._by_broker = self._assigned.calls()
+        self._assigned.begin(case)
+        return self._by_broker

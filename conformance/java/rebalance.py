@@ -113,6 +113,7 @@ class Consumer:
             consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
         model = getattr(release.load("remoting.protocol.heartbeat.MessageModel"), mode)
         consumer.setMessageModel(model)
+        self.prepare(consumer)
         self.inside = release.get(consumer, field)
         self.store = release.load("client.consumer.store.RemoteBrokerOffsetStore")(instance.factory, GROUP)
         self.rebalancing = release.get(self.inside, "rebalanceImpl")
@@ -140,12 +141,19 @@ class Consumer:
         self.pulled: dict[int, int] = {}
         self._taken: dict[int, Any] = {}
 
-    def rebalance(self, now: int) -> Result:
-        """One round: (owned, dispatched, balanced)."""
+    def prepare(self, consumer: Any) -> None:
+        """What else is set before the consumer begins."""
+
+    def set_pull_ages(self, now: int) -> None:
+        """Make process queues as old as the case's clock says."""
         machine = self.group.millis()
         for entry in self.table.entrySet():
             age = now - self.pulled[self.group.position(entry.getKey())]
             entry.getValue().setLastPullTimestamp(machine - age + SLACK)
+
+    def rebalance(self, now: int) -> Result:
+        """One round: (owned, dispatched, balanced)."""
+        self.set_pull_ages(now)
         balanced = self.rebalancing.doRebalance(self.orderly)
         begun = []
         for request in self.instance.dispatched():

@@ -8,6 +8,7 @@ from typing import Any
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
+from rocketmq_conformance.conformance.port.assigned import AssignedRebalancer
 from rocketmq_conformance.conformance.port.consume import Concurrently
 from rocketmq_conformance.conformance.port.consume_orderly import Orderly
 from rocketmq_conformance.conformance.port.lite import LiteRebalancer
@@ -36,6 +37,7 @@ PARTS: dict[str, str] = {
     "consume-orderly": "orderly_listener",
     "rebalance-orderly": "orderly_rebalancer",
     "rebalance-pull": "lite_rebalancer",
+    "rebalance-broker": "assigned_rebalancer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -49,6 +51,7 @@ CLASSES: dict[str, type] = {
     "orderly_listener": Orderly,
     "orderly_rebalancer": OrderlyRebalancer,
     "lite_rebalancer": LiteRebalancer,
+    "assigned_rebalancer": AssignedRebalancer,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.port import (
     allocation_mutants,
+    assigned_mutants,
     consume_mutants,
     consume_orderly_mutants,
     lite_mutants,
@@ -27,6 +28,7 @@ _MODULES = (
     consume_mutants,
     consume_orderly_mutants,
     lite_mutants,
+    assigned_mutants,
 )
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for module in _MODULES for mutant in module.MUTANTS}

@@ -64,6 +64,7 @@ class Rebalancer:
     """The members of the group, by number."""
 
     process_queue = ProcessQueue
+    consumer: type[Consumer] = Consumer
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -238,7 +239,7 @@ class Rebalancer:
         positions = self.places[member]
         positions.forget()
         client = CLIENTS[(member + twin) % len(CLIENTS)]
-        consumer = self.members[member] = Consumer(positions, client, mode, where, strategy)
+        consumer = self.members[member] = self.consumer(positions, client, mode, where, strategy)
         self.refresh(consumer)
         return None
 

@@ -44,6 +44,7 @@ CASES = 300
 STEPPED = {
     "rebalance": 100,
     "rebalance-orderly": 60,
+    "rebalance-broker": 40,
     "pull": 40,
     "consume": 50,
     "consume-orderly": 50,

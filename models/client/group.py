@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES, TOPIC_QUEUES
+from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES, ROUND_QUEUES, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, TOPICS, Member
 from rocketmq_conformance.models.client.memory import updated
 from rocketmq_conformance.models.client.process_queue import DROPPED, PULL, RESULT, TAKE, UPDATE
@@ -87,7 +87,7 @@ def client_id(member: int, twin: bool) -> str:
 
 def readable(topic: str, queues: int) -> int:
     """Readable queues of a route that should have so many."""
-    return min(queues, len(TOPIC_QUEUES[topic]))
+    return min(queues, len(ROUND_QUEUES[topic]))
 
 
 def _begun(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:

@@ -8,9 +8,19 @@ GROUP = "G"
 TOPIC = "T"
 OTHER_TOPIC = "U"
 RETRY_TOPIC = f"%RETRY%{GROUP}"
+#: A topic that members subscribe to only when a plan says so.
+NEXT_TOPIC = "NEXT"
+#: What clients put before the name of a group to name a topic of messages that are to be tried again.
+RETRY_PREFIX = "%RETRY%"
 #: The name server knows no route for this topic.
 LOST_TOPIC = "LOST"
 BROKER = "broker-a"
+
+
+def pop_retry(topic: str) -> str:
+    """The topic of popped messages of a topic that are to be tried again."""
+    return f"{RETRY_TOPIC}_{topic}"
+
 
 #: Queues of a client case by index; operations name queues by this index.
 QUEUES = (
@@ -24,6 +34,11 @@ QUEUES = (
     MessageQueue(TOPIC, BROKER, 3),
     MessageQueue(TOPIC, BROKER, 4),
     MessageQueue(OTHER_TOPIC, BROKER, 1),
+    # queues that only groups have whose broker assigns them
+    MessageQueue(NEXT_TOPIC, BROKER, 0),
+    MessageQueue(pop_retry(TOPIC), BROKER, 0),
+    MessageQueue(pop_retry(OTHER_TOPIC), BROKER, 0),
+    MessageQueue(pop_retry(NEXT_TOPIC), BROKER, 0),
 )
 #: Index of the queue whose broker nobody knows.
 LOST = 4
@@ -31,6 +46,11 @@ LOST = 4
 TOPIC_QUEUES: dict[str, tuple[int, ...]] = {
     topic: tuple(at for at, queue in enumerate(QUEUES) if queue.topic == topic)
     for topic in (TOPIC, OTHER_TOPIC, RETRY_TOPIC)
+}
+#: The same with the topics of groups whose broker assigns queues.
+ROUND_QUEUES: dict[str, tuple[int, ...]] = TOPIC_QUEUES | {
+    topic: tuple(at for at, queue in enumerate(QUEUES) if queue.topic == topic)
+    for topic in (NEXT_TOPIC, pop_retry(TOPIC), pop_retry(OTHER_TOPIC), pop_retry(NEXT_TOPIC))
 }
 #: "No queue": the null that a caller may pass.
 NO_QUEUE = -1
@@ -58,6 +78,36 @@ LIST_FAULTS = ("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", "cut")
 
 #: How the scripted broker plays requests to lock and unlock queues.
 LOCK_FAULTS = ("answer", "SYSTEM_ERROR", "silent", "cut")
+
+#: How the scripted broker plays requests for an assignment: "no-body" is SUCCESS without a body, "null" one whose body
+#: has no assignments; "silent-once" and "silent-twice" lose the first requests of a topic, "answer-once" answers the
+#: first and refuses the others, "error-once" refuses the first.
+ASSIGN_FAULTS = (
+    "answer",
+    "SYSTEM_ERROR",
+    "silent",
+    "cut",
+    "no-body",
+    "null",
+    "silent-once",
+    "silent-twice",
+    "answer-once",
+    "error-once",
+)
+
+
+def assignment_played(fault: str, nth: int) -> str:
+    """How the nth request for the assignment of one topic is played: one of the first six ASSIGN_FAULTS."""
+    if fault == "silent-once":
+        return "silent" if nth == 1 else "answer"
+    if fault == "silent-twice":
+        return "silent" if nth <= 2 else "answer"
+    if fault == "answer-once":
+        return "answer" if nth == 1 else "SYSTEM_ERROR"
+    if fault == "error-once":
+        return "SYSTEM_ERROR" if nth == 1 else "answer"
+    return fault
+
 
 #: Client ids of the members of a group. Java sorts the second before the first: "0" comes before "@".
 CLIENTS = ("10.0.0.1@a", "10.0.0.10@a", "10.0.0.2@a")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.allocation.averagely import averagely
 from rocketmq_conformance.models.allocation.circle import by_circle
-from rocketmq_conformance.models.client.layout import OTHER_TOPIC, QUEUES, RETRY_TOPIC, TOPIC, TOPIC_QUEUES
+from rocketmq_conformance.models.client.layout import OTHER_TOPIC, QUEUES, RETRY_TOPIC, ROUND_QUEUES, TOPIC
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
 from rocketmq_conformance.models.message_queue import sort_ids, sort_queues
 
@@ -55,7 +55,7 @@ class Member(NamedTuple):
 @lru_cache(maxsize=1 << 14)
 def share(strategy: str, client: str, topic: str, count: int, listed: tuple[str, ...]) -> tuple[int, ...] | None:
     """The queues of ``topic``, which has ``count``, that a member gets; None when the strategy refuses."""
-    queues = sort_queues([QUEUES[at] for at in TOPIC_QUEUES[topic][:count]])
+    queues = sort_queues([QUEUES[at] for at in ROUND_QUEUES[topic][:count]])
     assert queues is not None  # small ids have an order
     mine, _ = STRATEGIES[strategy](client, queues, sort_ids(listed))
     return tuple([_POSITIONS[queue] for queue in mine]) if isinstance(mine, tuple) else None  # type: ignore[index]

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.layout import QUEUES, TOPIC_QUEUES
+from rocketmq_conformance.models.client.layout import QUEUES, ROUND_QUEUES, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, share
 from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
 from rocketmq_conformance.models.client.remote_store import RemoteStore
@@ -247,7 +247,7 @@ class RebalanceModel:
             even = self._topic(done, topic, routes, members)
             balanced = even and (balanced or not self.balances_all)
         if len(member.topics) < len(TOPIC_QUEUES):
-            self._truncate(done)
+            self.truncate(done, member.topics)
         return (
             tuple(sorted(done.table)),
             tuple(sorted(done.dispatched)) if done.dispatched else (),
@@ -263,7 +263,7 @@ class RebalanceModel:
             if count is None:
                 done.events |= _UNKNOWN
                 return True
-            return self._bring(done, topic, TOPIC_QUEUES[topic][:count])
+            return self._bring(done, topic, ROUND_QUEUES[topic][:count])
         if count is None or (count == 0 and self.nothing_is_unknown):
             done.events |= _UNKNOWN
             if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
@@ -284,7 +284,7 @@ class RebalanceModel:
         table, now = done.table, done.now
         done.events |= BROUGHT
         if table:
-            for queue in TOPIC_QUEUES[topic]:
+            for queue in ROUND_QUEUES[topic]:
                 if queue in table:
                     if queue not in target:
                         self.drop(done, queue)
@@ -342,9 +342,9 @@ class RebalanceModel:
         """What is kept of a queue that is added."""
         return ProcessQueue(done.made, offset, done.now)
 
-    def _truncate(self, done: Round) -> None:
-        """REB-TRUNC-1."""
-        kept = {queue: pq for queue, pq in done.table.items() if QUEUES[queue].topic in done.member.topics}
+    def truncate(self, done: Round, topics: frozenset[str]) -> None:
+        """REB-TRUNC-1: only these topics are subscribed to."""
+        kept = {queue: pq for queue, pq in done.table.items() if QUEUES[queue].topic in topics}
         if len(kept) < len(done.table):
             done.events |= _TRUNCATED
             done.table = kept

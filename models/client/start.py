@@ -21,7 +21,7 @@ difference between releases: -1, or an exception, and that only from the *checke
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.search import max_offset, search
-from rocketmq_conformance.models.client.layout import LOST, NEGATIVE, QUEUES, RETRY_TOPIC
+from rocketmq_conformance.models.client.layout import LOST, NEGATIVE, QUEUES, RETRY_PREFIX
 from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
@@ -215,7 +215,7 @@ class StartModel:
     ) -> tuple[int | Err, Why]:
         """Where a queue without stored offset begins."""
         topic, _, number = QUEUES[queue]
-        retry = topic == RETRY_TOPIC
+        retry = topic.startswith(RETRY_PREFIX)
         if where == FIRST or (retry and where != TIMESTAMP):
             return 0, reasons.retry[where] if retry else reasons.zero[where]
         time = None

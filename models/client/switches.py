@@ -43,6 +43,11 @@ COPIES_ORIGIN = Switch("C03", "a copy that is sent back names what it is a copy 
 ORDERLY_ORIGIN = Switch("C04", "the copy of an orderly listener names what it is a copy of", "4.9.4", "5.0.0")
 ORDERLY_TIMES = Switch("C05", "the copy of an orderly listener is counted as tried once more", None, "5.1.1")
 ORDERLY_TOPIC = Switch("C06", "an orderly listener sees the first topic of a message", "4.5.1", "5.0.0-PREVIEW")
+ASSIGNED = Switch("S09", "a push consumer can leave its assignment to the broker", None, "5.0.0-PREVIEW")
+PROBES = Switch("S09", "asks first whether the broker assigns at all", None, "5.0.0-PREVIEW", until_v5="5.3.2")
+PROBES_ONCE = Switch(
+    "S09", "an error while it asks gives the topic to the client for good", None, "5.0.0", until_v5="5.3.2"
+)
 NEARBY = Switch("S04", "MACHINE_ROOM_NEARBY exists", "4.3.0", "5.0.0-PREVIEW")
 
 CORRECTS_AT_ONCE = Switch("S21", "an illegal offset is corrected at once", None, "5.2.0")
@@ -105,6 +110,9 @@ class ClientRules:
     hears_unknown: bool
     lite_commits_later: bool
     lite_keeps_others: bool
+    assigned: bool
+    probes: bool
+    probes_once: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -152,4 +160,7 @@ class ClientRules:
             hears_unknown=HEARS_UNKNOWN.on(client),
             lite_commits_later=LITE_COMMITS_LATER.on(client),
             lite_keeps_others=LITE_KEEPS_OTHERS.on(client),
+            assigned=ASSIGNED.on(client),
+            probes=PROBES.on(client),
+            probes_once=PROBES_ONCE.on(client),
         )

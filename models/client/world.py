@@ -46,7 +46,7 @@ def shaped(shape: str) -> QueueLog:
 
 
 def world() -> BrokerState:
-    """Topics T, U and the group's retry topic, nothing stored; all queues are young but some of those that only groups
+    """Topics T, U, NEXT and all retry topics, nothing stored; all queues are young but some of those that only groups
     rebalance: these begin where ConsumeFromWhere says."""
     known = [queue for at, queue in enumerate(QUEUES) if at != LOST]
     topics: dict[str, int] = {}

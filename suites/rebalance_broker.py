@@ -1,0 +1,198 @@
+"""The suite ``rebalance-broker``: a group of three members that leave it to the broker who gets which queue."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import assigned_group, assigned_round
+from rocketmq_conformance.models.client.assigned_group import AssignedGroupModel, AssignedState, beginning
+from rocketmq_conformance.models.client.assigned_round import ODDITIES
+from rocketmq_conformance.models.client.layout import (
+    ASSIGN_FAULTS,
+    CLIENTS,
+    NEXT_TOPIC,
+    OTHER_TOPIC,
+    RETRY_TOPIC,
+    TOPIC,
+    pop_retry,
+)
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.rebalance import CommitElsewhere, Join, Leave, ListMembers, Persist, Refresh
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+MEMBER = Values(*range(len(CLIENTS)), weights=(6, 2, 1))
+#: Topics that a plan subscribes to.
+TOPICS = Values(TOPIC, OTHER_TOPIC, NEXT_TOPIC, weights=(2, 1, 3))
+QUEUE = Values(0, 1, 3, 5, 9, 10, 12, weights=(3, 2, 1, 1, 2, 2, 1))
+OFFSET = Values(1, 5, 6, 12)
+
+
+@operation(
+    "A member rebalances: `list_fault` is how the broker plays the member list, `assign_fault` how it plays the "
+    "assignment, `fault` how it plays queries and commits, `bound_fault` how it plays max. Answers the queues that it "
+    "pulls, the queues that it pops (topic and queue id), the pull requests that begin (queue and offset), the pop "
+    "requests that begin (topic, queue id, 0 for the first message and 1 for the last), whether it calls itself "
+    "balanced (null: it does not say), and what reached the broker: commits (queue and offset), and behind them "
+    "requests for assignments (topic, and how many).",
+    weight=24,
+    commits=True,
+)
+class Rebalance(Operation):
+    member: Annotated[int, MEMBER]
+    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", weights=(14, 1))]
+    assign_fault: Annotated[str, Values(*ASSIGN_FAULTS, weights=(40, 2, 3, 2, 1, 2, 2, 2, 2, 2))]
+    fault: Annotated[str, Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", weights=(8, 1, 1))]
+    bound_fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(3, 1))]
+
+
+@operation("A member subscribes to a topic.", weight=3)
+class Subscribe(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, TOPICS]
+
+
+@operation("A member unsubscribes from a topic.", weight=2)
+class Unsubscribe(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, TOPICS]
+
+
+@operation("A member's pull loop comes to a queue: answers the offset that it asks for, if it asks.", weight=3)
+class Pull(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+
+
+@operation("A member's loop of pops comes to a queue of a topic: answers whether it asks for messages.", weight=5)
+class Pop(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, Values(TOPIC, OTHER_TOPIC, NEXT_TOPIC, weights=(4, 1, 2))]
+    queue: Annotated[int, Values(0, -1, 1, weights=(3, 2, 1))]
+
+
+@operation(
+    "A member's listener takes messages of a queue that is pulled and is done with them, and the next offset to "
+    "consume is `offset`: answers what the offset table then holds of the queue, -1 for nothing.",
+    weight=6,
+)
+class Consume(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
+@operation("An application sets the offset of a queue in a member's memory, owned or not.", weight=2)
+class Update(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+
+
+@operation("Time passes, in ms: a round's 20 s, or more than a queue may go without a pull or a pop.", weight=4)
+class Tick(Operation):
+    millis: Annotated[int, Values(20_000, 60_000, 130_000)]
+
+
+@operation(
+    "The broker assigns queues of a topic from now on, by their ids: some are pulled, some are popped, -1 for all at "
+    "once; it leaves out queues that the topic does not have. `oddity` is what else its answer has: an assignment "
+    "without queue, or pulled queues without a mode.",
+    side=Side.WORLD,
+    weight=16,
+)
+class Assign(Operation):
+    topic: Annotated[
+        str,
+        Values(
+            TOPIC,
+            OTHER_TOPIC,
+            NEXT_TOPIC,
+            RETRY_TOPIC,
+            pop_retry(TOPIC),
+            pop_retry(NEXT_TOPIC),
+            weights=(6, 2, 3, 1, 2, 2),
+        ),
+    ]
+    pull: Annotated[tuple[int, ...], Values((), (0,), (0, 1, 2, 3, 4), (1, 2), weights=(4, 3, 2, 1))]
+    pop: Annotated[tuple[int, ...], Values((), (-1,), (0,), (0, 1, 2, 3, 4), (1,), weights=(5, 2, 3, 1, 1))]
+    oddity: Annotated[str, Values(*ODDITIES, weights=(6, 1, 1))]
+
+
+@operation(
+    "The route of a topic has so many readable queues, or as many as there are; -1: there is no route.",
+    side=Side.WORLD,
+    weight=2,
+)
+class Route(Operation):
+    topic: Annotated[
+        str,
+        Values(TOPIC, OTHER_TOPIC, NEXT_TOPIC, pop_retry(TOPIC), pop_retry(NEXT_TOPIC), weights=(1, 1, 2, 1, 2)),
+    ]
+    queues: Annotated[int, Values(5, 1, 0, -1, weights=(2, 1, 1, 2))]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = AssignedGroupModel(profile)
+    group, of_group = model.group, model.of_group
+    handlers = (
+        model.rebalance,
+        model.join,
+        model.leave,
+        of_group(group.persist),
+        of_group(group.subscribe),
+        of_group(group.unsubscribe),
+        of_group(group.refresh),
+        of_group(group.pull),
+        model.pop,
+        of_group(group.consume),
+        of_group(group.update),
+        of_group(group.tick),
+        model.assign,
+        of_group(group.list_members),
+        of_group(group.route),
+        of_group(group.commit_elsewhere),
+    )
+    return Bound(beginning(), handlers)
+
+
+def _show(state: AssignedState) -> str:
+    told = [
+        f"{number}: nobody"
+        if who is None
+        else f"{number}: {who.client} pulls {sorted(who.table)}, pops {sorted(side.pops)}, subscribes to "
+        f"{sorted(who.topics)}, remembers {dict(who.memory)}, noted {dict(side.marks)}"
+        for number, (who, side) in enumerate(zip(state.group.members, state.sides, strict=True))
+    ]
+    given = {topic: (given.pull, given.pop) for topic, given in state.assignments.items()}
+    return f"members {'; '.join(told)}; assigned (pull, pop) {given}, clock {state.group.now}"
+
+
+SUITE = Suite(
+    name="rebalance-broker",
+    sentence="A group that leaves it to the broker who gets which queue: what is pulled, what is popped, who is asked.",
+    side=Side.CLIENT,
+    operations=(
+        Rebalance,
+        Join,
+        Leave,
+        Persist,
+        Subscribe,
+        Unsubscribe,
+        Refresh,
+        Pull,
+        Pop,
+        Consume,
+        Update,
+        Tick,
+        Assign,
+        ListMembers,
+        Route,
+        CommitElsewhere,
+    ),
+    bind=_bind,
+    steps=60,
+    show=_show,
+    rules=tuple(rule.id for rule in (*assigned_round.RULES, *assigned_group.RULES)),
+)
