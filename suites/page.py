@@ -48,7 +48,7 @@ def _suite(suite: Suite) -> str:
     rules = ", ".join(f"`{rule}`" for rule in dict.fromkeys(suite.rules))
     parts = [
         f"## {suite.name}",
-        f"{suite.sentence} An ordinary run has {size}.{when}",
+        f"{suite.sentence}{suite.beginning and ' '}{suite.beginning} An ordinary run has {size}.{when}",
         f"Rules that it can reach: {rules}.",
         *(_operation(op.form) for op in suite.operations),
     ]

@@ -246,11 +246,11 @@ def _show(state: PullState) -> str:
 
 SUITE = Suite(
     name="pull",
-    sentence=(
-        "The pull loop of a push consumer: what it asks, whom and when, and where it goes on after an answer. When a "
-        "case begins, the consumer subscribes to the topics T and U by *, owns the queues 0, 1 and 2 from offset 5 on, "
-        "and knows the broker's master; of each queue it may cache 3 messages, 0 MiB, and offsets that are 8 apart. "
-        "The message at offset 14 has 1 MiB, all others have one byte."
+    sentence="The pull loop of a push consumer: what it asks, whom and when, and where it goes on after an answer.",
+    beginning=(
+        "When a case begins, the consumer subscribes to the topics T and U by *, owns the queues 0, 1 and 2 from "
+        "offset 5 on, and knows the broker's master; of each queue it may cache 3 messages, 0 MiB, and offsets that "
+        "are 8 apart. The message at offset 14 has 1 MiB, all others have one byte."
     ),
     side=Side.CLIENT,
     operations=(

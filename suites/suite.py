@@ -51,6 +51,8 @@ class Suite:
     rules: tuple[str, ...] = ()
     #: Is the suite run when nobody names it? Slow ones (restarts) are not.
     ordinary: bool = True
+    #: How things stand when a case begins, where the operations do not say it.
+    beginning: str = ""
     #: Has a plan the same answers every time? Not when it depends on luck what becomes of a request.
     repeatable: bool = True
     #: Position of each operation by name.
