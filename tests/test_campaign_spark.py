@@ -176,7 +176,13 @@ def test_two_mutants_are_told_where_they_differ_from_one_another(tmp_path: Path)
 
 # --- steering and limits ----------------------------------------------------------------------------------------
 
-STEERED: dict[str, Any] = {"suites": ("remote-store", "local-store", "start-pull"), "cases": 480, "steer": 0.5}
+WAITS = "python:poisonous:Waits"
+STEERED: dict[str, Any] = {
+    "addresses": (WAITS,),
+    "suites": ("remote-store", "local-store", "start-pull"),
+    "cases": 480,
+    "steer": 0.5,
+}
 
 
 class Enough:
@@ -190,7 +196,8 @@ class Enough:
             raise KeyboardInterrupt
 
 
-def test_steering_is_the_same_again_and_after_interruptions(tmp_path: Path) -> None:
+def test_steering_is_the_same_again_and_after_interruptions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert play(whole, **STEERED) == 0
     assert play(broken, **STEERED, partitions=2, emit=Enough(100)) == 3
@@ -229,7 +236,7 @@ def test_so_many_divergences_are_enough(tmp_path: Path) -> None:
 def test_time_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(HERE))
     out = tmp_path / "out"
-    code = play(out, addresses=("python:poisonous:Waits",), max_time=0.0)
+    code = play(out, addresses=(WAITS,), max_time=0.0)
     end = ended(out)
     # the verdict is that of what was played
     assert (code, end.verdict) == ((0, CONFORMS) if end.cases[CONFORMS] else (3, UNDECIDED))
