@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.judge import Judge, wrong
+from rocketmq_conformance.conformance.judge import Judge, Step, wrong
 from rocketmq_conformance.conformance.stage import Stage
-from rocketmq_conformance.models.outcome import Outcome, Undefined, Unsupported, outcome_of, result_of
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Undefined, Unsupported, outcome_of, result_of
 from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.doubt import UNKNOWN
 from rocketmq_conformance.suites.operation import Side
 from rocketmq_conformance.suites.suite import Row
 
+#: An answer that no rule ever gives.
+NOBODYS = Err("PLANTED")
+
 
 def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
-    """Play a case that conformed once more with one wrong answer planted: was it noticed, at that step?
+    """Play a case that conformed once more and plant a wrong answer among what was said: is it noticed, at that step?
 
     None when no step of the case can carry one. AdapterError and CannotRunError as of any case.
     """
-    at = _plantable(judge, rows)
-    if at is None:
-        return None
-    left = at
+    said: list[Ok | Err] = []
 
     def do(row: Row) -> Outcome:
-        nonlocal left
         outcome = stage.do(judge.suite, row)
-        left -= 1
-        if left >= 0 or isinstance(outcome, Unsupported):
-            return outcome
-        return outcome_of(wrong(result_of(outcome)))
+        if not isinstance(outcome, Unsupported):
+            said.append(outcome)
+        return outcome
 
     stage.begin(judge.suite, 0)
-    judged = judge.judge(rows[: at + 1], do, count=False)
+    judged = judge.judge(rows, do, count=False)
+    if judged.verdict == DIVERGES:
+        return False  # what answers otherwise the second time is not believed
+    steps = judged.steps
+    at = next((at for at in reversed(range(len(steps))) if _plantable(judge, steps[at])), None)
+    if at is None:
+        return None
+    doubt = any(step.why is UNKNOWN for step in steps[:at])  # a likely answer could be so in another possibility
+    planted = NOBODYS if doubt else outcome_of(wrong(result_of(said[at])))
+    answers = iter([*said[:at], planted])
+    judged = judge.judge(judged.rows[: at + 1], lambda row: next(answers), count=False)
     return judged.verdict == DIVERGES and len(judged.steps) == at + 1
 
 
-def _plantable(judge: Judge, rows: list[Row]) -> int | None:
-    """The last step that the implementation plays and whose answer the rules decide."""
-    played = [judge.suite.operations[position].form.side is not Side.WORLD for position, _ in rows]
-    decided = [True] * len(rows)
-    if not judge.observes:
-        decided = [not isinstance(step.expected, Undefined) for step in judge.expected(rows)]
-    return next((at for at in reversed(range(len(rows))) if played[at] and decided[at]), None)
+def _plantable(judge: Judge, step: Step) -> bool:
+    """Does the implementation play this step, and do the rules decide its answer?"""
+    played = judge.suite.operations[step.row[0]].form.side is not Side.WORLD
+    return played and not any(isinstance(one.expected, Undefined) for one in (step, *step.others))

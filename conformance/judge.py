@@ -23,7 +23,7 @@ from rocketmq_conformance.models.outcome import (
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
-from rocketmq_conformance.suites.doubt import MOST, UNKNOWN, Possibility, TooMany, allowing, answers, left, unanswered
+from rocketmq_conformance.suites.doubt import MOST, UNKNOWN, Possibility, TooMany, narrowed, unanswered
 from rocketmq_conformance.suites.suite import Bound, Row, Suite
 
 
@@ -161,12 +161,9 @@ class Judge:
         if unknown:
             after = unanswered(self.bound, possible, row)
             return Step(row, possible[0].state, after[0].state, UNDEFINED, observed, UNKNOWN), after
-        answered = answers(self.bound, possible, row, observed, observes=self._observes[row[0]])
-        allowed = allowing(answered, observed)
-        first, *others = [
-            Step(row, one.before.state, one.after.state, one.expected, observed, one.why) for one in allowed or answered
-        ]
-        return first._replace(others=tuple(others)), left(allowed)
+        said, after = narrowed(self.bound, possible, row, observed, observes=self._observes[row[0]])
+        first, *others = [Step(row, one.before.state, one.after.state, one.expected, observed, one.why) for one in said]
+        return first._replace(others=tuple(others)), after
 
     @property
     def guarded(self) -> bool:

@@ -69,6 +69,18 @@ def left(allowed: Iterable[Answered]) -> list[Possibility]:
     return after if len(after) == 1 else list({_key(one): one for one in after}.values())
 
 
+def narrowed(
+    bound: Bound, possible: Iterable[Possibility], row: Row, observed: Expected, *, observes: bool
+) -> tuple[list[Answered], list[Possibility]]:
+    """What an answer leaves of the possibilities: those that allow it, and what is possible after it.
+
+    When none allows it, what every one of them says, and nothing. TooMany beyond ``MOST``.
+    """
+    said = answers(bound, possible, row, observed, observes=observes)
+    allowed = allowing(said, observed)
+    return allowed or said, left(allowed)
+
+
 def _at_any_time(bound: Bound, possible: Iterable[Possibility]) -> list[Possibility]:
     """Each possibility, and those where some of its open requests were handled meanwhile, in any order."""
     waiting = list(possible)

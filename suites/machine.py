@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.doubt import Possibility, allowing, answers, left, unanswered
+from rocketmq_conformance.suites.doubt import Possibility, narrowed, unanswered
 from rocketmq_conformance.suites.operation import Form, Guard
 from rocketmq_conformance.suites.suite import Row, Suite
 
@@ -80,13 +80,11 @@ def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]
                     self.possible = unanswered(bound, self.possible, (position, args))
                 return
             observed = result_of(outcome)
-            said = answers(bound, self.possible, (position, args), observed, observes=form.observes)
-            allowed = allowing(said, observed)
-            assert allowed, (
+            said, self.possible = narrowed(bound, self.possible, (position, args), observed, observes=form.observes)
+            assert self.possible, (
                 f"{suite.operation((position, args))}: expected {' or '.join(repr(one.expected) for one in said)}, "
                 f"observed {observed!r} ({', '.join(said[0].why.rules)}: {said[0].why.kind})"
             )
-            self.possible = left(allowed)
 
         def allows(self, guard: Guard) -> bool:
             """May an operation be done, whatever is so?"""

@@ -25,6 +25,9 @@ LISTS = Values(
     *((0, 0), (0, 0, 1), (0, 0, 0), (1, 0, 2, 0), ()),
     weights=(6, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1),
 )
+#: How a broker plays queries and commits, and max.
+FAULT = Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
+BOUND_FAULT = Values("answer", "SYSTEM_BUSY", weights=(3, 1))
 
 
 @operation(
@@ -37,8 +40,8 @@ LISTS = Values(
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
     list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", weights=(14, 1, 1, 1, 1))]
-    fault: Annotated[str, Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))]
-    bound_fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(3, 1))]
+    fault: Annotated[str, FAULT]
+    bound_fault: Annotated[str, BOUND_FAULT]
 
 
 @operation(

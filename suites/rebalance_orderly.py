@@ -12,6 +12,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.domain import Values
 from rocketmq_conformance.suites.operation import Operation, Side, operation
 from rocketmq_conformance.suites.rebalance import (
+    BOUND_FAULT,
+    FAULT,
     CommitElsewhere,
     Join,
     Persist,
@@ -31,8 +33,6 @@ OFFSET = Values(0, 4, 5, 11)
 #: Lists that move queues 0 and 5 to and fro between the first two members, mostly.
 LISTS = Values((0, 1, 2), (0,), (1,), (0, 1), (1, 2), (2,), (0, 0, 1), (), weights=(4, 4, 4, 2, 1, 1, 1, 1))
 LOCK_FAULT = Values("answer", "SYSTEM_ERROR", "silent", weights=(10, 1, 1))
-FAULT = Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
-BOUND_FAULT = Values("answer", "SYSTEM_BUSY", weights=(3, 1))
 
 
 @operation(

@@ -50,7 +50,7 @@ from rocketmq_conformance.suites import (
     broker_search,
 )
 from rocketmq_conformance.suites.broker_values import show
-from rocketmq_conformance.suites.doubt import Possibility, TooMany, allowing, answers, left, unanswered
+from rocketmq_conformance.suites.doubt import Possibility, TooMany, narrowed, unanswered
 from rocketmq_conformance.suites.operation import Operation
 from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Bound, Row, Suite
@@ -206,14 +206,11 @@ def _prove_case(
                 return
             possible = unanswered(bound, possible, row)
             continue
-        said = answers(bound, possible, row, observed, observes=form.observes)
-        allowed = allowing(said, observed)
-        one = (allowed or said)[0]
+        (one, *_), possible = narrowed(bound, possible, row, observed, observes=form.observes)
         place = f"{suite.show(one.before.state)}, {name} step {step}"
         tally.add(one.expected, one.why, observed, partial(_describe, suite.operation(row), place))
-        if not allowed:
+        if not possible:
             return
-        possible = left(allowed)
 
 
 def prove_other_resets(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:

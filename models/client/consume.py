@@ -119,8 +119,8 @@ NOT_BEGUN = Err("ILLEGAL_ARGUMENT")
 
 Request = tuple[int, tuple[Message, ...]]
 #: The first process queues: numbers by queue, and what is in them.
-_NUMBERS = MappingProxyType({queue: number for number, queue in enumerate(OWNED)})
-_NEW = MappingProxyType({number: Cached(queue) for number, queue in enumerate(OWNED)})
+NUMBERS = MappingProxyType({queue: number for number, queue in enumerate(OWNED)})
+NEW = MappingProxyType({number: Cached(queue) for number, queue in enumerate(OWNED)})
 
 
 class ConsumeState(NamedTuple):
@@ -132,8 +132,8 @@ class ConsumeState(NamedTuple):
     #: Messages of a request at most.
     batch: int = 3
     #: The process queue of each queue.
-    owned: Mapping[int, int] = _NUMBERS
-    cached: Mapping[int, Cached] = _NEW
+    owned: Mapping[int, int] = NUMBERS
+    cached: Mapping[int, Cached] = NEW
     #: What waits for a listener.
     requests: tuple[Request, ...] = ()
     #: What will wait again: when, in ms of the case's clock.

@@ -32,7 +32,7 @@ from rocketmq_conformance.models.client.cached import (
     rollback,
     take,
 )
-from rocketmq_conformance.models.client.consume import NO_OFFSET, OWNED
+from rocketmq_conformance.models.client.consume import NEW, NO_OFFSET, NUMBERS
 from rocketmq_conformance.models.client.layout import QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING
 from rocketmq_conformance.models.client.sent_back import Gone, copied, first_topic, refused
@@ -96,9 +96,6 @@ CALM, LOSES, CLEARS = "nothing", "loses", "clears"
 SUSPENSION, SHORTEST, LONGEST = 1_000, 10, 30_000
 #: Most tries when the consumer does not say.
 ENDLESS = (1 << 31) - 1
-#: The first process queues: numbers by queue, and what is in them.
-_NUMBERS = MappingProxyType({queue: number for number, queue in enumerate(OWNED)})
-_NEW = MappingProxyType({number: Cached(queue) for number, queue in enumerate(OWNED)})
 
 
 class OrderlyState(NamedTuple):
@@ -110,8 +107,8 @@ class OrderlyState(NamedTuple):
     #: Messages of a batch at most.
     batch: int = 2
     #: The process queue of each queue.
-    owned: Mapping[int, int] = _NUMBERS
-    cached: Mapping[int, Cached] = _NEW
+    owned: Mapping[int, int] = NUMBERS
+    cached: Mapping[int, Cached] = NEW
     #: Runs that begin, by the number of the process queue.
     runs: tuple[int, ...] = ()
     #: Runs that begin later: when, in ms of the case's clock, and the number.
