@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
@@ -16,10 +17,11 @@ from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.player import Numbered
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.conformance.suite_run import Stop, SuiteRun
+from rocketmq_conformance.conformance.verdict import together
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
-from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
+from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, Event
 from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Suite
 
@@ -36,7 +38,7 @@ class Runner:
         self.options = options
         self.emit = emit
         self.started = time.monotonic()
-        self.totals = dict.fromkeys((CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED), 0)
+        self.totals = dict.fromkeys(event.VERDICTS, 0)
         self.steps = 0
         self.controls: list[bool] = []
         self.silent: list[str] = []
@@ -98,14 +100,8 @@ class Runner:
         )
 
     def _verdict(self, stopped: str) -> str:
-        for verdict in (DIVERGES, COULD_NOT_RUN, UNDECIDED):
-            if verdict in self.verdicts:
-                return verdict
-        if CONFORMS not in self.verdicts:
-            return UNSUPPORTED if UNSUPPORTED in self.verdicts else UNDECIDED
-        if stopped and stopped != event.TIME_LIMIT:
-            return UNDECIDED
-        return CONFORMS
+        verdict = together(Counter(self.verdicts))
+        return UNDECIDED if verdict == CONFORMS and stopped not in ("", event.TIME_LIMIT) else verdict
 
     def _suite(self, suite: Suite, left: int) -> None:
         given = self.options.plans.get(suite.name)

@@ -7,6 +7,7 @@ import signal
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -238,6 +239,7 @@ class Stage:
     def _empty_folder(self, suite: Suite) -> Path:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         if suite.name == "local-store":
             shutil.rmtree(self._folder)
             self._folder.mkdir()

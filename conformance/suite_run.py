@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.player import BROKEN, Numbered, Played, Player
 from rocketmq_conformance.conformance.shrink import Shrunk, shrink
 from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.conformance.verdict import together
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
@@ -58,7 +59,7 @@ class SuiteRun:
         #: Seconds after which no case begins: every suite gets its share of the time limit.
         self.share = share
         self.judge = Judge(suite, profile.judged())
-        self.counts = dict.fromkeys((CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED), 0)
+        self.counts = dict.fromkeys(event.VERDICTS, 0)
         self.steps = 0
         self.divergences = 0
         self.verdict = UNDECIDED
@@ -239,15 +240,5 @@ class SuiteRun:
         )
 
     def _judged(self, stop: BaseException | None) -> str:
-        counts = self.counts
-        if counts[DIVERGES]:
-            return DIVERGES
-        if counts[COULD_NOT_RUN]:
-            return COULD_NOT_RUN
-        if counts[UNDECIDED] or self.control is False:
-            return UNDECIDED
-        if not counts[CONFORMS]:
-            return UNSUPPORTED if counts[UNSUPPORTED] else UNDECIDED
-        if stop:
-            return UNDECIDED
-        return CONFORMS if self.control else UNDECIDED
+        verdict = together(self.counts)
+        return UNDECIDED if verdict == CONFORMS and (stop or not self.control) else verdict

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from array import array
 from collections.abc import Iterator
@@ -109,6 +110,16 @@ def test_a_player_that_is_killed_names_the_case() -> None:
         # it may not have gone on to the next case yet
         assert played - 1 <= died.value.case < 60
         assert sum(part["count"] for part in there.ask(play(count=3))) == 3
+
+
+def test_a_player_that_is_killed_leaves_nothing_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with player("python:poisonous:Waits") as there:
+        parts = there.ask(play())
+        next(parts)
+        os.kill(there.pid, signal.SIGKILL)
+        assert list(tmp_path.glob("rocketmq-conformance-player-*/rocketmq-conformance-*"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_player_that_hangs_where_no_signal_reaches_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,9 +19,10 @@ from rocketmq_conformance.conformance.campaign.reading import Campaign
 from rocketmq_conformance.conformance.campaign.watch import Part, Watch
 from rocketmq_conformance.conformance.campaign.worker import FINISHED, Job, closing_task
 from rocketmq_conformance.conformance.divergence import rule_json
+from rocketmq_conformance.conformance.verdict import together
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.decode import event_of
-from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED, Event
 from rocketmq_conformance.suites.registry import SUITES
 
 #: Clusters that are shrunk; further ones are counted and told by what found them.
@@ -146,13 +147,11 @@ class Closing:
 
     def _verdict(self, part: Part) -> tuple[str, str]:
         counts = self.watch.counts[part]
-        if counts[DIVERGES]:
-            return DIVERGES, ""
-        for verdict in (COULD_NOT_RUN, UNDECIDED):
-            if counts[verdict]:
-                return verdict, self._first_reason(part, verdict)
-        if not counts[CONFORMS]:
-            return (UNSUPPORTED, "") if counts[UNSUPPORTED] else (UNDECIDED, "no case was played")
+        verdict = together(counts)
+        if verdict in (COULD_NOT_RUN, UNDECIDED):
+            return verdict, self._first_reason(part, verdict) if counts[verdict] else "no case was played"
+        if verdict != CONFORMS:
+            return verdict, ""
         control = self.controls.get(part)
         if control:
             return CONFORMS, ""

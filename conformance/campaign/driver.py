@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,9 +33,10 @@ from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables import RUNS, VERSION
 from rocketmq_conformance.conformance.campaign.watch import Watch
 from rocketmq_conformance.conformance.campaign.worker import COULD_NOT_RUN, FAULT, Job, playing_task
+from rocketmq_conformance.conformance.verdict import together
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import event
-from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED, Event
+from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, Event
 
 Emit = Callable[[Event], None]
 #: Seconds between two progress events.
@@ -240,20 +242,11 @@ class Driver:
         )
 
     def _verdict(self, closing: Closing) -> str:
-        totals = {name: self.watch.total(name) for name in event.VERDICTS}
-        if totals[DIVERGES]:
-            return DIVERGES
-        if totals[event.COULD_NOT_RUN] or self.failure:
-            return event.COULD_NOT_RUN
-        if (
-            totals[UNDECIDED]
-            or (self.stopped and self.stopped not in _ASKED_FOR)
-            or (self._left() and not self.stopped)
-        ):
-            return UNDECIDED
-        if not totals[CONFORMS]:
-            return UNSUPPORTED if totals[UNSUPPORTED] else UNDECIDED
-        return CONFORMS if closing.sound else UNDECIDED
+        totals = Counter({name: self.watch.total(name) for name in event.VERDICTS})
+        totals[event.COULD_NOT_RUN] += bool(self.failure)
+        totals[UNDECIDED] += self.stopped not in _ASKED_FOR if self.stopped else self._left() > 0
+        verdict = together(totals)
+        return UNDECIDED if verdict == CONFORMS and not closing.sound else verdict
 
     def _write_run(self, hellos: list[dict[str, Any]], ended: tuple[str, int, str] | None) -> None:
         """The session's row of ``runs``: when it begins, so that a killed one is known too, and when it ends."""

@@ -129,13 +129,17 @@ class PlayerProcess:
             self._errors = resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
             # what is appended goes to the end, wherever that is: the file can be cut short
             fcntl.fcntl(self._errors, fcntl.F_SETFL, os.O_APPEND)
+            # whatever it leaves there when it is killed goes with it
+            folder = resources.enter_context(
+                tempfile.TemporaryDirectory(prefix="rocketmq-conformance-player-", ignore_cleanup_errors=True)
+            )
             self._process = subprocess.Popen(
                 [sys.executable, "-m", player_process.__name__, place.name, str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 bufsize=0,  # what is buffered here would never wake the selector
-                env=child_environment(self.path),
+                env=child_environment(self.path) | {"TMPDIR": folder},
                 process_group=0,  # so that its own children can be ended with it
                 cwd=next((folder for folder in self.path if Path(folder).is_dir()), None),
             )

@@ -1,0 +1,18 @@
+"""The verdict on several: of cases on a suite, of suites on a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED
+
+
+def together(counts: Mapping[str, int]) -> str:
+    """What parts say together, counted by their verdicts.
+
+    The worst of them; what is unsupported takes nothing from those that conform, and nothing at all decides nothing.
+    """
+    for verdict in (DIVERGES, COULD_NOT_RUN, UNDECIDED, CONFORMS, UNSUPPORTED):
+        if counts.get(verdict):
+            return verdict
+    return UNDECIDED
