@@ -216,6 +216,32 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert everything(tmp_path) == before
 
 
+def test_a_campaign_that_is_being_played_is_left_to_whoever_plays_it(begun: Path) -> None:
+    (begun / folder.STOP).write_text("interrupted")
+    before = everything(begun)
+    with folder.claimed(begun):
+        done = kit("--resume", "--out", str(begun), cwd=begun.parent)
+        refused(done, 2, f"The campaign in {begun} is being played by another process: wait for its end, or end it")
+    assert everything(begun) == before
+    with folder.claimed(begun):  # as often as nobody else has it
+        pass
+
+
+def test_a_claim_ends_with_its_process(begun: Path) -> None:
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom rocketmq_conformance.conformance.campaign import folder\n"
+        "with folder.claimed(Path(sys.argv[1])):\n    print(flush=True)\n    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(begun)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(CampaignError, match="is being played by another process"), folder.claimed(begun):
+            pass
+        other.kill()
+    with folder.claimed(begun):
+        pass
+
+
 def test_no_java(tmp_path: Path) -> None:
     done = kit("port", "--out", "out", cwd=tmp_path, PATH="", JAVA_HOME="")
     refused(done, 4, "A campaign runs on Spark, which needs Java, and there is none: install a Java runtime")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,30 @@ def free(folder: Path) -> None:
         raise CampaignError(f"{folder} is a file: name a folder with --out.")
     if folder.is_dir() and any(folder.iterdir()):
         raise CampaignError(f"{folder} is not empty, and what is in it is no campaign: name another folder with --out.")
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Play the folder's campaign alone; CampaignError while another process does.
+
+    A claim ends with its process, however that ends.
+    """
+    try:
+        file = (folder / FILE).open("rb")
+    except OSError:  # no campaign: whoever reads it says so
+        yield
+        return
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CampaignError(
+                f"The campaign in {folder} is being played by another process: wait for its end, or end it with "
+                "Ctrl-C, and go on with --resume."
+            ) from error
+        except OSError:
+            pass  # a file system without locks: the workers still follow the newest session only
+        yield
 
 
 def begin(folder: Path, spec: Spec) -> None:

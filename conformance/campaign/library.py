@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -75,21 +75,21 @@ def begun(
         need_java()
     if master is not None:
         reach(parse(master))
-    if resume:
-        spec = folder.resume(out, dict(asked))
-        spec = replace(spec, **{name: asked[name] for name in ("patience", "memory") if name in asked})
-    else:
-        folder.free(out)
-        spec = _first(asked)
-    player = PlayerProcess(spec, search_path())
-    try:
+    with ExitStack() as held:
+        if resume:
+            held.enter_context(folder.claimed(out))
+            spec = folder.resume(out, dict(asked))
+            spec = replace(spec, **{name: asked[name] for name in ("patience", "memory") if name in asked})
+        else:
+            folder.free(out)
+            spec = _first(asked)
+        player = held.enter_context(closing(PlayerProcess(spec, search_path())))
         hellos = player.open()
         if not resume:
             spec = _chosen(spec, asked, hellos)
             folder.begin(out, spec)
+            held.enter_context(folder.claimed(out))
         yield spec, player
-    finally:
-        player.close()
 
 
 def _first(asked: Mapping[str, Any]) -> Spec:
