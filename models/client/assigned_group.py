@@ -6,7 +6,7 @@ them is the broker's affair (BQ-ASSIGN-*), and what a member makes of an assignm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -93,14 +93,13 @@ class AssignedGroupModel:
         side = sides[member]
         done = AssignedRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
         balanced = self.rebalancing.turn(done, routes, answered(listed, list_fault))
-        reached: tuple[Value, ...] = (*sorted(done.commits), *sorted(done.asked.items()))
         said: Value = (
-            tuple(sorted(done.table)),
-            tuple(sorted(done.pops)),
-            tuple(sorted(done.dispatched)),
-            tuple(sorted(done.begun)),
+            ordered(done.table),
+            ordered(done.pops),
+            ordered(done.dispatched),
+            ordered(done.begun),
             balanced,
-            reached,
+            ordered(done.commits) + ordered(done.asked.items()),
         )
         after, why = done.after(), self.rebalancing.why(done)
         if after is not who:
@@ -134,8 +133,8 @@ class AssignedGroupModel:
             return state, False, _POP["dropped"]
         after = state
         if side.pops[topic, queue] != state.group.now:
-            popped = side._replace(pops={**side.pops, (topic, queue): state.group.now})
-            after = state._replace(sides=_at(state.sides, member, popped))
+            popped = Side({**side.pops, (topic, queue): state.group.now}, side.marks)
+            after = AssignedState(state.group, state.assignments, _at(state.sides, member, popped))
         if topic not in who.topics:
             return after, False, _POP["no subscription"]
         return after, True, _POP["popped"]
@@ -146,6 +145,11 @@ class AssignedGroupModel:
         """The broker assigns these queues of a topic from now on."""
         given = assigned(topic, pull, pop, oddity)
         return AssignedState(state.group, {**state.assignments, topic: given}, state.sides), None, _ASSIGN
+
+
+def ordered(found: Collection[Any]) -> tuple[Any, ...]:
+    """What was found, sorted; mostly that is nothing."""
+    return tuple(sorted(found)) if found else ()
 
 
 def _at(sides: tuple[Side, ...], member: int, side: Side) -> tuple[Side, ...]:

@@ -26,7 +26,7 @@ from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import QUEUES
 from rocketmq_conformance.models.client.member import CLUSTERING, Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
-from rocketmq_conformance.models.client.rebalance import RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.rebalance import CHANGED, RebalanceModel, Round, reason
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Expected, Value
@@ -213,15 +213,18 @@ class LiteRebalanceModel(RebalanceModel):
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""
         assert isinstance(done, LiteRound)
-        before = done.table
+        before = done.events
+        done.events &= ~CHANGED
         even = super()._bring(done, topic, target)
-        if done.table is not before:
+        if done.events & CHANGED:
             self._assign(done, topic, target)
+        done.events |= before
         return even
 
-    def beginning(self, done: Round, store: RemoteStore, queue: int) -> tuple[RemoteStore, Expected]:
+    def started(
+        self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
+    ) -> tuple[RemoteStore, Expected]:
         """REB-VAR-START."""
-        where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
         return self.start.lite_pull(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
     def process_queue(self, done: Round, offset: int) -> ProcessQueue:
