@@ -23,10 +23,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.layout import QUEUES
+from rocketmq_conformance.models.client.layout import TOPIC_OF
 from rocketmq_conformance.models.client.member import CLUSTERING, Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
-from rocketmq_conformance.models.client.rebalance import CHANGED, RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.rebalance import BROUGHT, CHANGED, RebalanceModel, Round, reason
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Expected, Value
@@ -170,6 +170,14 @@ class LiteRound(Round):
         self.gone: list[int] = []
         self.met = 0
 
+    def after(self) -> Member:
+        """The member as the round leaves it; it may have made process queues that it does not own."""
+        client, mode, where, strategy, topics, _, memory, table, taken, _ = self.member
+        if self.events & (BROUGHT - 1) or self.table is not table or self.made != self.member.made:
+            memory = self.store.memory
+            return Member(client, mode, where, strategy, topics, self.seen, memory, self.table, taken, self.made)
+        return self.member
+
 
 class LiteRebalanceModel(RebalanceModel):
     """The rounds of lite pull consumers, for one profile; pure but for the round that is under way."""
@@ -190,9 +198,8 @@ class LiteRebalanceModel(RebalanceModel):
         if before is not done.table:
             kept = {mine.number for mine in done.table.values()}
             done.gone += [mine.number for mine in before.values() if mine.number not in kept]
-        for queue in done.table:
-            if queue not in done.assigned:
-                done.met |= _UNPULLED
+        if not done.table.keys() <= done.assigned.keys():
+            done.met |= _UNPULLED
         if done.assigned is not lite.assigned:
             lite = Lite(done.assigned, lite.pulled, lite.caches)
         lite = without_dropped(lite, frozenset(done.gone))
@@ -235,13 +242,13 @@ class LiteRebalanceModel(RebalanceModel):
         """The assigned queues of the topic become these."""
         assigned = dict(done.assigned)
         for queue, held in done.assigned.items():
-            if queue not in target and QUEUES[queue].topic == topic:
+            if TOPIC_OF[queue] == topic and queue not in target:
                 done.met |= _AWAY
                 done.gone.append(held.number)
                 del assigned[queue]
                 kept = done.table.get(queue)
                 if kept is not None and kept.number == held.number:
-                    done.table = {**done.table, queue: kept._replace(dropped=True)}
+                    done.own_table()[queue] = kept._replace(dropped=True)
         for queue in target:
             if queue not in assigned:
                 done.met |= _ASSIGNED
