@@ -80,8 +80,8 @@ class World:
         self.lock_fault = "answer"
         #: The same for assignments (see ``layout.ASSIGN_FAULTS``).
         self.assign_fault = "answer"
-        #: What the broker assigns of each topic, to whoever asks.
-        self.assignments: Mapping[str, Assigned] = ASSIGNMENTS
+        #: What the broker assigns of each topic, to whoever asks, as the body of an answer.
+        self._assigned: Mapping[str, bytes] = _FIRST_ASSIGNED
         #: The locks of the broker, and its clock: ms since the case began.
         self.locks: Locks = NO_LOCKS
         self.now = 0
@@ -125,7 +125,7 @@ class World:
         self.listed = CLIENTS
         self._commits = []
         self._asked = {}
-        self.assignments = ASSIGNMENTS
+        self._assigned = _FIRST_ASSIGNED
         self._taken_back = []
 
     def take_commits(self) -> tuple[Value, ...]:
@@ -190,7 +190,9 @@ class World:
 
     def _route(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic = ext["topic"]
-        queues = self.routes.get(topic, MORE_ROUTES.get(topic, NO_ROUTE))
+        queues = self.routes.get(topic)
+        if queues is None:
+            queues = MORE_ROUTES.get(topic, NO_ROUTE)
         if queues == NO_ROUTE:
             return _CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, _route_text(self.address, queues)
@@ -225,7 +227,8 @@ class World:
         if fault != "answer":
             fault = assignment_played(fault, nth)
         if fault == "answer":
-            return 0, "", {}, _assignment_text(topic, self.assignments.get(topic, NOTHING))
+            text = self._assigned.get(topic)
+            return 0, "", {}, _assignment_text(topic, NOTHING) if text is None else text
         if fault in ("no-body", "null"):
             return 0, "", {}, b"" if fault == "no-body" else b"{}"
         return _faulty(fault)
@@ -254,7 +257,7 @@ class World:
 
     def assign(self, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Result:
         """Assign these queues of a topic from now on."""
-        self.assignments = {**self.assignments, topic: assigned(topic, pull, pop, oddity)}
+        self._assigned = {**self._assigned, topic: _assignment_text(topic, assigned(topic, pull, pop, oddity))}
         return None
 
     def route(self, topic: str, queues: int) -> Result:
@@ -300,6 +303,9 @@ def _topic_of(body: bytes) -> str:
 def _assignment_text(topic: str, given: Assigned) -> bytes:
     """The body of an assignment."""
     return json.dumps(assignment_body(given, topic)).encode()
+
+
+_FIRST_ASSIGNED: Mapping[str, bytes] = {topic: _assignment_text(topic, given) for topic, given in ASSIGNMENTS.items()}
 
 
 @lru_cache(maxsize=256)

@@ -28,6 +28,7 @@ RETRY = "%RETRY%"
 
 _ASK = int(Request.QUERY_ASSIGNMENT)
 _SUCCESS = int(Response.SUCCESS)
+_NO_FIELDS: dict[str, str] = {}
 
 
 class Assignment(NamedTuple):
@@ -109,7 +110,7 @@ class AssignedRebalancer(Rebalancer):
             return None
         asked = encoded(topic, consumer.client, consumer.strategy)
         try:
-            code, _, _, body = self.transport.ask(topic, BROKER, _ASK, {}, body=asked)
+            code, _, _, body = self.transport.ask(topic, BROKER, _ASK, _NO_FIELDS, False, asked)
         except (NoRouteError, OSError):
             return self.not_assigned()
         return self.read(body) if code == _SUCCESS and body else self.not_assigned()
@@ -215,7 +216,7 @@ class AssignedRebalancer(Rebalancer):
             return call
 
         return super().calls() | {
-            "rebalance": of(lambda consumer, *faults: self.round(consumer)),
+            "rebalance": self.of_faulty(self.round),
             "pop": of(self.pop),
         }
 

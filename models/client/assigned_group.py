@@ -6,7 +6,7 @@ them is the broker's affair (BQ-ASSIGN-*), and what a member makes of an assignm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -93,13 +93,14 @@ class AssignedGroupModel:
         side = sides[member]
         done = AssignedRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
         balanced = self.rebalancing.turn(done, routes, answered(listed, list_fault))
+        reached: tuple[Value, ...] = (*sorted(done.commits), *sorted(done.asked.items()))
         said: Value = (
-            ordered(done.table),
-            ordered(done.pops),
-            ordered(done.dispatched),
-            ordered(done.begun),
+            tuple(sorted(done.table)) if done.table else (),
+            tuple(sorted(done.pops)) if done.pops else (),
+            tuple(sorted(done.dispatched)) if done.dispatched else (),
+            tuple(sorted(done.begun)) if done.begun else (),
             balanced,
-            ordered(done.commits) + ordered(done.asked.items()),
+            reached,
         )
         after, why = done.after(), self.rebalancing.why(done)
         if after is not who:
@@ -145,11 +146,6 @@ class AssignedGroupModel:
         """The broker assigns these queues of a topic from now on."""
         given = assigned(topic, pull, pop, oddity)
         return AssignedState(state.group, {**state.assignments, topic: given}, state.sides), None, _ASSIGN
-
-
-def ordered(found: Collection[Any]) -> tuple[Any, ...]:
-    """What was found, sorted; mostly that is nothing."""
-    return tuple(sorted(found)) if found else ()
 
 
 def _at(sides: tuple[Side, ...], member: int, side: Side) -> tuple[Side, ...]:

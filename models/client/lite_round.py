@@ -144,7 +144,7 @@ def lite_reason(met: int, events: int, mode: str, reports: bool, starts: bool) -
 
 def without_dropped(lite: Lite, dropped: frozenset[int]) -> Lite:
     """Forget the messages of process queues that were dropped: nobody gets them any more."""
-    if not dropped or dropped.isdisjoint(lite.caches):
+    if dropped.isdisjoint(lite.caches):
         return lite
     pulled = tuple([message for message in lite.pulled if message[1] not in dropped])
     caches = {number: kept for number, kept in lite.caches.items() if number not in dropped}
@@ -195,14 +195,15 @@ class LiteRebalanceModel(RebalanceModel):
         """A round: what is assigned then, and (owned queues, assigned queues, balanced or None, commits)."""
         before = done.table
         owned, _, balanced, commits = self.go(done, routes, members)
-        if before is not done.table:
+        if before and before is not done.table:
             kept = {mine.number for mine in done.table.values()}
             done.gone += [mine.number for mine in before.values() if mine.number not in kept]
         if not done.table.keys() <= done.assigned.keys():
             done.met |= _UNPULLED
         if done.assigned is not lite.assigned:
             lite = Lite(done.assigned, lite.pulled, lite.caches)
-        lite = without_dropped(lite, frozenset(done.gone))
+        if done.gone:
+            lite = without_dropped(lite, frozenset(done.gone))
         why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
         return lite, (owned, tuple(sorted(done.assigned)), balanced, commits), why
 
