@@ -7,7 +7,7 @@ socket server alike.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
@@ -80,8 +80,8 @@ class World:
         self.lock_fault = "answer"
         #: The same for assignments (see ``layout.ASSIGN_FAULTS``).
         self.assign_fault = "answer"
-        #: What the broker assigns of each topic, to whoever asks.
-        self.assignments: Mapping[str, Assigned] = ASSIGNMENTS
+        #: What the broker assigns of each topic, to whoever asks, as the body of an answer.
+        self._assigned: Mapping[str, bytes] = _FIRST_ASSIGNED
         #: The locks of the broker, and its clock: ms since the case began.
         self.locks: Locks = NO_LOCKS
         self.now = 0
@@ -99,6 +99,16 @@ class World:
             _MIN: self._min,
             _SEARCH: self._search,
         }
+        #: The other requests; these look at faults of their own.
+        self._others: dict[int, Callable[[int, dict[str, str], bytes], Answered]] = {
+            **dict.fromkeys(RETURNS, self._take_back),
+            _LIST: self._members,
+            _LOCK: self._lock,
+            _UNLOCK: self._lock,
+            _ASSIGNMENT: self._assignment,
+            _ROUTE: self._route,
+            **dict.fromkeys(_GREETINGS, _greeted),
+        }
         #: Messages that were taken back since the last call.
         self._taken_back: list[Gone] = []
         #: Where the name server says the broker is.
@@ -115,7 +125,7 @@ class World:
         self.listed = CLIENTS
         self._commits = []
         self._asked = {}
-        self.assignments = ASSIGNMENTS
+        self._assigned = _FIRST_ASSIGNED
         self._taken_back = []
 
     def take_commits(self) -> tuple[Value, ...]:
@@ -139,25 +149,19 @@ class World:
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer one request as the model's broker, or as the armed fault says."""
         play = self._plays.get(code)
-        if play is None:
-            if code in RETURNS:
-                gone, response = taken_back(code, ext, self.back_fault)
-                if gone is not None:
-                    self._taken_back.append(gone)
-                return response
-            if code == _LIST:
-                return self._members()
-            if code in (_LOCK, _UNLOCK):
-                return self._lock(code, body)
-            if code == _ASSIGNMENT:
-                return self._assignment(body)
-            if code == _ROUTE:
-                return self._route(ext["topic"])
-            if code in _GREETINGS:
-                return 0, "", {}, b""
-            return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
-        fault = self.bound_fault if code in _BOUNDS else self.fault
-        return play(ext) if fault == "answer" else _faulty(fault)
+        if play is not None:
+            fault = self.bound_fault if code in _BOUNDS else self.fault
+            return play(ext) if fault == "answer" else _faulty(fault)
+        other = self._others.get(code)
+        if other is not None:
+            return other(code, ext, body)
+        return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
+
+    def _take_back(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        gone, response = taken_back(code, ext, self.back_fault)
+        if gone is not None:
+            self._taken_back.append(gone)
+        return response
 
     def _query(self, ext: dict[str, str]) -> Answered:
         wanted = ext.get("setZeroIfNotFound")
@@ -184,13 +188,16 @@ class World:
         boundary = ext.get("boundaryType", LOWER).lower()
         return _answered(search(self.rules, self.state, topic, queue, time, boundary)[1])
 
-    def _route(self, topic: str) -> Answered:
-        queues = self.routes.get(topic, MORE_ROUTES.get(topic, NO_ROUTE))
+    def _route(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        topic = ext["topic"]
+        queues = self.routes.get(topic)
+        if queues is None:
+            queues = MORE_ROUTES.get(topic, NO_ROUTE)
         if queues == NO_ROUTE:
             return _CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, _route_text(self.address, queues)
 
-    def _members(self) -> Answered:
+    def _members(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """The member list, or what its fault says; brokers refuse to list nobody."""
         if self.list_fault == "answer" and self.listed:
             return 0, "", {}, _list_text(self.listed)
@@ -201,7 +208,7 @@ class World:
             return _faulty("SYSTEM_ERROR" if self.list_fault == "answer" else self.list_fault)
         return 0, "", {}, _list_text(listed)
 
-    def _lock(self, code: int, body: bytes) -> Answered:
+    def _lock(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """The queues that a client holds from now on, or nothing when it gives them back."""
         if self.lock_fault != "answer":
             return _faulty(self.lock_fault)
@@ -212,13 +219,16 @@ class World:
         self.locks, failed, _ = lock.unlock_batch(self.locks, group, client, queues)
         return _answered(failed) if isinstance(failed, Err) else (0, "", {}, b"")
 
-    def _assignment(self, body: bytes) -> Answered:
+    def _assignment(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """What the broker assigns of a topic."""
         topic = _topic_of(body)
         nth = self._asked[topic] = self._asked.get(topic, 0) + 1
-        fault = assignment_played(self.assign_fault, nth)
+        fault = self.assign_fault
+        if fault != "answer":
+            fault = assignment_played(fault, nth)
         if fault == "answer":
-            return 0, "", {}, _assignment_text(topic, self.assignments.get(topic, NOTHING))
+            text = self._assigned.get(topic)
+            return 0, "", {}, _assignment_text(topic, NOTHING) if text is None else text
         if fault in ("no-body", "null"):
             return 0, "", {}, b"" if fault == "no-body" else b"{}"
         return _faulty(fault)
@@ -247,7 +257,7 @@ class World:
 
     def assign(self, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Result:
         """Assign these queues of a topic from now on."""
-        self.assignments = {**self.assignments, topic: assigned(topic, pull, pop, oddity)}
+        self._assigned = {**self._assigned, topic: _assignment_text(topic, assigned(topic, pull, pop, oddity))}
         return None
 
     def route(self, topic: str, queues: int) -> Result:
@@ -295,6 +305,9 @@ def _assignment_text(topic: str, given: Assigned) -> bytes:
     return json.dumps(assignment_body(given, topic)).encode()
 
 
+_FIRST_ASSIGNED: Mapping[str, bytes] = {topic: _assignment_text(topic, given) for topic, given in ASSIGNMENTS.items()}
+
+
 @lru_cache(maxsize=256)
 def _route_text(address: str, queues: int) -> bytes:
     """The body of a route."""
@@ -319,6 +332,10 @@ def _route_text(address: str, queues: int) -> bytes:
 def _list_text(listed: tuple[str, ...]) -> bytes:
     """The body of a member list."""
     return json.dumps({"consumerIdList": listed}).encode()
+
+
+def _greeted(code: int, ext: dict[str, str], body: bytes) -> Answered:
+    return 0, "", {}, b""
 
 
 def _answered(result: object) -> Answered:

@@ -7,6 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rocketmq_conformance.conformance import corpus
+from rocketmq_conformance.conformance.judge import Judge
+from rocketmq_conformance.conformance.port.adapter import Port
+from rocketmq_conformance.conformance.port.lite import LiteRebalancer
+from rocketmq_conformance.conformance.port.rebalance import ProcessQueue
+from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import lite, lite_round
 from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES, RETRY_TOPIC
@@ -14,6 +20,7 @@ from rocketmq_conformance.models.client.lite import LiteModel, beginning
 from rocketmq_conformance.models.client.lite_round import NOTHING, lite_reason
 from rocketmq_conformance.models.client.rebalance import BROUGHT
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.rebalance_pull import SUITE
 from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.sampler import sampler
@@ -160,6 +167,25 @@ def test_queues_that_come_back_in_5_5_0_are_not_pulled() -> None:
     assert play.pull() == ((0, 0), (1, 0), (2, 0), (5, -1))
     assert play.kind == "dropped"
     play.do("commit", 0)
+
+
+class OpensAgain(LiteRebalancer):
+    """Begins queues anew that were dropped while nobody knew of them (D95)."""
+
+    def is_forgotten(self, owned: ProcessQueue) -> bool:
+        return owned.dropped
+
+
+@pytest.mark.parametrize(("port", "verdict"), [(Port(), CONFORMS), (Port({"lite_rebalancer": OpensAgain}), DIVERGES)])
+def test_the_corpus_notices_a_port_that_pulls_queues_that_come_back(port: Port, verdict: str) -> None:
+    """Generated plans come to it once in some thousands."""
+    stage = Stage(port, Profile())
+    verdicts = set()
+    for number, case in enumerate(corpus.cases([corpus.kit_folder()], [SUITE])[SUITE.name]):
+        stage.begin(SUITE, number)
+        verdicts.add(Judge(SUITE, Profile()).judge(case.rows, lambda row: stage.do(SUITE, row)).verdict)
+    stage.close()
+    assert verdicts == {CONFORMS, verdict}
 
 
 @pytest.mark.parametrize("client", ["4.9.8", "5.4.0"])

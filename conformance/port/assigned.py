@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.port.rebalance import (
 from rocketmq_conformance.conformance.port.start import FIRST, StartPosition
 from rocketmq_conformance.conformance.port.transport import NoRouteError
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.models.client.layout import BROKER, GROUP
+from rocketmq_conformance.models.client.layout import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Result
 
 #: Topic and queue id; -1 stands for all queues.
@@ -28,6 +28,7 @@ RETRY = "%RETRY%"
 
 _ASK = int(Request.QUERY_ASSIGNMENT)
 _SUCCESS = int(Response.SUCCESS)
+_NO_FIELDS: dict[str, str] = {}
 
 
 class Assignment(NamedTuple):
@@ -82,9 +83,9 @@ class AssignedRebalancer(Rebalancer):
         self.give_up_pops(consumer)
         return (
             tuple(sorted(consumer.table)),
-            tuple(sorted(consumer.pops)),
-            tuple(sorted(begun.pulls)),
-            tuple(sorted(begun.pops)),
+            tuple(sorted(consumer.pops)) if consumer.pops else (),
+            tuple(sorted(begun.pulls)) if begun.pulls else (),
+            tuple(sorted(begun.pops)) if begun.pops else (),
             balanced,
         )
 
@@ -109,7 +110,7 @@ class AssignedRebalancer(Rebalancer):
             return None
         asked = encoded(topic, consumer.client, consumer.strategy)
         try:
-            code, _, _, body = self.transport.ask(topic, BROKER, _ASK, {}, body=asked)
+            code, _, _, body = self.transport.ask(topic, BROKER, _ASK, _NO_FIELDS, False, asked)
         except (NoRouteError, OSError):
             return self.not_assigned()
         return self.read(body) if code == _SUCCESS and body else self.not_assigned()
@@ -139,12 +140,12 @@ class AssignedRebalancer(Rebalancer):
 
     def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, begun: Begun) -> bool:
         """Have these queues of a topic and no others; does the consumer then?"""
-        if not topic.startswith(RETRY):
-            self.try_again(consumer, retry_of(topic), given)
-        queues = of_topic(topic)
-        self.own(consumer, topic, tuple([queues[number] for number in given.pull]), begun.pulls)
-        self.own_pops(consumer, topic, given.pop, begun)
-        return self.has(consumer, topic) == {*given.pull, *given.pop}
+        if topic in RETRIES:
+            self.try_again(consumer, RETRIES[topic], given)
+        complete = self.own(consumer, topic, positions(topic, given.pull), begun.pulls)
+        if given.pop or consumer.pops:
+            self.own_pops(consumer, topic, given.pop, begun)
+        return complete or self.has(consumer, topic) == {*given.pull, *given.pop}
 
     def has(self, consumer: AssignedConsumer, topic: str) -> set[int]:
         """The ids of a topic's queues that the consumer pulls or pops."""
@@ -190,8 +191,9 @@ class AssignedRebalancer(Rebalancer):
 
     def give_up_pops(self, consumer: AssignedConsumer) -> None:
         """Drop what is popped of topics that are not subscribed any more."""
-        for queue in [queue for queue in consumer.pops if queue[0] not in consumer.topics]:
-            self.lose_pop(consumer, queue)
+        if consumer.pops:
+            for queue in [queue for queue in consumer.pops if queue[0] not in consumer.topics]:
+                self.lose_pop(consumer, queue)
 
     # --- the rest -----------------------------------------------------------------------------------------
 
@@ -214,14 +216,25 @@ class AssignedRebalancer(Rebalancer):
             return call
 
         return super().calls() | {
-            "rebalance": of(lambda consumer, *faults: self.round(consumer)),
+            "rebalance": self.of_faulty(self.round),
             "pop": of(self.pop),
         }
+
+
+@lru_cache(maxsize=256)
+def positions(topic: str, numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """Queues of a topic by their ids."""
+    queues = of_topic(topic)
+    return tuple([queues[number] for number in numbers])
 
 
 def retry_of(topic: str) -> str:
     """Where messages of a topic go that were popped in vain."""
     return f"{RETRY}{GROUP}_{topic}"
+
+
+#: Such topics by the topics that have them: retry topics have none.
+RETRIES = {queue.topic: retry_of(queue.topic) for queue in QUEUES if not queue.topic.startswith(RETRY)}
 
 
 @lru_cache(maxsize=1024)
@@ -234,7 +247,7 @@ def in_order(topics: tuple[str, ...]) -> tuple[str, ...]:
             value = 31 * value + letter & 0xFFFF_FFFF
         return (value ^ value >> 16) & 15
 
-    found = {*topics, *(retry_of(topic) for topic in topics if not topic.startswith(RETRY))}
+    found = {*topics, *(RETRIES[topic] for topic in topics if topic in RETRIES)}
     return tuple(sorted(found, key=place))
 
 

@@ -153,8 +153,8 @@ class PoppedOnWhenPulled(AssignedRebalancer):
 
 
 class OnlyPullsCount(AssignedRebalancer):
-    def has(self, consumer: AssignedConsumer, topic: str) -> set[int]:
-        return {number for number in super().has(consumer, topic) if (topic, number) not in consumer.pops}
+    def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, begun: Begun) -> bool:
+        return super().take_over(consumer, topic, given, begun) and not given.pop
 
 
 class NeverFromFirst(AssignedRebalancer):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.port.rebalance import Consumer, ProcessQueue, Rebalancer
 from rocketmq_conformance.conformance.port.start import NoStartError, StartPosition
-from rocketmq_conformance.models.client.layout import CLIENTS, QUEUES
+from rocketmq_conformance.models.client.layout import CLIENTS, TOPIC_OF
 from rocketmq_conformance.models.outcome import Result
 
 
@@ -104,7 +104,7 @@ class LiteRebalancer(Rebalancer):
 
     def listen(self, consumer: LiteConsumer, topic: str, wanted: tuple[int, ...]) -> None:
         """Pull these queues of a topic, and no others."""
-        for queue in [queue for queue in consumer.assigned if QUEUES[queue].topic == topic]:
+        for queue in [queue for queue in consumer.assigned if TOPIC_OF[queue] == topic]:
             if queue not in wanted:
                 self.end_pull(consumer, queue)
         for queue in wanted:
@@ -220,7 +220,7 @@ class LiteRebalancer(Rebalancer):
 
     def forget_pulls(self, consumer: LiteConsumer, topic: str) -> None:
         """End the pulls of a topic; what has arrived can still be polled."""
-        consumer.assigned = {queue: kept for queue, kept in consumer.assigned.items() if QUEUES[queue].topic != topic}
+        consumer.assigned = {queue: kept for queue, kept in consumer.assigned.items() if TOPIC_OF[queue] != topic}
 
     # --- operations ---------------------------------------------------------------------------------------
 
@@ -237,7 +237,7 @@ class LiteRebalancer(Rebalancer):
 
         return {
             **super().calls(),
-            "rebalance": of(lambda consumer, *faults: self.round(consumer)),
+            "rebalance": self.of_faulty(self.round),
             "pull": of(lambda consumer, found, *faults: self.pull_all(consumer, found)),
             "poll": of(self.poll),
             "commit": of(self.commit),

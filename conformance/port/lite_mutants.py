@@ -94,6 +94,14 @@ class GoesOnWhereItWas(LiteRebalancer):
             consumer.assigned[queue].pulls = owned.offset
 
 
+class ClosedIsNotDropped(LiteRebalancer):
+    def end_pull(self, consumer: LiteConsumer, queue: int) -> None:
+        if consumer.assigned[queue].owned is consumer.table.get(queue):
+            del consumer.assigned[queue]
+        else:
+            super().end_pull(consumer, queue)
+
+
 # --- subscriptions -------------------------------------------------------------------------------------------
 
 
@@ -216,6 +224,12 @@ MUTANTS = (
     _mutant("lite-hears-every-round", "D95", "The listener is called by rounds that change nothing.", HearsEveryRound),
     _mutant("lite-hears-of-gains-only", "D81", "The listener is not called when queues are lost.", HearsOfGainsOnly),
     _mutant("lite-unknown-goes-on", "D82", "A topic without known queues is pulled on.", HearsNothingUnknown),
+    _mutant(
+        "lite-closed-is-not-dropped",
+        "D82",
+        "A topic without known queues keeps its process queues, and is in balance when they come back.",
+        ClosedIsNotDropped,
+    ),
     _mutant("lite-pulls-owned-only", "D95", "A queue of the share that is not owned is not pulled.", PullsOwnedOnly),
     _mutant("lite-ends-other-topics", "D79", "A change of one topic ends the pulls of all others.", EndsOtherTopics),
     _mutant("lite-never-ends", "D81", "A lost queue is pulled on.", NeverEnds),

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.port.start import NoStartError, StartPosition
 from rocketmq_conformance.conformance.port.transport import NoRouteError, Transport
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.models.client.layout import BROKER, CLIENTS, GROUP, QUEUES
+from rocketmq_conformance.models.client.layout import BROKER, CLIENTS, GROUP, QUEUES, TOPIC_OF
 from rocketmq_conformance.models.outcome import Result
 
 LAST = "CONSUME_FROM_LAST_OFFSET"
@@ -171,9 +171,11 @@ class Rebalancer:
                 self.renew(consumer, queue)
         complete = True
         for queue in wanted:
-            if queue not in table:
+            owned = table.get(queue)
+            if owned is None:
                 self.gain(consumer, queue, begun)
-            complete &= queue in table and not table[queue].dropped
+                owned = table.get(queue)
+            complete = complete and owned is not None and not owned.dropped
         return complete
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
@@ -225,7 +227,7 @@ class Rebalancer:
 
     def give_up_topics(self, consumer: Consumer) -> None:
         """Drop the queues of topics that are not subscribed any more."""
-        for queue in [queue for queue in consumer.table if QUEUES[queue].topic not in consumer.topics]:
+        for queue in [queue for queue in consumer.table if TOPIC_OF[queue] not in consumer.topics]:
             self.give_up(consumer, queue)
 
     def give_up(self, consumer: Consumer, queue: int) -> None:
@@ -331,6 +333,15 @@ class Rebalancer:
 
     # --- operations ---------------------------------------------------------------------------------------
 
+    def of_faulty(self, do: Callable[..., Result]) -> Callable[..., Result]:
+        """An operation of a member that has nothing but faults beside it."""
+
+        def call(member: int, *faults: str) -> Result:
+            consumer = self.members[member]
+            return None if consumer is None else do(consumer)
+
+        return call
+
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name; faults are the broker's affair."""
         members = self.members
@@ -343,7 +354,7 @@ class Rebalancer:
             return call
 
         return {
-            "rebalance": of(lambda consumer, *faults: self.rebalance(consumer)),
+            "rebalance": self.of_faulty(self.rebalance),
             "join": self.join,
             "leave": self.leave,
             "persist": of(self.persist),

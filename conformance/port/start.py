@@ -63,7 +63,7 @@ class StartPosition:
 
     def push_stored(self, queue: int) -> int:
         """The offset that a push consumer goes on from."""
-        return self.store.read(queue, "store")
+        return self.store.read_from_broker(queue)
 
     def push_unreadable(self, queue: int, where: str) -> int:
         """Push has no start when the broker fails."""

@@ -95,10 +95,10 @@ class AssignedGroupModel:
         balanced = self.rebalancing.turn(done, routes, answered(listed, list_fault))
         reached: tuple[Value, ...] = (*sorted(done.commits), *sorted(done.asked.items()))
         said: Value = (
-            tuple(sorted(done.table)),
-            tuple(sorted(done.pops)),
-            tuple(sorted(done.dispatched)),
-            tuple(sorted(done.begun)),
+            tuple(sorted(done.table)) if done.table else (),
+            tuple(sorted(done.pops)) if done.pops else (),
+            tuple(sorted(done.dispatched)) if done.dispatched else (),
+            tuple(sorted(done.begun)) if done.begun else (),
             balanced,
             reached,
         )
@@ -134,8 +134,8 @@ class AssignedGroupModel:
             return state, False, _POP["dropped"]
         after = state
         if side.pops[topic, queue] != state.group.now:
-            popped = side._replace(pops={**side.pops, (topic, queue): state.group.now})
-            after = state._replace(sides=_at(state.sides, member, popped))
+            popped = Side({**side.pops, (topic, queue): state.group.now}, side.marks)
+            after = AssignedState(state.group, state.assignments, _at(state.sides, member, popped))
         if topic not in who.topics:
             return after, False, _POP["no subscription"]
         return after, True, _POP["popped"]

@@ -206,8 +206,7 @@ class AssignedRound(Round):
         super().__init__(member, broker, now, fault, bound_fault)
         self.assign_fault = assign_fault
         self.assignments = assignments
-        self.pops = side.pops
-        self.marks = side.marks
+        self.pops, self.marks = side
         self.topics = member.topics
         #: How often the broker was asked, by topic.
         self.asked: dict[str, int] = {}
@@ -217,10 +216,12 @@ class AssignedRound(Round):
 
     def after(self) -> Member:
         """The member as the round leaves it."""
-        member = super().after()
-        if self.topics is not self.member.topics or self.seen is not member.seen:
-            return member._replace(topics=self.topics, seen=self.seen)
-        return member
+        before = self.member
+        client, mode, where, strategy, topics, seen, _, _, taken, _ = before
+        if not self.events & (BROUGHT - 1) and self.topics is topics and self.seen is seen:
+            return before
+        memory = self.store.memory
+        return Member(client, mode, where, strategy, self.topics, self.seen, memory, self.table, taken, self.made)
 
 
 class AssignedRebalanceModel(RebalanceModel):
@@ -245,7 +246,7 @@ class AssignedRebalanceModel(RebalanceModel):
         for topic in _ORDER:
             if topic not in done.topics:
                 continue
-            if by_broker and self._broker_assigns(done, topic, routes):
+            if by_broker and (not self.probes or self._broker_assigns(done, topic, routes)):
                 even = self._take_assignment(done, topic, routes)
             else:
                 even = self._topic(done, topic, routes, members)
@@ -264,12 +265,10 @@ class AssignedRebalanceModel(RebalanceModel):
             done.seen = {**done.seen, topic: routes[topic]}
             done.met |= _LEARNED
         nth = done.asked[topic] = done.asked.get(topic, 0) + 1
-        return assignment_played(done.assign_fault, nth)
+        return "answer" if done.assign_fault == "answer" else assignment_played(done.assign_fault, nth)
 
     def _broker_assigns(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
         """REB-BRK-PROBE: does the broker assign the topic, as far as the client knows?"""
-        if not self.probes:
-            return True
         mark = done.marks.get(topic)
         if mark is not None:
             return mark
@@ -295,25 +294,30 @@ class AssignedRebalanceModel(RebalanceModel):
             return False
         done.met |= _ASSIGNED
         pull, pop, _ = done.assignments.get(topic, NOTHING)
-        if not topic.startswith(RETRY_PREFIX):
-            self._subscribe(done, pop_retry(topic), pull, pop)
+        retry = _RETRIES.get(topic)
+        if retry is not None and bool(pull) != bool(pop):
+            self._subscribe(done, retry, all_pulled=not pop)
         table, now, wanted = done.table, done.now, _positions(topic, pull)
         for queue in ROUND_QUEUES[topic]:
-            if queue in table and (queue not in wanted or expired(table[queue], now)):
+            owned = table.get(queue)
+            if owned is not None and (queue not in wanted or expired(owned, now)):
                 self.drop(done, queue)
-        self._drop_pops(done, topic, pop)
+        if done.pops:
+            self._drop_pops(done, topic, pop)
+        even = True
         for queue in wanted:
-            if queue not in done.table:
-                self.add(done, queue)
-        self._add_pops(done, topic, pop)
-        return self._working(done, topic) == {*pull, *pop}
+            if queue not in done.table and not self.add(done, queue):
+                even = even and QUEUES[queue].id in pop  # a queue that is popped is no queue that is missing
+        if pop:
+            self._add_pops(done, topic, pop)
+        return even
 
-    def _subscribe(self, done: AssignedRound, retry: str, pull: tuple[int, ...], pop: tuple[int, ...]) -> None:
+    def _subscribe(self, done: AssignedRound, retry: str, *, all_pulled: bool) -> None:
         """REB-BRK-RETRY."""
-        if pull and not pop and retry not in done.topics:
+        if all_pulled and retry not in done.topics:
             done.topics |= {retry}
             done.met |= _SUBSCRIBED
-        elif pop and not pull and retry in done.topics:
+        elif not all_pulled and retry in done.topics:
             done.topics -= {retry}
             done.met |= _UNSUBSCRIBED
 
@@ -338,35 +342,35 @@ class AssignedRebalanceModel(RebalanceModel):
                 done.pops = {**done.pops, (topic, number): done.now}
                 done.begun.append((topic, number, FROM_MIN if done.member.where == FIRST else FROM_MAX))
 
-    def _working(self, done: AssignedRound, topic: str) -> set[int]:
-        """The ids of the topic's queues that the member has."""
-        pulled = {QUEUES[queue].id for queue in ROUND_QUEUES[topic] if queue in done.table}
-        return pulled | {number for name, number in done.pops if name == topic}
-
     # --- what the client does itself ----------------------------------------------------------------------
 
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-BRK-LEFT: as ever, but queues that are popped count."""
         assert isinstance(done, AssignedRound)
         even = super()._bring(done, topic, target)
-        if not any(name == topic for name, _ in done.pops):
+        popped = {number for name, number in done.pops if name == topic}
+        if not popped:
             return even
         done.met |= _LEFT
-        return self._working(done, topic) == {QUEUES[queue].id for queue in target}
+        pulled = {QUEUES[queue].id for queue in ROUND_QUEUES[topic] if queue in done.table}
+        return pulled | popped == {QUEUES[queue].id for queue in target}
 
     def _give_up(self, done: AssignedRound) -> None:
         """REB-TRUNC-1, REB-BRK-PROBE: what a topic had that is not subscribed to any more."""
         self.truncate(done, done.topics)
-        if any(topic not in done.topics for topic, _ in done.pops):
+        topics = done.topics
+        if not topics.issuperset([topic for topic, _ in done.pops]):
             done.met |= _POP_TRUNCATED
-            done.pops = {queue: popped for queue, popped in done.pops.items() if queue[0] in done.topics}
-        if any(topic not in done.topics for topic in done.marks):
-            done.marks = {topic: mark for topic, mark in done.marks.items() if topic in done.topics}
+            done.pops = {queue: popped for queue, popped in done.pops.items() if queue[0] in topics}
+        if not topics.issuperset(done.marks):
+            done.marks = {topic: mark for topic, mark in done.marks.items() if topic in topics}
 
 
 #: All topics as a round goes through them. None that a round adds or takes away is the neighbour of the one that does
 #: so: a hash table would have gone on to the neighbour already.
 _ORDER = in_order(frozenset(ROUND_QUEUES))
+#: The topics of popped messages that are to be tried again, by topic; these have none themselves.
+_RETRIES = {topic: pop_retry(topic) for topic in ROUND_QUEUES if not topic.startswith(RETRY_PREFIX)}
 
 
 def assignment_body(given: Assigned, topic: str) -> dict[str, list[dict[str, Value | dict[str, Value]]]]:

@@ -40,6 +40,9 @@ QUEUES = (
     MessageQueue(pop_retry(OTHER_TOPIC), BROKER, 0),
     MessageQueue(pop_retry(NEXT_TOPIC), BROKER, 0),
 )
+#: The topic of each queue, and the key of what the group stored of it.
+TOPIC_OF = tuple(queue.topic for queue in QUEUES)
+STORED_AS = tuple((GROUP, queue.topic, queue.id) for queue in QUEUES)
 #: Index of the queue whose broker nobody knows.
 LOST = 4
 #: The queues of the topics that have a route, in the order of their ids.

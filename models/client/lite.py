@@ -7,12 +7,12 @@ what a commit writes into the offset table, from where the timer sends it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.client import group
 from rocketmq_conformance.models.client.group import GroupModel, GroupState, changed, replaced
-from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, QUEUES, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC, TOPIC_OF
 from rocketmq_conformance.models.client.lite_round import (
     EMPTY,
     NOTHING,
@@ -121,7 +121,7 @@ def beginning() -> LiteState:
 def _lite(who: Member) -> Member:
     """A member that has just begun, without the retry topic."""
     seen = {topic: count for topic, count in who.seen.items() if topic != RETRY_TOPIC}
-    return who._replace(topics=TOPICS, seen=seen)
+    return Member(who.client, who.mode, who.where, who.strategy, TOPICS, seen)
 
 
 class LiteModel:
@@ -163,7 +163,6 @@ class LiteModel:
         lite, said, why = self.rebalancing.lite_round(done, lite, routes, answered(listed, list_fault))
         after = done.after()
         if lite is not kept[member]:
-            after = after._replace(made=done.made)
             kept = (*kept[:member], lite, *kept[member + 1 :])
         elif after is who:
             return state, said, why
@@ -177,12 +176,12 @@ class LiteModel:
         after, result, why = self.group.join(state.group, member, twin, mode, where, strategy)
         who = after.members[member]
         assert who is not None
-        return _with(state._replace(group=changed(after, member, _lite(who))), member, NOTHING), result, why
+        return _with(LiteState(changed(after, member, _lite(who)), state.kept), member, NOTHING), result, why
 
     def leave(self, state: LiteState, member: int) -> Answer[LiteState]:
         """REB-END-1: the commits that reach the broker."""
         after, sent, why = self.group.leave(state.group, member)
-        return _with(state._replace(group=after), member, NOTHING), sent, why
+        return _with(LiteState(after, state.kept), member, NOTHING), sent, why
 
     def subscribe(self, state: LiteState, member: int, topic: str) -> Answer[LiteState]:
         """REB-VAR-SUB."""
@@ -192,17 +191,18 @@ class LiteModel:
         after = self.group.subscribe(state.group, member, topic)[0]
         after = self.group.refresh(after, member)[0]
         why = _SUBSCRIBE["subscribed already" if topic in who.topics else "subscribed"]
-        return state._replace(group=after), None, why
+        return LiteState(after, state.kept), None, why
 
     def unsubscribe(self, state: LiteState, member: int, topic: str) -> Answer[LiteState]:
         """REB-VAR-UNSUB."""
         if state.group.members[member] is None:
             return state, None, _UNSUBSCRIBE["no member"]
         lite = state.kept[member]
-        assigned = {queue: held for queue, held in lite.assigned.items() if QUEUES[queue].topic != topic}
-        why = _UNSUBSCRIBE["pulls end" if len(assigned) < len(lite.assigned) else "nothing assigned"]
-        after = self.group.unsubscribe(state.group, member, topic)[0]
-        return _with(state._replace(group=after), member, lite._replace(assigned=assigned)), None, why
+        after = LiteState(self.group.unsubscribe(state.group, member, topic)[0], state.kept)
+        assigned = {queue: held for queue, held in lite.assigned.items() if TOPIC_OF[queue] != topic}
+        if len(assigned) == len(lite.assigned):
+            return after, None, _UNSUBSCRIBE["nothing assigned"]
+        return _with(after, member, Lite(assigned, lite.pulled, lite.caches)), None, _UNSUBSCRIBE["pulls end"]
 
     def pull(self, state: LiteState, member: int, found: bool, fault: str, bound_fault: str) -> Answer[LiteState]:
         """LITE-PULL: (queue, offset that is asked for, -1 for none) of all assigned queues; messages are there when
@@ -215,14 +215,16 @@ class LiteModel:
             return state, (), _PULL["nothing assigned"]
         store = RemoteStore(who.memory, frozenset(), state.group.broker)
         said: list[Value] = []
+        arrived: list[tuple[int, int, int]] = []
+        goes_on: dict[int, Assigned] = {}
         why = _PULL["goes on"]
-        assigned, pulled, caches = dict(lite.assigned), list(lite.pulled), dict(lite.caches)
-        for queue in sorted(assigned):
-            number, asked, consumed = assigned[queue]
+        for queue in sorted(lite.assigned):
+            number, pulls, consumed = lite.assigned[queue]
             if _dropped(who, queue, number):
                 said.append((queue, -1))
                 why = _PULL["dropped"]
                 continue
+            asked = pulls
             if asked < 0:
                 store, asked = self._begin(store, who, queue, fault, bound_fault)
                 reasons = _PULL if self.client.lite_starts else _PULL_0
@@ -230,17 +232,14 @@ class LiteModel:
             said.append((queue, max(asked, -1)))
             if asked < 0:
                 continue
-            assigned[queue] = Assigned(number, asked + found, consumed)
+            if asked + found != pulls:
+                goes_on[queue] = Assigned(number, asked + found, consumed)
             if found:
-                pulled.append((queue, number, asked))
-                cache = caches.get(number, EMPTY)
-                if asked not in cache.waiting:
-                    caches[number] = Cache(tuple(sorted((*cache.waiting, asked))), asked)
-        group = state.group
-        if store.memory is not who.memory:
-            group = changed(group, member, who._replace(memory=store.memory))
-        after = LiteState(group, state.kept)
-        return _with(after, member, Lite(assigned, tuple(pulled), caches)), tuple(said), why
+                arrived.append((queue, number, asked))
+        if not goes_on:
+            return state, tuple(said), why
+        lite = Lite({**lite.assigned, **goes_on}, (*lite.pulled, *arrived), _cached(lite.caches, arrived))
+        return _with(_remembering(state, member, who, store), member, lite), tuple(said), why
 
     def _begin(
         self, store: RemoteStore, who: Member, queue: int, fault: str, bound_fault: str
@@ -288,33 +287,56 @@ class LiteModel:
         if who is None:
             return state, (), _COMMIT["no member"]
         assigned = state.kept[member].assigned
-        memory = dict(who.memory)
+        consumed = {
+            queue: held.consumed
+            for queue, held in assigned.items()
+            if held.consumed != -1 and not _dropped(who, queue, held.number)
+        }
         store = RemoteStore(who.memory, frozenset(), state.group.broker)
         sent: list[Value] = []
-        consumed = False
-        for queue, held in assigned.items():
-            if held.consumed != -1 and not _dropped(who, queue, held.number):
-                consumed = True
-                if not self.client.lite_commits_later and held.consumed != memory.get(queue):
-                    store, stored, _ = self.store.commit(store, queue, held.consumed, False, "answer")
-                    sent += stored  # type: ignore[arg-type]
-                memory[queue] = held.consumed
         why = _COMMIT["into memory" if consumed else "nothing consumed"]
         if consumed and not self.client.lite_commits_later:
+            for queue, offset in consumed.items():
+                if offset != who.memory.get(queue):
+                    store, stored, _ = self.store.commit(store, queue, offset, False, "answer")
+                    sent += stored  # type: ignore[arg-type]
             why = _COMMIT["sent at once" if sent else "known already"]
-        store = store._replace(memory=memory)
+        if consumed:
+            store = RemoteStore({**who.memory, **consumed}, frozenset(), store.broker)
         if who.mode == BROADCASTING and not self.client.lite_keeps_others:
             store, more, _ = self.store.persist_all(store, tuple(assigned))
             sent += more  # type: ignore[arg-type]
             why = _COMMIT["broadcasting"]
-        after = changed(state.group, member, who._replace(memory=store.memory))
-        return state._replace(group=after._replace(broker=store.broker)), tuple(sorted(sent)), why  # type: ignore[type-var]
+        return _remembering(state, member, who, store), tuple(sorted(sent)), why  # type: ignore[type-var]
 
 
 def _dropped(who: Member, queue: int, number: int) -> bool:
     """REB-MQC-UNKNOWN: is that the process queue of the table, and dropped?"""
     owned = who.table.get(queue)
     return owned is not None and owned.number == number and owned.dropped
+
+
+def _cached(caches: Mapping[int, Cache], arrived: list[tuple[int, int, int]]) -> Mapping[int, Cache]:
+    """The caches when messages have arrived; a message that waits already is not new."""
+    if not arrived:
+        return caches
+    after = dict(caches)
+    for _, number, offset in arrived:
+        waiting, _ = after.get(number, EMPTY)
+        if offset not in waiting:
+            after[number] = Cache(tuple(sorted((*waiting, offset))), offset)
+    return after
+
+
+def _remembering(state: LiteState, number: int, who: Member, store: RemoteStore) -> LiteState:
+    """The state, with what a member's store remembers and what its broker has."""
+    group, kept = state
+    broker, routes, listed, now, members = group
+    if store.memory is who.memory and store.broker is broker:
+        return state
+    client, mode, where, strategy, topics, seen, _, table, taken, made = who
+    after = Member(client, mode, where, strategy, topics, seen, store.memory, table, taken, made)
+    return LiteState(GroupState(store.broker, routes, listed, now, replaced(members, number, after)), kept)
 
 
 def _with(state: LiteState, member: int, lite: Lite) -> LiteState:

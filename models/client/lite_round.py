@@ -23,10 +23,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.layout import QUEUES
+from rocketmq_conformance.models.client.layout import TOPIC_OF
 from rocketmq_conformance.models.client.member import CLUSTERING, Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
-from rocketmq_conformance.models.client.rebalance import RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.rebalance import BROUGHT, CHANGED, RebalanceModel, Round, reason
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Expected, Value
@@ -144,7 +144,7 @@ def lite_reason(met: int, events: int, mode: str, reports: bool, starts: bool) -
 
 def without_dropped(lite: Lite, dropped: frozenset[int]) -> Lite:
     """Forget the messages of process queues that were dropped: nobody gets them any more."""
-    if not dropped or dropped.isdisjoint(lite.caches):
+    if dropped.isdisjoint(lite.caches):
         return lite
     pulled = tuple([message for message in lite.pulled if message[1] not in dropped])
     caches = {number: kept for number, kept in lite.caches.items() if number not in dropped}
@@ -170,6 +170,14 @@ class LiteRound(Round):
         self.gone: list[int] = []
         self.met = 0
 
+    def after(self) -> Member:
+        """The member as the round leaves it; it may have made process queues that it does not own."""
+        client, mode, where, strategy, topics, _, memory, table, taken, _ = self.member
+        if self.events & (BROUGHT - 1) or self.table is not table or self.made != self.member.made:
+            memory = self.store.memory
+            return Member(client, mode, where, strategy, topics, self.seen, memory, self.table, taken, self.made)
+        return self.member
+
 
 class LiteRebalanceModel(RebalanceModel):
     """The rounds of lite pull consumers, for one profile; pure but for the round that is under way."""
@@ -187,15 +195,15 @@ class LiteRebalanceModel(RebalanceModel):
         """A round: what is assigned then, and (owned queues, assigned queues, balanced or None, commits)."""
         before = done.table
         owned, _, balanced, commits = self.go(done, routes, members)
-        if before is not done.table:
+        if before and before is not done.table:
             kept = {mine.number for mine in done.table.values()}
             done.gone += [mine.number for mine in before.values() if mine.number not in kept]
-        for queue in done.table:
-            if queue not in done.assigned:
-                done.met |= _UNPULLED
+        if not done.table.keys() <= done.assigned.keys():
+            done.met |= _UNPULLED
         if done.assigned is not lite.assigned:
             lite = Lite(done.assigned, lite.pulled, lite.caches)
-        lite = without_dropped(lite, frozenset(done.gone))
+        if done.gone:
+            lite = without_dropped(lite, frozenset(done.gone))
         why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
         return lite, (owned, tuple(sorted(done.assigned)), balanced, commits), why
 
@@ -213,15 +221,18 @@ class LiteRebalanceModel(RebalanceModel):
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""
         assert isinstance(done, LiteRound)
-        before = done.table
+        before = done.events
+        done.events &= ~CHANGED
         even = super()._bring(done, topic, target)
-        if done.table is not before:
+        if done.events & CHANGED:
             self._assign(done, topic, target)
+        done.events |= before
         return even
 
-    def beginning(self, done: Round, store: RemoteStore, queue: int) -> tuple[RemoteStore, Expected]:
+    def started(
+        self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
+    ) -> tuple[RemoteStore, Expected]:
         """REB-VAR-START."""
-        where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
         return self.start.lite_pull(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
     def process_queue(self, done: Round, offset: int) -> ProcessQueue:
@@ -232,13 +243,13 @@ class LiteRebalanceModel(RebalanceModel):
         """The assigned queues of the topic become these."""
         assigned = dict(done.assigned)
         for queue, held in done.assigned.items():
-            if queue not in target and QUEUES[queue].topic == topic:
+            if TOPIC_OF[queue] == topic and queue not in target:
                 done.met |= _AWAY
                 done.gone.append(held.number)
                 del assigned[queue]
                 kept = done.table.get(queue)
                 if kept is not None and kept.number == held.number:
-                    done.table = {**done.table, queue: kept._replace(dropped=True)}
+                    done.own_table()[queue] = kept._replace(dropped=True)
         for queue in target:
             if queue not in assigned:
                 done.met |= _ASSIGNED

@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.layout import QUEUES, ROUND_QUEUES, TOPIC_QUEUES
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.client.layout import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, share
 from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
 from rocketmq_conformance.models.client.remote_store import RemoteStore
@@ -130,6 +130,8 @@ EVENTS = (
 _TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
     1 << at for at in range(len(EVENTS))
 )
+#: Those that change the table.
+CHANGED = _DROPPED | _ADDED
 #: Beside these: a topic's table was brought in line with the share. By which rules, and by which nothing is known.
 BROUGHT = 1 << len(EVENTS)
 _BROUGHT_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
@@ -196,6 +198,20 @@ class Round:
         self.commits: list[tuple[int, int]] = []
         self.events = 0
 
+    def own_table(self) -> dict[int, ProcessQueue]:
+        """The table as a copy that the round may change."""
+        if self.table is self.member.table:
+            self.table = dict(self.table)
+        return self.table  # type: ignore[return-value]  # a copy
+
+    def own_memory(self) -> dict[int, int]:
+        """What the store remembers, as a copy that the round may change."""
+        memory, frozen, broker = self.store
+        if memory is self.member.memory:
+            memory = dict(memory)
+            self.store = RemoteStore(memory, frozen, broker)
+        return memory  # type: ignore[return-value]  # a copy
+
     def after(self) -> Member:
         """The member as the round leaves it."""
         if not self.events & (BROUGHT - 1):
@@ -205,9 +221,9 @@ class Round:
 
 
 class RebalanceModel:
-    """A member's rounds for one profile; pure."""
+    """A member's rounds for one profile; pure, but that it remembers starts."""
 
-    __slots__ = ("balances_all", "nothing_is_unknown", "reports", "start", "store")
+    __slots__ = ("_logs", "_starts", "balances_all", "nothing_is_unknown", "reports", "start", "store")
 
     def __init__(self, start: StartModel) -> None:
         self.start = start
@@ -215,6 +231,9 @@ class RebalanceModel:
         self.reports = start.client.reports_balance
         self.balances_all = start.client.balances_all
         self.nothing_is_unknown = start.client.nothing_is_unknown
+        #: Starts that were worked out, while queues have these logs: by queue, ConsumeFromWhere, faults, stored offset.
+        self._logs: Mapping[tuple[str, int], QueueLog] = {}
+        self._starts: dict[tuple[int, str, str, str, int | None], tuple[int, int | None]] = {}
 
     def round(
         self,
@@ -300,7 +319,7 @@ class RebalanceModel:
     def drop(self, done: Round, queue: int) -> None:
         """REB-DROP-1, REB-REM-1."""
         if self.send(done, queue):
-            done.store = self.store.remove(done.store, queue)[0]
+            del done.own_memory()[queue]
         self.remove(done, queue)
 
     def send(self, done: Round, queue: int) -> bool:
@@ -317,25 +336,43 @@ class RebalanceModel:
 
     def remove(self, done: Round, queue: int) -> None:
         """A dropped queue leaves the table."""
-        done.table = {other: kept for other, kept in done.table.items() if other != queue}
+        del done.own_table()[queue]
 
     def add(self, done: Round, queue: int) -> bool:
         """REB-ADD-1; False without a start."""
-        store = self.store.remove(done.store, queue)[0]
-        done.store, offset = self.beginning(done, store, queue)
-        assert isinstance(offset, int)  # the unchecked start reports no errors
+        offset, answered = self.beginning(done, queue)
+        if answered is not None:
+            done.own_memory()[queue] = answered
+        elif queue in done.store.memory:
+            del done.own_memory()[queue]
         if offset < 0:
             done.events |= _UNSTARTED
             return False
         done.events |= _ADDED
         done.made += 1
-        done.table = {**done.table, queue: self.process_queue(done, offset)}
+        done.own_table()[queue] = self.process_queue(done, offset)
         done.dispatched.append((queue, offset))
         return True
 
-    def beginning(self, done: Round, store: RemoteStore, queue: int) -> tuple[RemoteStore, Expected]:
-        """The start of a queue that is added."""
-        where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
+    def beginning(self, done: Round, queue: int) -> tuple[int, int | None]:
+        """The start of a queue that is added, and the offset that memory holds of it from then on: the broker's, if it
+        answers one. Both depend on what the broker has of the queue and on nothing that a round does, so that each
+        start is worked out once."""
+        broker = done.store.broker
+        if broker.logs is not self._logs:
+            self._logs, self._starts = broker.logs, {}
+        key = queue, done.member.where, done.fault, done.bound_fault, broker.stored.get(STORED_AS[queue])
+        found = self._starts.get(key)
+        if found is None:
+            store, offset = self.started(RemoteStore(broker=broker), queue, done.member.where, *key[2:4])
+            assert isinstance(offset, int)  # the unchecked start reports no errors
+            found = self._starts[key] = offset, store.memory.get(queue)
+        return found
+
+    def started(
+        self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
+    ) -> tuple[RemoteStore, Expected]:
+        """START-PUSH-1: the start of a queue of which memory holds nothing."""
         return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
     def process_queue(self, done: Round, offset: int) -> ProcessQueue:
@@ -344,7 +381,7 @@ class RebalanceModel:
 
     def truncate(self, done: Round, topics: frozenset[str]) -> None:
         """REB-TRUNC-1: only these topics are subscribed to."""
-        kept = {queue: pq for queue, pq in done.table.items() if QUEUES[queue].topic in topics}
-        if len(kept) < len(done.table):
+        lost = [queue for queue in done.table if TOPIC_OF[queue] not in topics]
+        if lost:
             done.events |= _TRUNCATED
-            done.table = kept
+            done.table = {queue: kept for queue, kept in done.table.items() if queue not in lost}
