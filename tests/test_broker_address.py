@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.broker.adapter import Running, Started
 from rocketmq_conformance.conformance.broker.address import open_broker
+from rocketmq_conformance.conformance.broker.source import Running
+from rocketmq_conformance.conformance.broker.started import Started
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.broker.adapter import SHORT_LEASE, BrokerAdapter, Running, Started
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.broker.container import Containers
 from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE
 from rocketmq_conformance.conformance.broker.process import Broker
+from rocketmq_conformance.conformance.broker.source import Running
+from rocketmq_conformance.conformance.broker.started import SHORT_LEASE, Started
 from rocketmq_conformance.conformance.broker.store import write_aged_store
 from rocketmq_conformance.models.release import Release
 

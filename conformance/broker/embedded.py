@@ -10,6 +10,7 @@ from rocketmq_conformance.conformance.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
 
 #: How long its locks live (s): it answers within a ms or so.
 LEASE = 0.3
@@ -18,7 +19,7 @@ LEASE = 0.3
 class Embedded:
     """Where an embedded broker is; ``parts`` replaces classes of it (remoting/embedded.py)."""
 
-    owned = False
+    own = None
     lease = LEASE
     #: Its routes are those of ``broker-assignment``.
     routed = True
@@ -37,6 +38,13 @@ class Embedded:
             return Pipeline(host, int(port))
         except OSError as error:
             raise AdapterError(f"The embedded broker cannot be reached any more: {error}.") from error
+
+    def accept(self, description: str, release: Release | None) -> None:
+        """It is what was asked for."""
+
+    def shared_address(self) -> str:
+        """Everybody has one of their own."""
+        return ""
 
     def describe_end(self) -> str:
         return "the embedded broker closed the connection"

@@ -17,8 +17,9 @@ from functools import partial
 from pathlib import Path
 
 from rocketmq_conformance.conformance.broker import wire
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Started
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.broker.release import java, java_feature, seeing_java
+from rocketmq_conformance.conformance.broker.started import Started
 from rocketmq_conformance.conformance.proof import broker_story
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
@@ -153,12 +154,12 @@ def prove_tables(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None
     everywhere = [asked] * len(tables.STORED)
     table.play(everywhere)
     for hot in (False, True):
-        adapter.memory(hot)
+        adapter.apply(broker_restart.Memory(hot))
         table.change(partial(lifecycle.memory, table.rules, hot=hot))
         table.play(everywhere)
     for how in (STOP, KILL):
-        adapter.save()
-        adapter.restart(how)
+        adapter.apply(broker_restart.Save())
+        adapter.apply(broker_restart.Restart(how))
         table.change(partial(lifecycle.restart, table.rules))
         table.how = how
         table.play(everywhere)
