@@ -171,7 +171,7 @@ class BrokerAdapter:
 
     def late_topics(self) -> bool:
         """Does the broker acknowledge a topic before it is there?"""
-        release = broker_release(self._said())
+        release = broker_release(self._said()) if self.source.late_topics else None
         return release is not None and release < _WAITS_FOR_TOPICS
 
     def _begin_reading(self) -> None:

@@ -73,6 +73,9 @@ class Source(Protocol):
     #: How long its locks live (s).
     lease: float
 
+    #: May it acknowledge a topic before it is there, as releases before 4.7.1 do?
+    late_topics: bool
+
     #: Is its name server the kit's, with the routes of ``broker-assignment``?
     routed: bool
 
@@ -106,6 +109,7 @@ class Running:
     """A broker that somebody else runs."""
 
     own = None
+    late_topics = True
 
     def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE, routed: bool = False) -> None:
         self.host, self.port = host, port

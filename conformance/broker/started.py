@@ -24,6 +24,7 @@ _SAVE_LIMIT = 60.0
 class Started:
     """A broker that the kit starts; it is its own."""
 
+    late_topics = True
     silence = 0.5
     settled = 0.3
 

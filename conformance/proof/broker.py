@@ -32,7 +32,7 @@ from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.broker.model import BrokerModel
 from rocketmq_conformance.models.broker.restarts import SURVIVED
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -79,8 +79,7 @@ BALANCES, DEFAULT_MODE, DEFAULT_SHARE = (
     "defaultMessageRequestMode",
     "defaultPopShareQueueNum",
 )
-#: First release that locks in strict mode when it is told to (BQ-LOCK-STRICT), and the property that tells it.
-STRICT_SINCE = Release(5, 0, 0)
+#: The property that tells a broker to lock in strict mode (BQ-LOCK-STRICT).
 STRICT = "lockInStrictMode"
 #: First release that asks the system what is in memory, where its Java can (BQ-MEM-2).
 SEES_SINCE = Release(5, 1, 0)
@@ -247,10 +246,9 @@ def prove_other_assignments(adapter: BrokerAdapter, profile: Profile, tally: Tal
 
 def prove_strict_locks(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """The suite ``broker-locks`` once more, in strict mode."""
-    suite = replace(broker_locks.SUITE, bind=partial(broker_locks.bind, strict=True))
     adapter.ask(wire.set_property(STRICT, "true"))
     try:
-        prove_suite(adapter, profile, tally, suite, CASES)
+        prove_suite(adapter, profile, tally, broker_locks.STRICT, CASES)
     finally:
         adapter.ask(wire.set_property(STRICT, "false"))
 
@@ -303,7 +301,7 @@ def prove_release(release: str) -> Tally:
                 prove_other_resets(adapter, profile, tally)
             if parsed >= BALANCES_SINCE:
                 prove_other_assignments(adapter, profile, tally)
-            if parsed >= STRICT_SINCE:
+            if LOCKS_STRICTLY.on(parsed):
                 prove_strict_locks(adapter, profile, tally)
             prove_suite(adapter, profile, tally, broker_restart.SUITE, RESTART_CASES, RESTART_STEPS)
             prove_suite(adapter, profile, tally, broker_process.SUITE, 1, PROCESS_STEPS)
