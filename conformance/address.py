@@ -19,6 +19,7 @@ FORMS = (
     "broker:VERSION[?via=jars]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
+    "broker[?like=VERSION]",
 )
 
 
@@ -31,7 +32,7 @@ def open_address(text: str) -> Adapter:
     place, _, query = text.partition("?")
     kind, _, name = place.partition(":")
     options = dict(parse_qsl(query, keep_blank_values=True))
-    opener = _KINDS.get(kind)
+    opener = _embedded if place == "broker" else _KINDS.get(kind)
     if opener is None:
         raise AddressError(f"{text!r} is no address; write one of {', '.join(FORMS)}.")
     try:
@@ -103,6 +104,12 @@ def _broker(name: str, options: dict[str, str]) -> Adapter:
     from rocketmq_conformance.conformance.broker.address import open_broker
 
     return open_broker(name, options)
+
+
+def _embedded(name: str, options: dict[str, str]) -> Adapter:
+    from rocketmq_conformance.conformance.broker.address import open_embedded
+
+    return open_embedded(options)
 
 
 def _via(options: dict[str, str], kind: str, allowed: tuple[str, ...]) -> str:

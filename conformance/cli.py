@@ -200,12 +200,25 @@ def explain(rule_id: str) -> None:
 @click.option("--topic", "topics", multiple=True, metavar="NAME[=QUEUES]", help="A topic that is there from the start.")
 @click.option("--fault", "faults", multiple=True, metavar="REQUEST=FAULT", help="Play a request code by a fault.")
 @click.option("--auto-create/--no-auto-create", default=True, show_default=True, help="Create topics on first use.")
+@click.option(
+    "--lease",
+    type=click.IntRange(min=1),
+    metavar="MS",
+    help="How long locks of queues live; a minute unless given. Judge it as broker:HOST:PORT?lease=MS.",
+)
 @releases_option
 def serve(
-    host: str, port: int, topics: tuple[str, ...], faults: tuple[str, ...], auto_create: bool, releases: dict[str, str]
+    host: str,
+    port: int,
+    topics: tuple[str, ...],
+    faults: tuple[str, ...],
+    auto_create: bool,
+    lease: int | None,
+    releases: dict[str, str],
 ) -> None:
     """Run an embedded name server and broker, answered by the model, until interrupted."""
     from rocketmq_conformance.conformance.remoting.serve import serve as serve_broker
+    from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 
     profile = profile_of(Hello("serve", __version__), releases)
 
@@ -213,7 +226,16 @@ def serve(
         click.echo(f"serving name server and broker at {address} (broker {profile.broker}); Ctrl-C ends it")
 
     try:
-        serve_broker(profile, host, port, topics=topics, faults=faults, auto_create=auto_create, ready=ready)
+        serve_broker(
+            profile,
+            host,
+            port,
+            topics=topics,
+            faults=faults,
+            auto_create=auto_create,
+            lease=lease or MAX_LIVE_TIME,
+            ready=ready,
+        )
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     except CannotRunError as error:

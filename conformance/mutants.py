@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.port import mutants as of_ports
 from rocketmq_conformance.conformance.port.adapter import PARTS, Port
 from rocketmq_conformance.conformance.port.mutant import Mutant
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.suite import Suite
 
@@ -26,7 +27,8 @@ def of_broker(mutant: Mutant) -> bool:
 def open_mutant(mutant: Mutant, profile: Profile, via: str = "call") -> Adapter:
     """The adapter of a mutant; ``via`` is how a port is called, and ``profile`` whose broker a broker is like."""
     if of_broker(mutant):
-        return cast(Adapter, BrokerAdapter(Embedded(profile, mutant.parts)))
+        strict = bool(of_brokers.STRICT & mutant.parts.keys())
+        return cast(Adapter, BrokerAdapter(Embedded(profile, mutant.parts, strict=strict)))
     return cast(Adapter, Port(mutant.parts, via=via, name=f"mutant {mutant.name}"))
 
 
@@ -34,5 +36,7 @@ def suites_of(mutant: Mutant) -> list[Suite]:
     """The suites that it may be noticed by."""
     if of_broker(mutant):
         names = dict.fromkeys(name for part in mutant.parts for name in of_brokers.SUITES[part])
+        if of_brokers.STRICT & mutant.parts.keys():
+            return [broker_locks.STRICT]
         return [SUITES[name] for name in names]
     return [SUITES[name] for name, part in PARTS.items() if part in mutant.parts and name in SUITES]

@@ -6,6 +6,8 @@ much shorter than the usual minute.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import late, leases, lock
@@ -95,3 +97,6 @@ SUITE = Suite(
     show=_show,
     rules=tuple(rule.id for rule in lock.RULES),
 )
+
+#: The same on a broker in strict mode (lockInStrictMode); it is not in the registry.
+STRICT = replace(SUITE, bind=partial(bind, strict=True))

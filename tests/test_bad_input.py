@@ -122,9 +122,9 @@ def test_a_broker_without_java(tmp_path: Path) -> None:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(folder: Path, *args: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """An embedded broker in a process of its own, and its address."""
-    child = subprocess.Popen([*KIT, "serve"], cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([*KIT, "serve", *args], cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout is not None
         yield child, child.stdout.readline().partition(" at ")[2].split()[0]
@@ -150,6 +150,15 @@ def test_a_served_broker_conforms_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert child.stdout.read() == "stopped\n"
     assert child.wait(20) == 0
+
+
+def test_the_locks_of_a_served_broker_can_live_as_long_as_its_address_says(tmp_path: Path) -> None:
+    with serving(tmp_path, "--lease", "300") as (_, address):
+        args = ["-k", "broker-locks", "--cases", "4", "--no-corpus", "--out", "o"]
+        done = kit("run", f"broker:{address}?lease=300", *args, cwd=tmp_path)
+        late = kit("run", f"broker:{address}?lease=30", *args[:-1], "late", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert late.returncode == 1, "what is said of the lease is what is judged by"
 
 
 def test_a_broker_that_dies_in_the_middle(tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.broker import adapter as module
-from rocketmq_conformance.conformance.broker import pages, wire
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running, Started, broker_release
+from rocketmq_conformance.conformance.broker import pages, started, wire
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, broker_release
 from rocketmq_conformance.conformance.broker.embedded import Embedded
 from rocketmq_conformance.conformance.broker.process import JavaProcess
+from rocketmq_conformance.conformance.broker.source import Running
+from rocketmq_conformance.conformance.broker.started import Started
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting.frame import RESPONSE, Command, decode, encode, frame_length
@@ -634,7 +636,7 @@ def test_a_broker_of_our_own_may_close_a_connection_and_live(own: BrokerAdapter,
 
 def test_the_ratio_is_set_back_before_the_next_case(own: BrokerAdapter, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bytes] = []
-    real = BrokerAdapter._ask
+    real = BrokerAdapter.ask
 
     def ask(self: BrokerAdapter, request: wire.Ask) -> bytes:
         if request.code == Request.UPDATE_BROKER_CONFIG:
@@ -642,7 +644,7 @@ def test_the_ratio_is_set_back_before_the_next_case(own: BrokerAdapter, monkeypa
             return b""
         return real(self, request)
 
-    monkeypatch.setattr(BrokerAdapter, "_ask", ask)
+    monkeypatch.setattr(BrokerAdapter, "ask", ask)
     own.reset_many([(0, broker_restart.SUITE)])
     assert own.apply(Memory(False)) == Ok()
     own.reset_many([(0, broker_restart.SUITE)])
@@ -652,13 +654,13 @@ def test_the_ratio_is_set_back_before_the_next_case(own: BrokerAdapter, monkeypa
 
 def test_saving_waits_for_the_file(own: BrokerAdapter, fake: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = b'{"offsetTable":{"T@G":{0:5}},"pullOffsetTable":{}}'
-    monkeypatch.setattr(BrokerAdapter, "_ask", lambda self, request: memory)
+    monkeypatch.setattr(BrokerAdapter, "ask", lambda self, request: memory)
     written = threading.Timer(0.3, fake.offsets_file.write_text, ['{"offsetTable":{"T@G":{"0":5}}}'])
     written.start()
     assert own.apply(Save()) == Ok()
     written.join()
     fake.offsets_file.write_text("{")
-    monkeypatch.setattr(module, "_SAVE_LIMIT", 0.2)
+    monkeypatch.setattr(started, "_SAVE_LIMIT", 0.2)
     with pytest.raises(AdapterError, match="did not write its offsets"):
         own.apply(Save())
 

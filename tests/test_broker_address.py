@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.broker.adapter import Running, Started
-from rocketmq_conformance.conformance.broker.address import open_broker
+from rocketmq_conformance.conformance.address import open_address
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.broker.address import open_broker, open_embedded
+from rocketmq_conformance.conformance.broker.source import Running
+from rocketmq_conformance.conformance.broker.started import Started
 
 
 @pytest.mark.parametrize(
@@ -55,6 +58,28 @@ def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], s
 def test_anything_else_says_what_to_write(name: str, options: dict[str, str], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         open_broker(name, options)
+
+
+def test_without_a_name_it_is_the_embedded_broker() -> None:
+    for address, release, java in (("broker", "5.5.0", 17), ("broker?like=4.9.8&java=8", "4.9.8", 8)):
+        adapter = open_address(address)
+        assert isinstance(adapter, BrokerAdapter)
+        said = adapter.hello()
+        assert (said.broker, said.java, said.unsupported) == (release, java, {})
+        adapter.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"like": "newest"}, "'newest' is no release"),
+        ({"java": "x"}, "'x' is no Java release"),
+        ({"via": "jars"}, "The embedded broker has no option 'via'"),
+    ],
+)
+def test_what_the_embedded_broker_does_not_know(options: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        open_embedded(options)
 
 
 def test_a_way_that_is_not_offered() -> None:

@@ -22,7 +22,7 @@ from rocketmq_conformance.models.broker.cold import READ, Chilled, ColdModel
 from rocketmq_conformance.models.broker.model import AGED
 from rocketmq_conformance.models.outcome import Err, Expected, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.broker_cold import SUITE
+from rocketmq_conformance.suites.broker_cold import SUITE, Evict, QueryPages
 from rocketmq_conformance.suites.sampler import sampler
 
 NOT_FOUND = "QUERY_NOT_FOUND"
@@ -258,8 +258,8 @@ def test_what_this_machine_lacks(
 def test_cold_is_for_brokers_of_our_own() -> None:
     adapter = open_broker("127.0.0.1:1")
     assert adapter.lanes(SUITE) == 1
-    assert isinstance(adapter.evict(), Unsupported)
-    assert isinstance(adapter.query_pages(0, 0, 0, None), Unsupported)
+    assert isinstance(adapter.apply(Evict()), Unsupported)
+    assert isinstance(adapter.apply(QueryPages(0, 0, 0, None)), Unsupported)
 
 
 # --- real brokers -------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 
 import pytest
+from rocketmq_conformance.conformance import power
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.address import AddressError, open_address
 from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
@@ -21,8 +22,9 @@ from rocketmq_conformance.conformance.remoting.embedded import PARTS
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, KILLED
-from rocketmq_conformance.suites import registry
+from rocketmq_conformance.suites import broker_locks, registry
 from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.suite import Suite
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -49,10 +51,28 @@ def test_names_are_distinct_and_tell_brokers_from_ports() -> None:
     assert len({mutant.parts[part] for mutant in MUTANTS for part in mutant.parts}) == len(MUTANTS)
 
 
-@pytest.mark.parametrize("name", sorted({name for names in SUITES.values() for name in names}))
-def test_the_broker_that_they_are_made_of_conforms(name: str) -> None:
-    suite, profile = registry.SUITES[name], Profile()
-    stage = Stage(BrokerAdapter(Embedded(profile)), profile)
+#: Suites in which each of so many mutants is noticed by itself, and how many cases that may take.
+ALONE = {
+    "broker-expired": ("stop-writes-one", "start-clamps", "start-min-zero", "start-anew"),
+    "broker-restart": ("stop-loses", "kill-loses-messages", "kill-forgets-groups", "start-min-old"),
+    "broker-process": ("stop-loses", "resume-rereads", "stop-of-frozen", "late-is-zero", "late-for-all"),
+}
+
+
+@pytest.mark.parametrize(("suite", "name"), [(suite, name) for suite, names in ALONE.items() for name in names])
+def test_a_suite_notices_a_mutant_by_itself(suite: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(power, "suites_of", lambda mutant: [registry.SUITES[suite]])
+    judged = judge_mutant(ALL[name], Profile(), seed=11, limit=20)
+    assert (judged.status, judged.suite) == (KILLED, suite)
+
+
+MADE_FOR = [(registry.SUITES[name], False) for name in sorted({name for names in SUITES.values() for name in names})]
+
+
+@pytest.mark.parametrize(("suite", "strict"), [*MADE_FOR, (broker_locks.STRICT, True)])
+def test_the_broker_that_they_are_made_of_conforms(suite: Suite, strict: bool) -> None:
+    profile = Profile()
+    stage = Stage(BrokerAdapter(Embedded(profile, strict=strict)), profile)
     try:
         plans = [sampler(suite, profile).case(11, number, suite.steps) for number in range(32)]
         played = list(Player(stage, Judge(suite, profile)).play(zip(count(), plans, strict=False)))

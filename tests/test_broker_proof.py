@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running, Started
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.broker.source import Running
+from rocketmq_conformance.conformance.broker.started import Started
 from rocketmq_conformance.conformance.broker.wire import Ask
 from rocketmq_conformance.conformance.proof import broker as proof
 from rocketmq_conformance.conformance.proof import broker_expiry, broker_story, broker_tables

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.address import open_address
-from rocketmq_conformance.conformance.broker.adapter import SHORT_LEASE, BrokerAdapter, Started
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.broker.address import open_broker
 from rocketmq_conformance.conformance.broker.process import Broker, NameServer
+from rocketmq_conformance.conformance.broker.started import SHORT_LEASE, Started
 from rocketmq_conformance.conformance.proof.broker import (
     FAST,
     prove_other_assignments,

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 from rocketmq_conformance.conformance.broker import wire
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running, Started
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.broker.address import open_broker
 from rocketmq_conformance.conformance.broker.assigning import readable, route_of
 from rocketmq_conformance.conformance.broker.embedded import Embedded
 from rocketmq_conformance.conformance.broker.process import Broker
 from rocketmq_conformance.conformance.broker.routing import RouteServer
+from rocketmq_conformance.conformance.broker.source import Running
+from rocketmq_conformance.conformance.broker.started import Started
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
@@ -80,7 +82,7 @@ def test_brokers_that_assign_ask_it_and_older_ones_are_by_themselves(monkeypatch
         made.append(name_server)
         raise RuntimeError("enough")
 
-    monkeypatch.setattr("rocketmq_conformance.conformance.broker.adapter.Broker", pretend)
+    monkeypatch.setattr("rocketmq_conformance.conformance.broker.started.Broker", pretend)
     for release in ("4.9.7", "5.0.0"):
         source = Started(Release.parse(release))
         assert source.routed is (release == "5.0.0")

@@ -100,6 +100,10 @@ def test_shrink_makes_the_plan_of_a_whole_run_short(tmp_path: Path) -> None:
         (["replay", "missing.jsonl"], 2, "cannot be read"),
         (["power", "nobody"], 2, "No mutant is called"),
         (["serve", "--topic", "a=b=c=0"], 2, "is no topic"),
+        (["serve", "--lease", "0"], 2, "--lease"),
+        (["serve", "--lease", "-5"], 2, "--lease"),
+        (["serve", "--lease", "soon"], 2, "--lease"),
+        (["run", "broker?like=x"], 2, "is no release"),
         (["frobnicate"], 2, "No such command"),
     ],
 )

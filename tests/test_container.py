@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Started
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.broker.address import open_broker
 from rocketmq_conformance.conformance.broker.container import ContainerProcess
+from rocketmq_conformance.conformance.broker.started import Started
 from rocketmq_conformance.conformance.proof.broker import prove_suite
 from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.models.outcome import Ok

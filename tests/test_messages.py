@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.broker.source import Running
 from rocketmq_conformance.conformance.divergence import listen
 from rocketmq_conformance.conformance.judge import Judge, Judged
 from rocketmq_conformance.conformance.messages import MOST, Ear, Message, request_text, response_text

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from rocketmq_conformance.conformance import plan, player, runner, suite_run
 from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Running
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.broker.source import Running
 from rocketmq_conformance.conformance.hello import hello_of, profile_of
 from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.port.adapter import Port

@@ -1,5 +1,7 @@
 """Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N]``, ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
 
+``broker[?like=VERSION][&java=N]`` is the embedded broker, which needs neither Java nor anything else.
+
 ``routes=kit`` is for a broker that the kit started in another process, whose routes are those of ``broker-assignment``.
 """
 
@@ -7,14 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.broker.adapter import SHORT_LEASE, BrokerAdapter, Running, Started
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.broker.container import Containers
+from rocketmq_conformance.conformance.broker.embedded import Embedded
 from rocketmq_conformance.conformance.broker.operations import DEFAULT_LEASE
 from rocketmq_conformance.conformance.broker.process import Broker
+from rocketmq_conformance.conformance.broker.source import Running
+from rocketmq_conformance.conformance.broker.started import SHORT_LEASE, Started
 from rocketmq_conformance.conformance.broker.store import write_aged_store
+from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
 FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT (such as broker:127.0.0.1:10911)"
@@ -61,6 +68,20 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
     if "image" in options and "java" in options:
         raise ValueError("An image brings its own Java; write image=NAME or java=N.")
     return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java"))))
+
+
+def open_embedded(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
+    """The adapter of the embedded broker; ValueError with a sentence when an option is none."""
+    unknown = set(options) - {"like", "java"}
+    if unknown:
+        raise ValueError(f"The embedded broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION and java=N.")
+    ours = Profile()
+    try:
+        release = Release.parse(options.get("like", str(ours.broker)))
+    except ValueError:
+        raise ValueError(f"{options['like']!r} is no release; write one such as broker?like=4.9.8.") from None
+    java = _feature(options.get("java")) or ours.java
+    return BrokerAdapter(Embedded(replace(ours, broker=release, java=java)))
 
 
 def _contained(release: Release, image: str | None, java: int) -> Started:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocketmq_conformance.conformance.broker import assignment_mutants
+from rocketmq_conformance.conformance.broker import assignment_mutants, life_mutants
 from rocketmq_conformance.conformance.port.mutant import Mutant
 from rocketmq_conformance.conformance.remoting.consumers import Consumers
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.listener import Peer
+from rocketmq_conformance.conformance.remoting.memory import Memory
 from rocketmq_conformance.conformance.remoting.offsets import Offsets
 from rocketmq_conformance.conformance.remoting.pulling import Pulls
 from rocketmq_conformance.conformance.remoting.resets import Resets
@@ -32,7 +33,12 @@ SUITES: dict[str, tuple[str, ...]] = {
     "pulls": ("broker-admin",),
     "resets": ("broker-admin",),
     "assignments": ("broker-assignment",),
+    "lifetime": ("broker-expired", "broker-restart", "broker-process"),
+    "memory": ("broker-cold",),
+    "unlocks": ("broker-locks",),
 }
+#: Parts whose faults are in strict mode.
+STRICT = frozenset({"unlocks"})
 
 # --- resets --------------------------------------------------------------------------------------------------
 
@@ -210,8 +216,8 @@ class ResetWins(Pulls):
 class _Strangers(Offsets):
     """Tells commits of connections that never committed before from others."""
 
-    def __init__(self, storage: Storage) -> None:
-        super().__init__(storage)
+    def __init__(self, storage: Storage, memory: Memory) -> None:
+        super().__init__(storage, memory)
         self._known: set[Peer] = set()
 
     def _commit(self, peer: Peer, request: Command) -> Command:
@@ -229,8 +235,8 @@ class _Strangers(Offsets):
 class CommitsTwice(_Strangers):
     """What a stranger commits is stored at once, and again after the next commit of the same queue."""
 
-    def __init__(self, storage: Storage) -> None:
-        super().__init__(storage)
+    def __init__(self, storage: Storage, memory: Memory) -> None:
+        super().__init__(storage, memory)
         self._again: dict[Key, int] = {}
 
     def committed(self, stranger: bool, before: Stored) -> None:
@@ -246,8 +252,8 @@ class CommitsTwice(_Strangers):
 class TakesBack(_Strangers):
     """What a stranger commits is stored until somebody asks for it."""
 
-    def __init__(self, storage: Storage) -> None:
-        super().__init__(storage)
+    def __init__(self, storage: Storage, memory: Memory) -> None:
+        super().__init__(storage, memory)
         self._until: dict[Key, int] = {}
 
     def committed(self, stranger: bool, before: Stored) -> None:
@@ -311,9 +317,9 @@ class AnyIsAll(Consumers):
 
 class NeverExpires(Consumers):
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
-        before, self._lease = self._lease, 1 << 62
+        before, self.lease = self.lease, 1 << 62
         granted = super().lock(group, client, queues)
-        self._lease = before
+        self.lease = before
         return granted
 
 
@@ -325,7 +331,7 @@ class NotConfirmed(Consumers):
         old = {
             key: entry
             for key, entry in self.locks.items()
-            if entry.client == client and now - entry.confirmed <= self._lease
+            if entry.client == client and now - entry.confirmed <= self.lease
         }
         granted = super().lock(group, client, queues)
         self.locks = {**self.locks, **old}
@@ -334,9 +340,9 @@ class NotConfirmed(Consumers):
 
 class HalfTheLease(Consumers):
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
-        before, self._lease = self._lease, self._lease // 2
+        before, self.lease = self.lease, self.lease // 2
         granted = super().lock(group, client, queues)
-        self._lease = before
+        self.lease = before
         return granted
 
 
@@ -411,4 +417,5 @@ MUTANTS: tuple[Mutant, ...] = (
     _of("consumers", "unlock-of-others", "D78", "Anybody unlocks any queue.", UnlocksOthers),
     _of("consumers", "lock-nobody-refused", "D77", "A lock without client id leaves nothing behind.", NobodyIsRefused),
     *assignment_mutants.MUTANTS,
+    *life_mutants.MUTANTS,
 )

@@ -17,8 +17,9 @@ from functools import partial
 from pathlib import Path
 
 from rocketmq_conformance.conformance.broker import wire
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Started
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.broker.release import java, java_feature, seeing_java
+from rocketmq_conformance.conformance.broker.started import Started
 from rocketmq_conformance.conformance.proof import broker_story
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
@@ -31,7 +32,7 @@ from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.broker.model import BrokerModel
 from rocketmq_conformance.models.broker.restarts import SURVIVED
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -78,8 +79,7 @@ BALANCES, DEFAULT_MODE, DEFAULT_SHARE = (
     "defaultMessageRequestMode",
     "defaultPopShareQueueNum",
 )
-#: First release that locks in strict mode when it is told to (BQ-LOCK-STRICT), and the property that tells it.
-STRICT_SINCE = Release(5, 0, 0)
+#: The property that tells a broker to lock in strict mode (BQ-LOCK-STRICT).
 STRICT = "lockInStrictMode"
 #: First release that asks the system what is in memory, where its Java can (BQ-MEM-2).
 SEES_SINCE = Release(5, 1, 0)
@@ -153,12 +153,12 @@ def prove_tables(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None
     everywhere = [asked] * len(tables.STORED)
     table.play(everywhere)
     for hot in (False, True):
-        adapter.memory(hot)
+        adapter.apply(broker_restart.Memory(hot))
         table.change(partial(lifecycle.memory, table.rules, hot=hot))
         table.play(everywhere)
     for how in (STOP, KILL):
-        adapter.save()
-        adapter.restart(how)
+        adapter.apply(broker_restart.Save())
+        adapter.apply(broker_restart.Restart(how))
         table.change(partial(lifecycle.restart, table.rules))
         table.how = how
         table.play(everywhere)
@@ -246,10 +246,9 @@ def prove_other_assignments(adapter: BrokerAdapter, profile: Profile, tally: Tal
 
 def prove_strict_locks(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """The suite ``broker-locks`` once more, in strict mode."""
-    suite = replace(broker_locks.SUITE, bind=partial(broker_locks.bind, strict=True))
     adapter.ask(wire.set_property(STRICT, "true"))
     try:
-        prove_suite(adapter, profile, tally, suite, CASES)
+        prove_suite(adapter, profile, tally, broker_locks.STRICT, CASES)
     finally:
         adapter.ask(wire.set_property(STRICT, "false"))
 
@@ -302,7 +301,7 @@ def prove_release(release: str) -> Tally:
                 prove_other_resets(adapter, profile, tally)
             if parsed >= BALANCES_SINCE:
                 prove_other_assignments(adapter, profile, tally)
-            if parsed >= STRICT_SINCE:
+            if LOCKS_STRICTLY.on(parsed):
                 prove_strict_locks(adapter, profile, tally)
             prove_suite(adapter, profile, tally, broker_restart.SUITE, RESTART_CASES, RESTART_STEPS)
             prove_suite(adapter, profile, tally, broker_process.SUITE, 1, PROCESS_STEPS)

@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Self
 
 from rocketmq_conformance.conformance.broker import wire
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter, Started
+from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.broker.release import COMMIT_LOG_FILE
+from rocketmq_conformance.conformance.broker.started import Started
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.models.broker import aged, lifecycle
@@ -28,6 +29,7 @@ from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.suites import broker_search
 from rocketmq_conformance.suites.broker_expired import Earliest, Search
 from rocketmq_conformance.suites.broker_offsets import CreateTopic, Max, Min, Query
+from rocketmq_conformance.suites.broker_restart import Restart
 from rocketmq_conformance.suites.broker_search import SendTimed
 from rocketmq_conformance.suites.broker_values import show
 from rocketmq_conformance.suites.operation import Operation
@@ -88,7 +90,7 @@ class Expiry:
         for queue, count in _BEFORE.items():
             self.adapter.forget_messages(0, 0, queue, count)
         self._check_everything(tally)
-        self.adapter.restart(STOP)
+        self.adapter.apply(Restart(STOP))
         self.state = lifecycle.restart(self.rules, self.state)
         self._check_everything(tally)
 

@@ -23,7 +23,7 @@ class Consumers:
 
     def __init__(self, storage: Storage, clock: Callable[[], int], lease: int) -> None:
         self._storage = storage
-        self._lease = lease
+        self.lease = lease
         self._clock = clock
         self._peers: dict[int, Peer] = {}
         self.groups = members.NO_GROUPS
@@ -38,7 +38,6 @@ class Consumers:
             Request.GET_CONSUMER_LIST_BY_GROUP: self._list,
             Request.CHECK_CLIENT_CONFIG: done,
             Request.LOCK_BATCH_MQ: self._lock,
-            Request.UNLOCK_BATCH_MQ: self._unlock,
         }
 
     def subscription(self, group: str, topic: str) -> Registered | None:
@@ -64,7 +63,7 @@ class Consumers:
 
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
         """BQ-LOCK-1: the queues that the client holds from now on."""
-        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock(), self._lease)
+        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock(), self.lease)
         return cast(tuple[Queue, ...] | Err, granted)
 
     def unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> Err | None:
@@ -111,19 +110,15 @@ class Consumers:
         return Command(0, body=document({"consumerIdList": ids}))
 
     def _lock(self, peer: Peer, request: Command) -> Command:
-        group, client, queues = _asked(request)
+        group, client, queues = locked(request)
         granted = self.lock(group, client, queues)
         if isinstance(granted, Err):
             return refused(granted)
-        locked = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
-        return Command(0, body=document({"lockOKMQSet": locked}))
-
-    def _unlock(self, peer: Peer, request: Command) -> Command:
-        failed = self.unlock(*_asked(request))
-        return Command(0) if failed is None else refused(failed)
+        named = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
+        return Command(0, body=document({"lockOKMQSet": named}))
 
 
-def _asked(request: Command) -> tuple[str, str | None, list[Queue]]:
+def locked(request: Command) -> tuple[str, str | None, list[Queue]]:
     """Group, client and queues that a lock request names; a missing group is a failure (KeyError)."""
     data = java_json.loads(request.body.decode())
     named = {name: value for name, value in data.items() if value is not None}

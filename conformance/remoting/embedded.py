@@ -4,13 +4,14 @@
         producer.setNamesrvAddr(broker.address)
 
 It lives in memory and in this process, starts in milliseconds, and answers as a broker of the profile's release
-does. It has no disk, no replicas, no delayed messages and no transactions.
+does. It can be stopped, killed, frozen and started again; its disk is in memory, too. It has no replicas, no delayed
+messages and no transactions.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,17 +22,20 @@ from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.consumers import Consumers
 from rocketmq_conformance.conformance.remoting.fault import Faults
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.lifetime import Lifetime
 from rocketmq_conformance.conformance.remoting.listener import Listener, Peer
+from rocketmq_conformance.conformance.remoting.memory import Memory
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
 from rocketmq_conformance.conformance.remoting.offsets import Offsets
 from rocketmq_conformance.conformance.remoting.pulling import Pulls
 from rocketmq_conformance.conformance.remoting.resets import Resets
 from rocketmq_conformance.conformance.remoting.sending import Sends
+from rocketmq_conformance.conformance.remoting.settings import MEMORY_RATIO, STRICT_LOCKS, Settings
 from rocketmq_conformance.conformance.remoting.storage import Storage
-from rocketmq_conformance.models.broker.lifecycle import restart
+from rocketmq_conformance.conformance.remoting.unlocking import Unlocks
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
-from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
 from rocketmq_conformance.models.broker.wire import WireRules
 from rocketmq_conformance.models.client.layout import BROKER
 from rocketmq_conformance.models.profile import Profile
@@ -40,7 +44,10 @@ CLUSTER = "conformance"
 #: What the broker is made of, by the names under which it can be replaced.
 PARTS: dict[str, Any] = {
     "storage": Storage,
+    "lifetime": Lifetime,
+    "memory": Memory,
     "consumers": Consumers,
+    "unlocks": Unlocks,
     "offsets": Offsets,
     "pulls": Pulls,
     "resets": Resets,
@@ -87,7 +94,8 @@ class EmbeddedBroker:
     ``clock`` gives store times and the age of locks, in ms since the epoch; locks live ``lease`` ms. With
     ``auto_create`` topics and groups come into being when they are first used, as in a broker with default settings.
     ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes``
-    gives the readable queues of a topic, of all brokers, where they are not just its own. Everything may be called
+    gives the readable queues of a topic, of all brokers, where they are not just its own; ``strict_locks`` is its
+    property lockInStrictMode. Everything may be called
     from any thread while the broker runs.
     """
 
@@ -104,6 +112,7 @@ class EmbeddedBroker:
         lease: int = MAX_LIVE_TIME,
         parts: Mapping[str, type] | None = None,
         routes: Routes | None = None,
+        strict_locks: bool = False,
     ) -> None:
         self.profile = profile or Profile()
         self._rules = BrokerRules.of(self.profile)
@@ -114,16 +123,22 @@ class EmbeddedBroker:
         self._storage: Storage = made["storage"](self._rules, clock, auto_create)
         self._consumers: Consumers = made["consumers"](self._storage, clock, lease)
         consumers, later = self._consumers, self._listener.later
+        self._lifetime: Lifetime = made["lifetime"](self._storage)
+        self._memory: Memory = made["memory"](self._storage)
+        self._unlocks: Unlocks = made["unlocks"](consumers, later)
         self._pulls: Pulls = made["pulls"](
-            self._storage, consumers.subscription, consumers.pulled, later, wire.lite_pulls
+            self._storage, consumers.subscription, consumers.pulled, self._memory.read, later, wire.lite_pulls
         )
         self._sends = Sends(self._storage, self._where, self._stored)
         administration = Administration(self.profile, self._storage, name, cluster, self._where, clock())
         resets = made["resets"](self._storage, consumers, name)
         assignments = made["assignments"](self._storage, consumers, name, routes)
-        offsets = made["offsets"](self._storage)
-        for part in (consumers, self._sends, offsets, administration, resets, self._pulls, assignments):
+        offsets = made["offsets"](self._storage, self._memory)
+        settings = Settings({MEMORY_RATIO: self._memory.set_ratio, STRICT_LOCKS: self._set_strict})
+        for part in (consumers, self._unlocks, self._sends, offsets, administration, settings, resets, self._pulls):
             desk.add(part.handlers())
+        desk.add(assignments.handlers())
+        self._set_strict(str(strict_locks).lower())
         desk.on_leave(self._pulls.closed)
         desk.on_leave(self._consumers.closed)
 
@@ -135,14 +150,42 @@ class EmbeddedBroker:
         A broker that was stopped starts again on the same port with its topics, messages and stored offsets, and
         without its locks.
         """
-        self._storage.state = restart(self._rules, self._storage.state)
-        self._consumers.locks = NO_LOCKS
+        if not self._listener.running:
+            self._lifetime.started()
+            self._consumers.locks = NO_LOCKS
         self._listener.start()
         return self.address
 
     def stop(self) -> None:
-        """Close the port and all connections; twice does no harm."""
-        self._listener.stop()
+        """Close the port and all connections; twice does no harm. One that is frozen goes on first."""
+        if self._listener.running:
+            frozen = self._listener.frozen
+            self.resume()
+            self._listener.stop()
+            self._lifetime.stopped(frozen)
+
+    def kill(self) -> None:
+        """The same at once, as a power failure would: offsets that were not saved since they were stored are lost, and
+        what a frozen broker was sent. ``start`` may follow."""
+        if self._listener.running:
+            self._listener.stop()
+            self._lifetime.killed()
+
+    def pause(self) -> None:
+        """Freeze it: clients still connect, and nobody answers them."""
+        self._listener.run(self._lifetime.paused)
+        self._listener.pause()
+
+    def resume(self) -> None:
+        """Let it go on, and wait until it has done what it was asked meanwhile."""
+        if self._listener.frozen:
+            self._listener.resume()
+            self._listener.settle()
+            self._listener.run(self._lifetime.resumed)
+
+    def save(self) -> None:
+        """Write stored offsets to disk, as brokers do every few seconds: a kill loses those that were not."""
+        self._listener.run(self._lifetime.save)
 
     @property
     def address(self) -> str:
@@ -162,6 +205,13 @@ class EmbeddedBroker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def load(self, topic: str, queues: Sequence[QueueLog], stored: Mapping[tuple[str, int], int]) -> None:
+        """Before the first start: a topic with these messages, as of a store that is opened, and offsets by group and
+        queue."""
+        offsets = {(group, topic, queue): offset for (group, queue), offset in stored.items()}
+        self._storage.load(topic, queues, offsets)
+        self._lifetime.save()
 
     # --- for tests --------------------------------------------------------------------------------------------
 
@@ -190,6 +240,14 @@ class EmbeddedBroker:
         """Lose the messages before offset ``first``, as a broker does that deletes its oldest files."""
         self._listener.run(lambda: self._storage.expire(topic, queue, first))
 
+    def evict(self) -> None:
+        """Put all messages out of memory: brokers of 5.1.0 and later on Java 8 to 13 answer other queries then."""
+        self._listener.run(self._memory.evict)
+
+    def in_memory(self, topic: str, queue: int) -> bool | None:
+        """Is message 0 of a queue in memory? None when there is no such message."""
+        return self._listener.run(lambda: self._memory.holds(topic, queue))
+
     @property
     def state(self) -> BrokerState:
         """Topics, groups, queues and stored offsets at this moment; it never changes afterwards."""
@@ -217,6 +275,9 @@ class EmbeddedBroker:
 
     def _where(self) -> str:
         return self._listener.address
+
+    def _set_strict(self, value: str) -> None:
+        self._unlocks.strict = value == "true" and LOCKS_STRICTLY.on(self.profile.broker)
 
     def _stored(self, message: Message) -> None:
         self._pulls.arrived(message.topic, message.queue, message.tag)

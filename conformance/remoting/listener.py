@@ -165,6 +165,9 @@ class Listener:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._server: asyncio.Server | None = None
         self._thread: threading.Thread | None = None
+        #: Lets a frozen server go on; None for one that is not frozen.
+        self._frozen: threading.Event | None = None
+        self._ended = False
         self._opaque = 0
         #: Grows with everything that comes in.
         self._activity = 0
@@ -181,6 +184,7 @@ class Listener:
         """Listen; raises CannotRunError when the port is taken."""
         if self._thread is not None:
             raise RuntimeError("the server is running already")
+        self._ended = False
         ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, args=(ready,), name="remoting", daemon=True)
         self._thread.start()
@@ -194,13 +198,48 @@ class Listener:
             ) from error
 
     def stop(self) -> None:
-        """Close the port and all connections; twice does no harm."""
+        """Close the port and all connections; twice does no harm. What a frozen server was sent is lost."""
         thread, loop = self._thread, self._loop
         if thread is None or loop is None:
             return
-        loop.call_soon_threadsafe(loop.stop)
+        self._ended = True
+        if self._frozen is None:
+            loop.call_soon_threadsafe(loop.stop)
+        self.resume()
         thread.join(_STOP_SECONDS)
         self._thread = self._loop = None
+
+    def pause(self) -> None:
+        """Freeze: nothing is read or answered until ``resume``, though the system goes on to accept connections."""
+        if self._loop is None:
+            raise RuntimeError("the server is not running")
+        if self._frozen is None:
+            self._frozen = threading.Event()
+            asleep = threading.Event()
+            self._loop.call_soon_threadsafe(self._sleep, self._loop, asleep, self._frozen)
+            asleep.wait(_STOP_SECONDS)
+
+    def resume(self) -> None:
+        """Go on, with what was sent meanwhile; nothing happens to a server that is not frozen."""
+        if self._frozen is not None:
+            self._frozen.set()
+            self._frozen = None
+
+    @property
+    def running(self) -> bool:
+        """Does it listen?"""
+        return self._loop is not None
+
+    @property
+    def frozen(self) -> bool:
+        """Was it frozen?"""
+        return self._frozen is not None
+
+    def _sleep(self, loop: asyncio.AbstractEventLoop, asleep: threading.Event, until: threading.Event) -> None:
+        asleep.set()
+        until.wait()
+        if self._ended:  # before anything that was sent meanwhile is read
+            loop.stop()
 
     @property
     def address(self) -> str:
@@ -237,6 +276,8 @@ class Listener:
             raise RuntimeError("the server is not running")
         if threading.current_thread() is self._thread:
             return action()
+        if self._frozen is not None:
+            raise RuntimeError("the server is frozen: let it go on first")
         result: Future[T] = Future()
 
         def act() -> None:

@@ -9,6 +9,7 @@ from rocketmq_conformance.conformance.remoting.answer import Answering, offset, 
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.listener import Peer
+from rocketmq_conformance.conformance.remoting.memory import Memory
 from rocketmq_conformance.conformance.remoting.storage import Storage
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
@@ -19,8 +20,9 @@ from rocketmq_conformance.models.outcome import Err, Result
 class Offsets:
     """Stored offsets, bounds, and search by time."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, memory: Memory) -> None:
         self._storage = storage
+        self._memory = memory
 
     def handlers(self) -> Mapping[int, Answering]:
         """What it answers, by request code."""
@@ -35,10 +37,12 @@ class Offsets:
 
     def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
         """BQ-QUERY-*: the offset, or the error."""
+        self._memory.asked(topic, -1 if queue is None else queue)
         return cast(Result, query_offset(self._storage.rules, self._storage.state, group, topic, queue, set_zero)[1])
 
     def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
         """BQ-UPDATE-*: None, or the error."""
+        self._memory.asked(topic, -1 if queue is None else queue)
         storage = self._storage
         storage.state, result, _ = commit_offset(storage.rules, storage.state, group, topic, queue, committed)
         return cast(Result, result)

@@ -52,20 +52,22 @@ class _Held:
 
 class Pulls:
     """Answers pulls from a storage. ``later`` calls back after some seconds; ``subscription`` knows what a group
-    registered for a topic, ``pulled`` is told who pulls;
-    ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
+    registered for a topic, ``pulled`` is told who pulls, ``read`` which messages are read (topic, queue, first
+    offset); ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
 
     def __init__(
         self,
         storage: Storage,
         subscription: Callable[[str, str], Registered | None],
         pulled: Callable[[str, str], object],
+        read: Callable[[str, int, int], object],
         later: Later,
         lite: bool,
     ) -> None:
         self._storage = storage
         self._subscription = subscription
         self._pulled = pulled
+        self._read = read
         self._later = later
         self._lite = lite
         self._held: dict[tuple[str, int], list[_Held]] = {}
@@ -145,6 +147,8 @@ class Pulls:
         if int(ext["sysFlag"]) & SUBSCRIPTION:
             self._pulled(group, topic)
         body = storage.stored(topic, queue, found) if found else b""
+        if found:
+            self._read(topic, queue, found[0])
         answer = {
             "suggestWhichBrokerId": "0",
             "nextBeginOffset": str(following),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting.fault import parse_armed
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.profile import Profile
 
 #: Queues of a topic that is named without a number, as a Java producer would create it.
@@ -31,17 +32,19 @@ def serve(
     topics: Sequence[str] = (),
     faults: Sequence[str] = (),
     auto_create: bool = True,
+    lease: int = MAX_LIVE_TIME,
     ready: Callable[[str], object] = lambda address: None,
     ended: threading.Event | None = None,
 ) -> None:
     """Run a broker until ``ended`` is set, or for ever; ``ready`` is called with its address.
 
-    ``topics`` (``NAME=QUEUES``) are there from the start, ``faults`` (``REQUEST=FAULT``) are armed. ValueError when
-    one of them cannot be read, before anything is started; CannotRunError when the port is taken.
+    ``topics`` (``NAME=QUEUES``) are there from the start, ``faults`` (``REQUEST=FAULT``) are armed; locks of queues
+    live ``lease`` ms. ValueError when one of them cannot be read, before anything is started; CannotRunError when the
+    port is taken.
     """
     made = [parse_topic(text) for text in topics]
     armed = [parse_armed(text) for text in faults]
-    with EmbeddedBroker(profile, host, port, auto_create=auto_create) as broker:
+    with EmbeddedBroker(profile, host, port, auto_create=auto_create, lease=lease) as broker:
         for topic, queues in made:
             broker.create_topic(topic, queues)
         for request, fault in armed:

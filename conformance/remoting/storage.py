@@ -5,7 +5,7 @@ Whatever a rule decides is decided by the model on ``state``; this module only s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from rocketmq_conformance.conformance.remoting import message as messages
@@ -14,7 +14,7 @@ from rocketmq_conformance.models.broker import admin
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.pull import Entry
 from rocketmq_conformance.models.broker.send import send
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 
@@ -45,6 +45,10 @@ class Storage:
         self._auto_create = auto_create
         self._logs: dict[tuple[str, int], _Log] = {}
         self._physical = 0
+        #: Will an old broker believe message 0 of a new queue to be in memory (RUN-DYN-1)?
+        self.hot = True
+        #: Queues whose message 0 is out of memory.
+        self.out: frozenset[tuple[str, int]] = frozenset()
 
     # --- topics and groups ------------------------------------------------------------------------------------
 
@@ -57,6 +61,7 @@ class Storage:
         self.state = admin.delete_topic(self.rules, self.state, topic)[0]
         for key in [key for key in self._logs if key[0] == topic]:
             del self._logs[key]
+        self.out = frozenset(key for key in self.out if key[0] != topic)
 
     def create_group(self, group: str) -> None:
         """BQ-GROUP-1."""
@@ -100,7 +105,7 @@ class Storage:
         log = self.state.logs.get((draft.topic, queue))
         latest = log.times[-1] if log and log.times else 0
         now = max(self._clock(), latest)
-        after, result, _ = send(self.rules, self.state, draft.topic, queue, (now,))
+        after, result, _ = send(self.rules, self.state, draft.topic, queue, (now,), self.hot)
         if isinstance(result, Err):
             return result
         offset = after.logs[draft.topic, queue].max - 1
@@ -112,6 +117,41 @@ class Storage:
         kept.entries.append(Entry(len(raw), message.tag))
         kept.stored.append(raw)
         return message
+
+    def load(self, topic: str, queues: Sequence[QueueLog], stored: Stored) -> None:
+        """Take over a topic with these messages, and offsets; min is looked for at the next start.
+
+        Each message has a body of one byte.
+        """
+        logs = {(topic, queue): log for queue, log in enumerate(queues) if log.max}
+        for (_, queue), log in logs.items():
+            kept = self._logs[topic, queue] = _Log()
+            for at, time in enumerate(log.times):
+                raw = messages.encode(Message(topic, queue, log.first + at, self._physical, b"x", store_time=time))
+                self._physical += len(raw)
+                kept.entries.append(Entry(len(raw), None))
+                kept.stored.append(raw)
+        state = self.state
+        self.state = state._replace(
+            topics={**state.topics, topic: len(queues)},
+            logs={**state.logs, **logs},
+            stored={**state.stored, **stored},
+        )
+
+    def put_out(self, keys: Collection[tuple[str, int]]) -> None:
+        """Message 0 of these queues is out of memory; brokers that ask the system see it (BQ-MEM-1)."""
+        self.out = self.out.union(keys)
+        self._see(keys, hot=False)
+
+    def bring_back(self, keys: Collection[tuple[str, int]]) -> None:
+        """Message 0 of these queues is in memory."""
+        self.out = self.out.difference(keys)
+        self._see(keys, hot=True)
+
+    def _see(self, keys: Collection[tuple[str, int]], hot: bool) -> None:
+        if self.rules.empty_is_unknown:
+            logs = {key: log._replace(hot=hot) for key, log in self.state.logs.items() if key in keys}
+            self.state = self.state._replace(logs={**self.state.logs, **logs})
 
     def entries(self, topic: str, queue: int) -> list[Entry]:
         """What filters look at, for every retained message of a queue."""

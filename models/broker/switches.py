@@ -47,6 +47,7 @@ LARGE_SHARE_IS_ALL = Switch("BQ-ASSIGN-5", "a share as large as the group is eve
 BLANK_CLIENT_REFUSED = Switch("BQ-ASSIGN-5-BLANK", "a blank client id pops nothing", None, "5.0.0")
 LMQ_ASSIGNED = Switch("BQ-ASSIGN-2-LMQ", "a light message queue needs no route", None, "5.3.1")
 MODE_CHECKED = Switch("BQ-ASSIGN-6", "a mode is set for known topics and groups only", None, "5.3.3")
+LOCKS_STRICTLY = Switch("BQ-LOCK-STRICT", "in strict mode an unlock is answered before it is done", None, "5.0.0")
 
 
 @dataclass(frozen=True, slots=True)
