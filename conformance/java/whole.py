@@ -12,7 +12,7 @@ import jpype
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.java.release import JavaRelease
 from rocketmq_conformance.models.client.start import TIMESTAMP
-from rocketmq_conformance.models.client.whole import PUSH
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY
 
 #: How often a consumer commits what it consumed (ms); it first does so after ten seconds, and when it is shut down.
 PERSIST_INTERVAL = 500
@@ -29,8 +29,9 @@ Place = tuple[int, int]
 class WholeConsumer:
     """A consumer of one topic, alone in its group; a context manager that starts it and shuts it down.
 
-    ``kind`` is PUSH or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one ``client`` share
-    their connections and timers; without one the group has a client of its own.
+    ``kind`` is PUSH, ORDERLY or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one
+    ``client`` share their connections and timers; without one the group has a client of its own. ``gate`` is called by
+    the listener of a push consumer before it takes messages.
     """
 
     def __init__(
@@ -43,13 +44,14 @@ class WholeConsumer:
         where: str,
         timestamp: str | None = None,
         client: str = "",
+        gate: Callable[[], None] = lambda: None,
     ) -> None:
         self.topic = topic
         self.name = f"Consumer {release.version} of group {group}"
         #: The messages that it was given, in their order; more come from other threads.
         self.given: list[Place] = []
         self._release = release
-        self._push = kind == PUSH
+        self._push = kind != LITE
         form = "client.consumer.DefaultMQPushConsumer" if self._push else "client.consumer.DefaultLitePullConsumer"
         self._consumer = release.load(form)(group)
         field = "defaultMQPushConsumerImpl" if self._push else "defaultLitePullConsumerImpl"
@@ -59,7 +61,10 @@ class WholeConsumer:
         self._consumer.setVipChannelEnabled(False)
         # a heartbeat or route that was missed at the start is half a minute late otherwise
         self._consumer.setHeartbeatBrokerInterval(TIMER_INTERVAL)
-        self._consumer.setPollNameServerInterval(TIMER_INTERVAL)
+        # 4.0.0 has a slip of the pen in the name
+        name = "setPollNameServerInterval"
+        set_interval = getattr(self._consumer, name, None) or self._consumer.setPollNameServerInteval
+        set_interval(TIMER_INTERVAL)
         self._consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
         if where == TIMESTAMP:
             self._consumer.setConsumeTimestamp(timestamp)
@@ -70,8 +75,10 @@ class WholeConsumer:
             self._consumer.setPersistConsumerOffsetInterval(PERSIST_INTERVAL)
             self._consumer.setConsumeThreadMin(1)
             self._consumer.setConsumeThreadMax(1)
-            form = "client.consumer.listener.MessageListenerConcurrently"
-            self._listener = jpype.JProxy(release.load(form), inst=_Listener(release, self._take))
+            orderly = kind == ORDERLY
+            form = f"client.consumer.listener.MessageListener{'Orderly' if orderly else 'Concurrently'}"
+            listener = _Listener(release, orderly, gate, self._take)
+            self._listener = jpype.JProxy(release.load(form), inst=listener)
             self._consumer.registerMessageListener(self._listener)
         else:
             self._polls = threading.Thread(target=self._poll, daemon=True)
@@ -117,7 +124,13 @@ class WholeConsumer:
 
         What a shutdown sends is one way, and may be lost with the connection that is closed next.
         """
+        if not self._push:
+            self._consumer.commitSync()
         self._inside.persistConsumerOffset()
+
+    def owned(self) -> tuple[int, ...]:
+        """The ids of the queues that it has, sorted."""
+        return tuple(sorted(int(queue.getQueueId()) for queue in self._owned() if str(queue.getTopic()) == self.topic))
 
     def _held(self) -> dict[int, int]:
         """The offsets in its store, by queue id."""
@@ -125,16 +138,22 @@ class WholeConsumer:
         held = store.cloneOffsetTable(self.topic).entrySet()
         return {int(entry.getKey().getQueueId()): int(entry.getValue()) for entry in held}
 
-    def _begun(self) -> list[int]:
-        """The ids of the queues that begin somewhere."""
+    def _owned(self) -> list[Any]:
+        """Its queues, of all topics."""
         if self._push:
             table = self._release.get(self._inside.getRebalanceImpl(), "processQueueTable")
-            queues = list(table.keySet())
-        else:
+            return list(table.keySet())
+        assigned = self._release.get(self._inside, "assignedMessageQueue")
+        # 5.x gave the method another name
+        known = getattr(assigned, "messageQueues", None) or assigned.getAssignedMessageQueues
+        return list(known())
+
+    def _begun(self) -> list[int]:
+        """The ids of the queues that begin somewhere."""
+        queues = self._owned()
+        if not self._push:
             assigned = self._release.get(self._inside, "assignedMessageQueue")
-            # 5.x gave the method another name
-            known = getattr(assigned, "messageQueues", None) or assigned.getAssignedMessageQueues
-            queues = [queue for queue in list(known()) if int(assigned.getPullOffset(queue)) >= 0]
+            queues = [queue for queue in queues if int(assigned.getPullOffset(queue)) >= 0]
         return [int(queue.getQueueId()) for queue in queues if str(queue.getTopic()) == self.topic]
 
     def _await(self, done: Callable[[], bool], limit: float) -> bool:
@@ -156,11 +175,16 @@ class WholeConsumer:
 class _Listener:
     """The listener of a push consumer: takes everything, and is always content."""
 
-    def __init__(self, release: JavaRelease, take: Callable[[Any], None]) -> None:
+    def __init__(
+        self, release: JavaRelease, orderly: bool, gate: Callable[[], None], take: Callable[[Any], None]
+    ) -> None:
+        self._gate = gate
         self._take = take
-        self._done = release.load("client.consumer.listener.ConsumeConcurrentlyStatus").CONSUME_SUCCESS
+        status = release.load(f"client.consumer.listener.Consume{'Orderly' if orderly else 'Concurrently'}Status")
+        self._done = status.SUCCESS if orderly else status.CONSUME_SUCCESS
 
     def consumeMessage(self, messages: Any, context: Any) -> Any:  # noqa: N802 - Java's name
         """Take messages."""
+        self._gate()
         self._take(messages)
         return self._done

@@ -1,6 +1,7 @@
 """The proof of whole consumers: push and lite pull, started, with threads and sockets, on a real broker.
 
 With ``--embedded`` the broker is the embedded one, which starts in milliseconds: the half of the client by itself.
+With ``--scripted`` it is the embedded one, too, and fails as a table says (``whole_cases``).
 
 Each case is a group of its own that begins in a topic of one queue: which message it is given first, how many, and what
 it has committed once it was shut down. All consumers of a release run at the same time. When each has begun, one more
@@ -26,15 +27,18 @@ from rocketmq_conformance.conformance.broker.store import write_store
 from rocketmq_conformance.conformance.java import jvm
 from rocketmq_conformance.conformance.java.release import java_release
 from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.proof.whole_cases import cases as scripted_cases
+from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client import switches as client_switches
 from rocketmq_conformance.models.client.layout import GROUP, TOPIC
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
-from rocketmq_conformance.models.client.whole import LITE, PUSH, consume
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, consume
 from rocketmq_conformance.models.client.world import TIMES, shaped
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
@@ -186,6 +190,16 @@ def prove_release(text: str, embedded: bool = False) -> Tally:
     return tally
 
 
+def prove_scripted(text: str, only: str = "") -> Tally:
+    """The cases whose broker fails, on one release of client; those that have ``only`` in their name."""
+    classes = java_release(text)
+    tally = Tally(WHOLE, text)
+    kinds = {PUSH, ORDERLY} | ({LITE} if client_switches.LITE_STARTS.on(classes.release) else set())
+    every = [case for case in scripted_cases() if case.kind in kinds and only in str(case)]
+    prove_cases(tally, classes, every)
+    return tally
+
+
 def _committed(site: Site, case: Case, wanted: int) -> int | str:
     """What the group has stored; commits are one way, and given a little time to arrive."""
     until = time.monotonic() + _COMMIT_LIMIT
@@ -196,22 +210,32 @@ def _committed(site: Site, case: Case, wanted: int) -> int | str:
         time.sleep(0.05)
 
 
+def _clients() -> Sequence[str]:
+    """Every client release that there is."""
+    from rocketmq_conformance.conformance.proof.java import RELEASES as CLIENTS
+
+    return CLIENTS
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prove, write the rows as JSON Lines, and print what differs.
 
     0 when nothing differs, 1 when something does, 4 when a release could not be judged.
     """
     parser = argparse.ArgumentParser(description="Prove the model against whole Java consumers on real brokers.")
-    parser.add_argument("releases", nargs="*", default=list(RELEASES), help="of broker and client, such as 4.9.7 5.5.0")
+    parser.add_argument("releases", nargs="*", help="of broker and client, such as 4.9.7 5.5.0")
     parser.add_argument("--embedded", action="store_true", help="on the embedded broker instead of real ones")
+    parser.add_argument("--scripted", action="store_true", help="on embedded brokers that fail as a table says")
+    parser.add_argument("--only", default="", help="the scripted cases that have this in their name")
     parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
     chosen = parser.parse_args(arguments)
+    releases = chosen.releases or (_clients() if chosen.scripted else RELEASES)
     rows: list[ProofRow] = []
     differences = missing = 0
-    for release in chosen.releases:
+    for release in releases:
         began = time.monotonic()
         try:
-            tally = prove_release(release, chosen.embedded)
+            tally = prove_scripted(release, chosen.only) if chosen.scripted else prove_release(release, chosen.embedded)
         except CannotRunError as error:
             print(f"whole {release}: not judged: {error}", flush=True)
             missing += 1
@@ -222,8 +246,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"  {example}", flush=True)
         differences += tally.differences
         rows += tally.rows()
-    if chosen.out:
-        write_rows(chosen.out, rows)
+        if chosen.out:
+            write_rows(chosen.out, rows)
     return 1 if differences else 4 if missing else 0
 
 

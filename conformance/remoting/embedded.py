@@ -258,6 +258,10 @@ class EmbeddedBroker:
         entry = self._consumers.groups.get(group)
         return list(entry.members.values()) if entry else []
 
+    def tell(self, group: str, request: Command) -> None:
+        """Send every member of a group a request of the broker's own, such as RESET_CONSUMER_CLIENT_OFFSET."""
+        self._listener.run(lambda: self._consumers.tell(group, request))
+
     @property
     def held_pulls(self) -> int:
         """How many pulls wait for a message."""

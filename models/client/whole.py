@@ -18,7 +18,7 @@ from typing import NamedTuple, cast
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.pull import Entry, Pull, Pulled, pull, response
 from rocketmq_conformance.models.broker.query import query_offset
-from rocketmq_conformance.models.broker.state import ABSENT
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.client.layout import GROUP, QUEUES
 from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
@@ -52,11 +52,15 @@ RULES = (
     ),
 )
 
-PUSH, LITE = "push", "lite pull"
+PUSH, ORDERLY, LITE = "push", "orderly", "lite pull"
 
 _GIVEN = Why(("WHOLE-FIRST",), "a message is there")
 _WAITS = Why(("WHOLE-FIRST",), "nothing is there yet")
-_MOVED = {PUSH: Why(("WHOLE-MOVED",), "sent elsewhere"), LITE: Why(("WHOLE-MOVED-LITE",), "sent elsewhere")}
+_MOVED = {
+    PUSH: Why(("WHOLE-MOVED",), "sent elsewhere"),
+    ORDERLY: Why(("WHOLE-MOVED",), "sent elsewhere, orderly"),
+    LITE: Why(("WHOLE-MOVED-LITE",), "sent elsewhere"),
+}
 _COMMITTED = Why(("WHOLE-COMMIT",), "everything is consumed")
 
 
@@ -102,10 +106,19 @@ def consume(
     it has begun. ``timestamp`` and ``zone`` count for CONSUME_FROM_TIMESTAMP only."""
     state, began, whys = start(model, state, kind, queue, where, timestamp, zone)
     topic, _, number = QUEUES[queue]
-    broker = state.broker
-    log = broker.logs.get((topic, number), ABSENT)
-    entries = [Entry(1)] * len(log.times)
-    offset = began
+    _, first, pulls = find(model, state.broker, kind, queue, began)
+    last = state.broker.logs.get((topic, number), ABSENT).max + arriving
+    return Consumption(began, first, last - first, last, (*whys, *pulls, _COMMITTED))
+
+
+def find(
+    model: StartModel, broker: BrokerState, kind: str, queue: int, offset: int
+) -> tuple[BrokerState, int, tuple[Why, ...]]:
+    """The first message of a queue of the layout that a consumer of ``kind`` is given, or the next one to arrive, when
+    it pulls from ``offset``; with the broker as it is then, and the reasons of every step."""
+    topic, _, number = QUEUES[queue]
+    entries = [Entry(1)] * len(broker.logs.get((topic, number), ABSENT).times)
+    whys: tuple[Why, ...] = ()
     while True:
         request = Pull(GROUP, topic, number, offset)
         broker, answer, why = pull(model.store.broker, broker, request, None, entries)
@@ -113,16 +126,12 @@ def consume(
         status, following, _, _, found = cast(Pulled, answer)
         whys += (why,)
         if found:
-            first, given = found[0], _GIVEN
-            break
+            return broker, found[0], (*whys, _GIVEN)
         code = response(status, offset)
         offset = following
         if code == "PULL_NOT_FOUND":
-            first, given = offset, _WAITS
-            break
+            return broker, offset, (*whys, _WAITS)
         if code == "PULL_OFFSET_MOVED":
             whys += (_MOVED[kind],)
-            if kind == PUSH:
+            if kind != LITE:
                 broker = commit_offset(model.store.broker, broker, GROUP, topic, number, offset)[0]
-    last = log.max + arriving
-    return Consumption(began, first, last - first, last, (*whys, given, _COMMITTED))

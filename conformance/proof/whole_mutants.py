@@ -1,0 +1,91 @@
+"""Brokers with one deliberate fault each, and a case of the table that whole consumers notice it by.
+
+They keep the table honest: a case that no broker could fail proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, cast
+
+from rocketmq_conformance.conformance.proof.whole_cases import Case, cases
+from rocketmq_conformance.conformance.remoting.consumers import Consumers
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.listener import Peer
+from rocketmq_conformance.conformance.remoting.offsets import Offsets
+from rocketmq_conformance.conformance.remoting.pulling import Pulls
+from rocketmq_conformance.models.broker.pull import OFFSET_TOO_SMALL, Codes, Pull, Pulled
+from rocketmq_conformance.models.broker.state import ABSENT
+from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.outcome import Err, Result
+
+
+class StoresNext(Offsets):
+    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
+        return super().commit(group, topic, queue, None if committed is None else committed + 1)
+
+
+class StoresFirst(Offsets):
+    """What is stored once is never moved."""
+
+    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
+        known = (group, topic, queue) in self._storage.state.stored
+        return None if known else super().commit(group, topic, queue, committed)
+
+
+class NothingIsZero(Offsets):
+    def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
+        found = super().query(group, topic, queue, set_zero)
+        return 0 if isinstance(found, Err) else found
+
+
+class PullsNext(Pulls):
+    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+        end = self._storage.state.logs.get((asked.topic, asked.queue), ABSENT).max
+        return super().find(asked._replace(offset=min(asked.offset + 1, end)), codes)
+
+
+class MovesToMax(Pulls):
+    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+        result = super().find(asked, codes)
+        if isinstance(result, Err):
+            return result
+        status, following, low, high, found = cast(Pulled, result)
+        return status, high if status == OFFSET_TOO_SMALL else following, low, high, found
+
+
+class LocksAll(Consumers):
+    def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
+        return tuple(queues)
+
+
+class NobodyLeaves(Consumers):
+    def _unregister(self, peer: Peer, request: Command) -> Command:
+        return Command(0)
+
+    def closed(self, peer: Peer) -> None:
+        pass
+
+
+class WholeMutant(NamedTuple):
+    """``case`` is the name of a case that shows it, ``kind`` of which consumer."""
+
+    name: str
+    parts: Mapping[str, type]
+    case: str
+    kind: str
+
+    def shown_by(self) -> Case:
+        """The case."""
+        return next(case for case in cases() if (case.name, case.kind) == (self.case, self.kind))
+
+
+MUTANTS = (
+    WholeMutant("whole-stores-next", {"offsets": StoresNext}, "nothing fails", "push"),
+    WholeMutant("whole-stores-first", {"offsets": StoresFirst}, "nothing fails", "lite pull"),
+    WholeMutant("whole-nothing-is-zero", {"offsets": NothingIsZero}, "max: SYSTEM_ERROR", "push"),
+    WholeMutant("whole-pulls-next", {"pulls": PullsNext}, "nothing fails", "push"),
+    WholeMutant("whole-moves-to-max", {"pulls": MovesToMax}, "messages expire that were not pulled yet", "lite pull"),
+    WholeMutant("whole-locks-all", {"consumers": LocksAll}, "somebody else has the lock", "orderly"),
+    WholeMutant("whole-nobody-leaves", {"consumers": NobodyLeaves}, "another one joins, the first one leaves", "push"),
+)

@@ -1,0 +1,354 @@
+"""Whole consumers on a broker that fails by a script: each case has a broker, and consumers, of its own.
+
+The table (``whole_cases``) says what is planted, the model (``models/client/whole_group``) what every look shows.
+A look waits until the consumers have come to what is expected, and then a little longer: for what should not happen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.proof.whole_cases import TIME, Case
+from rocketmq_conformance.conformance.remoting.answer import document
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
+from rocketmq_conformance.conformance.remoting.fault import parse
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.listener import Peer
+from rocketmq_conformance.conformance.remoting.offsets import Offsets
+from rocketmq_conformance.conformance.remoting.pulling import Pulls
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+from rocketmq_conformance.models.client.layout import BROKER, GROUP, TOPIC
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.whole_group import (
+    COMMIT,
+    PULL,
+    Arrive,
+    Expire,
+    Fail,
+    Given,
+    GroupLife,
+    Join,
+    Leave,
+    Look,
+    Mend,
+    Move,
+    Release,
+    Reset,
+    Seen,
+    Seize,
+)
+from rocketmq_conformance.models.client.world import TIMES, shaped
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Why
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.java.release import JavaRelease
+    from rocketmq_conformance.conformance.java.whole import WholeConsumer
+
+#: How long consumers may take to come to what is expected (s).
+LOOK_LIMIT = 45.0
+#: How long nothing else may happen after that (s): a round of rebalance, and a little more.
+_QUIET = 0.7
+#: How long a look waits for requests that are planted a fault, and how many of them must have come.
+_MET_LIMIT, _MET = 3.0, 2
+#: How long the first pull of a queue may take, and how long a listener waits for its consumer's next pull (s).
+_PULL_LIMIT, _GATE_LIMIT = 6.0, 10.0
+#: How long a pull is held (ms): so long that no case sees the end of it, but less than a client waits; and briefly.
+HOLD, BRIEF_HOLD = 25_000, 1000
+#: How often somebody has another look (s).
+_PACE = 0.1
+#: How many cases are played at the same time, and how often one is tried whose consumer does not start.
+_TOGETHER, _ATTEMPTS = 24, 3
+#: Faults after which a client waits for an answer.
+_UNANSWERED = frozenset({"silent", "cut", "garbage"})
+_STRANGER = "a stranger"
+
+
+class Script:
+    """What the parts of a case's broker are told, and what they tell. ``hold`` is how long (ms) a pull that finds
+    nothing waits for a message."""
+
+    def __init__(self, hold: int = HOLD) -> None:
+        #: Pulls of the topic so far that were answered honestly, by queue id.
+        self.pulls: Counter[int] = Counter()
+        script = self
+
+        class ScriptedOffsets(Offsets):
+            """Answers one more question for a stored offset, and then none."""
+
+            def _query(self, peer: Peer, request: Command) -> Command:
+                answer = super()._query(peer, request)
+                return answer if request.ext["topic"] != TOPIC else script.answered(answer)
+
+        class CountedPulls(Pulls):
+            """Counts the pulls of the topic."""
+
+            def pull(self, peer: Peer, request: Command) -> Command | None:
+                request.ext["suspendTimeoutMillis"] = str(hold)
+                if request.ext["topic"] == TOPIC:
+                    script.pulls[int(request.ext["queueId"])] += 1
+                return super().pull(peer, request)
+
+        self.parts: Mapping[str, type] = {"offsets": ScriptedOffsets, "pulls": CountedPulls}
+        self._arm: Callable[[], None] | None = None
+
+    def fail_later(self, arm: Callable[[], None]) -> None:
+        """Answer one more question honestly; ``arm`` plants the fault for those that follow."""
+        self._arm = arm
+
+    def mend(self) -> None:
+        """Answer every question."""
+        self._arm = None
+
+    def answered(self, answer: Command) -> Command:
+        """The answer to a question about the topic, after which the fault is planted."""
+        arm, self._arm = self._arm, None
+        if arm is not None:
+            arm()
+        return answer
+
+
+class ScriptedCase:
+    """One case that is played; a context manager. ``instance`` names its clients in this process."""
+
+    def __init__(
+        self, classes: JavaRelease, profile: Profile, case: Case, instance: str, parts: Mapping[str, type], limit: float
+    ) -> None:
+        self._classes, self._case, self._instance = classes, case, instance
+        self._limit = limit
+        # a pull that is answered after a reset can undo it: none is under way by then
+        resets = any(isinstance(move, Reset) for move in case.moves)
+        self._script = Script(BRIEF_HOLD if resets else HOLD)
+        self._now = TIMES[0]
+        self.broker = EmbeddedBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})
+        self._consumers: dict[str, WholeConsumer] = {}
+        #: How many messages each consumer had been given at the last look.
+        self._known: dict[str, int] = {}
+        #: The ids of the queues that somebody had at the last look, and how often they had been pulled.
+        self._owned: set[int] = set()
+        self._pulled: Counter[int] = Counter()
+        #: Requests that a fault is planted for, and how many of each had come by then.
+        self._planted: dict[int, int] = {}
+        self._open = ExitStack()
+
+    def __enter__(self) -> ScriptedCase:
+        address = self._open.enter_context(self.broker).address
+        host, _, port = address.rpartition(":")
+        self._connection = self._open.enter_context(Connection(host, int(port)))
+        self.broker.create_topic(TOPIC, self._case.queues)
+        self.broker.create_group(GROUP)
+        for queue in range(self._case.queues):
+            for self._now in TIMES:
+                self.broker.send(TOPIC, b"x", queue)
+            self.broker.expire(TOPIC, queue, shaped(self._case.shape).first)
+            if self._case.stored is not None:
+                self._ask(wire.commit(GROUP, TOPIC, queue, self._case.stored))
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        try:
+            self.broker.faults.disarm()
+            for name in list(self._consumers):
+                self._leave(name)
+        finally:
+            self._open.close()
+
+    def play(self, expected: Sequence[Seen]) -> tuple[Seen, ...]:
+        """Every move; what each look shows."""
+        seen: list[Seen] = []
+        for move in self._case.moves:
+            if isinstance(move, Look):
+                seen.append(self._look(expected[len(seen)]))
+            else:
+                self._move(move)
+        return tuple(seen)
+
+    # --- moves ----------------------------------------------------------------------------------------------
+
+    def _move(self, move: Move) -> None:
+        match move:
+            case Fail():
+                self._fail(move)
+            case Mend():
+                self._script.mend()
+                self.broker.faults.disarm()
+                self._planted.clear()
+            case Join(name):
+                self._join(name)
+            case Leave(name):
+                self._leave(name)
+            case Arrive():
+                for queue in range(self._case.queues):
+                    self.broker.send(TOPIC, b"x", queue)
+            case Expire(first):
+                self.broker.expire(TOPIC, 0, first)
+            case Reset(offset):
+                key = document({"brokerName": BROKER, "queueId": 0, "topic": TOPIC}).decode()
+                fields = {"group": GROUP, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
+                body = f'{{"offsetTable":{{{key}:{offset}}}}}'.encode()
+                self.broker.tell(GROUP, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
+            case _:
+                queues = [(TOPIC, BROKER, queue) for queue in range(self._case.queues)]
+                ask = wire.lock if isinstance(move, Seize) else wire.unlock
+                assert isinstance(move, Seize | Release)
+                self._ask(ask(GROUP, _STRANGER, queues))
+
+    def _fail(self, move: Fail) -> None:
+        # lite pull consumers of 5.x have a request of their own
+        names = [move.request, "LITE_PULL_MESSAGE"] if move.request == PULL else [move.request]
+
+        def arm() -> None:
+            for name in names:
+                self.broker.faults.arm(Request[name], parse(move.fault))
+
+        for name in names:
+            self._planted[Request[name]] = self.broker.arrived(Request[name])
+        if move.later:
+            self._script.fail_later(arm)
+        else:
+            arm()
+
+    def _join(self, name: str) -> None:
+        from rocketmq_conformance.conformance.java.whole import WholeConsumer
+
+        case, client = self._case, f"{self._instance}-{name}"
+        loses = any(isinstance(move, Fail) and move.request == COMMIT for move in case.moves)
+        consumer = WholeConsumer(
+            self._classes,
+            case.kind,
+            self.broker.address,
+            GROUP,
+            TOPIC,
+            case.where,
+            TIME,
+            client,
+            self._pulled_again if loses else lambda: None,
+        )
+        self._consumers[name] = consumer.__enter__()
+        self._known[name] = 0
+
+    def _pulled_again(self) -> None:
+        """A pull commits, too: let nothing be consumed before the next one is under way."""
+        _await(lambda: self._script.pulls[0] >= 2, _GATE_LIMIT)
+
+    def _leave(self, name: str) -> None:
+        self._consumers.pop(name).__exit__(None, None, None)
+        # locks that the timer of one that was just shut down has taken again expire
+        self._now += MAX_LIVE_TIME + 1
+
+    def _ask(self, request: wire.Ask) -> Command:
+        return self._connection.call(request.code, request.ext, request.body)
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def _look(self, expected: Seen) -> Seen:
+        taken = {queue for _, owned, _ in expected[0] for queue in owned} - self._owned
+        _await(lambda: self._seen() == expected, self._limit)
+        # an orderly consumer that has a queue waits with its first pull, and asks once more where to begin
+        _await(lambda: all(self._script.pulls[queue] > self._pulled[queue] for queue in taken), _PULL_LIMIT)
+        if self._planted:
+            _await(self._met, _MET_LIMIT)
+        time.sleep(_QUIET)
+        seen = self._seen()
+        for name, _, given in seen[0]:
+            self._known[name] += sum(count for _, _, count in given)
+        self._owned = {queue for _, owned, _ in seen[0] for queue in owned}
+        self._pulled = Counter(self._script.pulls)
+        return seen
+
+    def _seen(self) -> Seen:
+        """What is to be seen now, once everybody has committed."""
+        shown = tuple(
+            (name, consumer.owned(), _given(consumer.given[self._known[name] :]))
+            for name, consumer in self._consumers.items()
+        )
+        for consumer in self._consumers.values():
+            consumer.commit()
+        self.broker.settle()
+        stored = self.broker.state.stored
+        return shown, tuple(stored.get((GROUP, TOPIC, queue), -1) for queue in range(self._case.queues))
+
+    def _met(self) -> bool:
+        return any(self.broker.arrived(request) >= before + _MET for request, before in self._planted.items())
+
+
+def _given(places: Sequence[tuple[int, int]]) -> Given:
+    """Each run of messages of a queue, in the order in which they were given."""
+    runs: dict[int, list[tuple[int, int, int]]] = {}
+    for queue, offset in places:
+        known = runs.setdefault(queue, [])
+        if known and offset == known[-1][1] + known[-1][2]:
+            known[-1] = queue, known[-1][1], known[-1][2] + 1
+        else:
+            known.append((queue, offset, 1))
+    return tuple(run for queue in sorted(runs) for run in runs[queue])
+
+
+def _await(done: Callable[[], bool], limit: float) -> None:
+    until = time.monotonic() + limit
+    while not done() and time.monotonic() < until:
+        time.sleep(_PACE)
+
+
+def expected(life: GroupLife, case: Case) -> tuple[tuple[Seen, ...], Why]:
+    """What every look shows, and the rules of whole consumers that make it."""
+    seen, whys = life.play(case.group(life.start.store.broker), case.moves)
+    rules = dict.fromkeys(rule for why in whys for rule in why.rules if rule.startswith("WHOLE-"))
+    return seen, Why(tuple(rules), str(case))
+
+
+def play_cases(
+    classes: JavaRelease, every: Sequence[tuple[Case, Mapping[str, type]]], limit: float = LOOK_LIMIT
+) -> list[tuple[Seen, ...]]:
+    """What every look of every case shows, many played at the same time; the mapping of a case replaces parts of its
+    broker, and ``limit`` is how long (s) a look waits for what is expected. CannotRunError when a consumer does not
+    start at all."""
+    profile = Profile(classes.release, classes.release)
+    life = GroupLife(StartModel(profile))
+
+    def play(number: int, case: Case, parts: Mapping[str, type]) -> tuple[Seen, ...]:
+        for attempt in range(_ATTEMPTS):
+            try:
+                with ScriptedCase(classes, profile, case, f"whole-{number}-{attempt}", parts, limit) as played:
+                    return played.play(expected(life, case)[0])
+            except (CannotRunError, TimeoutError, ConnectionError) as error:
+                # on a busy machine a client's first requests may take longer than it waits
+                failed = error
+        raise CannotRunError(f"{case}: {failed}: try again on a quieter machine.")
+
+    # what takes longest first
+    order = sorted(range(len(every)), key=lambda number: -_weight(every[number][0]))
+    with ThreadPoolExecutor(_TOGETHER) as pool:
+        under_way = {number: pool.submit(play, number, *every[number]) for number in order}
+        return [under_way[number].result() for number in range(len(every))]
+
+
+def _weight(case: Case) -> int:
+    """How long a case takes, roughly: resets and corrections take ten seconds, lost answers five."""
+    slow = any(isinstance(move, Reset | Expire) for move in case.moves)
+    lost = any(isinstance(move, Fail) and (move.later or move.fault in _UNANSWERED) for move in case.moves)
+    return 100 * slow + 50 * lost + len(case.moves)
+
+
+def prove_cases(tally: Tally, classes: JavaRelease, every: Sequence[Case], limit: float = LOOK_LIMIT) -> None:
+    """Play cases on one release, and compare.
+
+    A case that differs is played once more when the others are done, and that counts: on a busy machine a client's
+    timers may come so late that a look is over before them.
+    """
+    life = GroupLife(StartModel(Profile(classes.release, classes.release)))
+    seen = dict(zip(every, play_cases(classes, [(case, {}) for case in every], limit), strict=True))
+    again = [case for case in every if seen[case] != expected(life, case)[0]]
+    seen.update(zip(again, play_cases(classes, [(case, {}) for case in again], limit), strict=True))
+    for case in every:
+        tally.add(*expected(life, case), seen[case], case.__str__)

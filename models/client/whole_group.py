@@ -1,0 +1,441 @@
+"""Whole consumers of one group whose broker fails, as somebody sees them who only looks now and then (WHOLE-*).
+
+Between two looks the members have time enough to do whatever they can do: they rebalance, ask where their queues begin,
+pull, are given messages and commit. What fails, fails from ``Fail`` to ``Mend``, and consumers try again and again:
+
+=====================================  ====================================================
+what fails                             what becomes of a consumer
+=====================================  ====================================================
+route, heartbeat                       nobody knows of it: it is given nothing
+the list of members                    it keeps what it has, and takes nothing new
+a lock (orderly)                       it does not take the queue
+stored offset, max or search           it does not begin
+pulls                                  it is given nothing, and goes on where it began
+commits                                nobody learns what it consumed
+=====================================  ====================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple, cast
+
+from rocketmq_conformance.models.broker.commit import commit_offset
+from rocketmq_conformance.models.broker.lifecycle import expire
+from rocketmq_conformance.models.broker.send import send
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.client.layout import GROUP, QUEUES, TOPIC
+from rocketmq_conformance.models.client.member import share
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, find
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.rule import Rule, Why, whys
+
+RULES = (
+    Rule(
+        "WHOLE-UNHEARD",
+        "A consumer starts without an error while the name server gives no route or the broker takes no heartbeat. It "
+        "is given nothing, and begins once its timers have sent both. One that has begun goes on without.",
+        "MQClientInstance#start, #startScheduledTask, #sendHeartbeatToAllBrokerWithLock @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-LIST",
+        "Without a list of the members a consumer takes no queue that it does not have, and goes on with those that "
+        "it has.",
+        "RebalanceImpl#rebalanceByTopic @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-LOCK",
+        "An orderly consumer is given nothing of a queue whose lock is refused, be it by an error or because somebody "
+        "else has it, and begins once it is granted. Consumers of other kinds ask for no lock.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance, #lock @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-UNREAD",
+        "A consumer that cannot ask where a queue begins, because the stored offset, max or a search cannot be had, is "
+        "given nothing of it and stores nothing. Once it can ask, it begins where it is told then: with "
+        "CONSUME_FROM_LAST_OFFSET behind what arrived in the meantime.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance, DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-MISTAKEN",
+        "A consumer that is told QUERY_NOT_FOUND for an offset that is stored, and up to 4.9.8 and in 5.0.0-PREVIEW "
+        "one whose question is refused in any way, begins where ConsumeFromWhere says, and commits from there: "
+        "messages are lost, or given again.",
+        "RemoteBrokerOffsetStore#readOffset @ 4.9.8, 5.0.0-PREVIEW, 5.0.0-ALPHA",
+    ),
+    Rule(
+        "WHOLE-REREAD",
+        "An orderly consumer asks twice where a queue begins. When nothing can be read the second time, up to 4.9.8 "
+        "and in 5.0.0-PREVIEW it pulls from -1, is sent to min, and stores min: once it can begin, it is given every "
+        "message again. Later ones wait.",
+        "DefaultMQPushConsumerImpl#pullMessage @ 4.9.7, 5.0.0-ALPHA, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-PULL",
+        "A pull that fails is tried again until it succeeds: nothing is lost, nothing is given twice.",
+        "DefaultMQPushConsumerImpl#pullMessage, DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-LOST",
+        "What a lost commit said the next one says. When none follows, because the consumer ends, the messages are "
+        "given again to whoever takes the queue next.",
+        "RemoteBrokerOffsetStore#persistAll, RebalanceImpl#updateProcessQueueTableInRebalance @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-SHARE",
+        "When a member joins or leaves, queues change hands: the old owner commits, and the new one goes on behind "
+        "what was committed. What was consumed before is not given again, and nothing is lost.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance, DefaultMQPushConsumerImpl#shutdown @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-RESET",
+        "A push consumer that is told RESET_CONSUMER_CLIENT_OFFSET lets go of the queues that are named, commits the "
+        "offsets that it is told ten seconds later, and begins there.",
+        "MQClientInstance#resetOffset @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-RESET-LITE",
+        "A lite pull consumer takes no notice of RESET_CONSUMER_CLIENT_OFFSET.",
+        "MQClientInstance#resetOffset @ 4.6.1, 5.5.0",
+        releases="4.6.1+",
+    ),
+)
+
+#: Requests that can fail, by their names on the wire.
+ROUTE, HEARTBEAT, MEMBERS = "GET_ROUTEINFO_BY_TOPIC", "HEART_BEAT", "GET_CONSUMER_LIST_BY_GROUP"
+LOCK, QUERY, COMMIT = "LOCK_BATCH_MQ", "QUERY_CONSUMER_OFFSET", "UPDATE_CONSUMER_OFFSET"
+MAX, SEARCH, PULL = "GET_MAX_OFFSET", "SEARCH_OFFSET_BY_TIMESTAMP", "PULL_MESSAGE"
+
+_UNHEARD = {
+    ROUTE: Why(("WHOLE-UNHEARD",), "no route"),
+    HEARTBEAT: Why(("WHOLE-UNHEARD",), "no heartbeat"),
+}
+_HEARD = {
+    ROUTE: Why(("WHOLE-UNHEARD",), "no route, goes on"),
+    HEARTBEAT: Why(("WHOLE-UNHEARD",), "no heartbeat, goes on"),
+}
+_LIST = whys(("WHOLE-LIST",), "keeps", "takes nothing")
+_LOCK = whys(("WHOLE-LOCK",), "refused", "somebody else's", "granted")
+_NO_START = Why(("WHOLE-UNREAD",), "no start")
+_MISTAKEN = Why(("WHOLE-MISTAKEN",), "a refusal is no stored offset")
+_REREAD = whys(("WHOLE-REREAD",), "waits", "pulls from -1")
+_PUT_OFF = Why(("WHOLE-PULL",), "put off")
+_LOST = Why(("WHOLE-LOST",), "commit lost")
+_SHARE = whys(("WHOLE-SHARE",), "handed over", "taken over")
+_RESET = Why(("WHOLE-RESET",), "told"), Why(("WHOLE-RESET-LITE",), "told")
+
+
+class Fail(NamedTuple):
+    """From now on a request is played by a fault; ``later``: the next one about the topic is still answered."""
+
+    request: str
+    fault: str = "SYSTEM_ERROR"
+    later: bool = False
+
+
+class Mend(NamedTuple):
+    """Every request is answered again."""
+
+
+class Join(NamedTuple):
+    """A member starts."""
+
+    name: str = "a"
+
+
+class Leave(NamedTuple):
+    """A member is shut down."""
+
+    name: str = "a"
+
+
+class Arrive(NamedTuple):
+    """A message arrives in each queue."""
+
+
+class Expire(NamedTuple):
+    """The messages of queue 0 before an offset are lost."""
+
+    first: int
+
+
+class Seize(NamedTuple):
+    """Somebody who is no member locks every queue."""
+
+
+class Release(NamedTuple):
+    """Somebody who is no member unlocks them."""
+
+
+class Reset(NamedTuple):
+    """The broker tells every member to begin at an offset of queue 0."""
+
+    offset: int
+
+
+class Look(NamedTuple):
+    """Time passes, every member commits, and somebody looks."""
+
+
+Move = Fail | Mend | Join | Leave | Arrive | Expire | Seize | Release | Reset | Look
+#: (queue id, first offset, messages) of each queue that a member was given messages of since the last look.
+Given = tuple[tuple[int, int, int], ...]
+#: What a look shows: name of each member, the ids of the queues that it has, what it was given; and what is stored for
+#: each queue, -1 for nothing.
+Seen = tuple[tuple[tuple[str, tuple[int, ...], Given], ...], tuple[int, ...]]
+
+
+class Member(NamedTuple):
+    """A member that runs. Queues are indexes of the layout."""
+
+    #: The broker has heard from it.
+    heard: bool = False
+    memory: Mapping[int, int] = MappingProxyType({})
+    #: The queues that it has, and from where it pulls them.
+    pulls: Mapping[int, int] = MappingProxyType({})
+    #: Those of an orderly member that it has not pulled yet: it will ask once more where they begin.
+    fresh: frozenset[int] = frozenset()
+
+
+class Group(NamedTuple):
+    """Members of one kind, their broker, and what fails."""
+
+    kind: str
+    where: str
+    broker: BrokerState
+    timestamp: str | None = None
+    #: By name, which is also the order of their client ids.
+    members: Mapping[str, Member] = MappingProxyType({})
+    fails: Mapping[str, Fail] = MappingProxyType({})
+    #: Somebody else has the locks.
+    seized: bool = False
+    #: The reasons of everything so far.
+    whys: tuple[Why, ...] = ()
+
+
+class GroupLife:
+    """What whole consumers of one profile do; every method is pure."""
+
+    __slots__ = ("start",)
+
+    def __init__(self, start: StartModel) -> None:
+        self.start = start
+
+    def play(self, group: Group, moves: tuple[Move, ...]) -> tuple[tuple[Seen, ...], tuple[Why, ...]]:
+        """What each look shows, and the reasons."""
+        seen: list[Seen] = []
+        for move in moves:
+            if isinstance(move, Look):
+                group, shown = self.look(group)
+                seen.append(shown)
+            else:
+                group = self.move(group, move)
+        return tuple(seen), group.whys
+
+    def move(self, group: Group, move: Move) -> Group:
+        """The group after a move that is no look."""
+        match move:
+            case Fail():
+                return group._replace(fails={**group.fails, move.request: move})
+            case Mend():
+                return group._replace(fails={})
+            case Join(name):
+                return group._replace(members={**group.members, name: Member()})
+            case Leave(name):
+                return self._left(group, name)
+            case Arrive():
+                return self._arrived(group)
+            case Expire(first):
+                broker, _ = expire(self.start.store.broker, group.broker, {(TOPIC, 0): first})
+                return group._replace(broker=broker)
+            case Reset(offset):
+                return self._reset(group, offset)
+            case _:
+                return group._replace(seized=isinstance(move, Seize))
+
+    def look(self, group: Group) -> tuple[Group, Seen]:
+        """Let the members do what they can, and look."""
+        group = self._heard(group)
+        shares = self._shares(group)
+        for name, queues in shares.items():
+            for queue in sorted(group.members[name].pulls.keys() - queues):
+                group = self._drop(group, name, queue)
+        for name, queues in shares.items():
+            for queue in sorted(queues - group.members[name].pulls.keys()):
+                group = self._take(group, name, queue, alone=len(shares) == 1)
+        shown = []
+        for name in group.members:
+            group, given = self._pull(group, name)
+            owned = tuple(sorted(QUEUES[queue].id for queue in group.members[name].pulls))
+            shown.append((name, owned, given))
+        for name, member in group.members.items():
+            for queue in member.pulls:
+                group = self._commit(group, name, queue)
+        count = group.broker.topics[TOPIC]
+        stored = tuple(group.broker.stored.get((GROUP, TOPIC, number), -1) for number in range(count))
+        return group, (tuple(shown), stored)
+
+    # --- rebalance ------------------------------------------------------------------------------------------
+
+    def _heard(self, group: Group) -> Group:
+        failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
+        unheard = [name for name, member in group.members.items() if not member.heard]
+        if failing:
+            return _because(group, _UNHEARD[failing[0]] if unheard else _HEARD[failing[0]])
+        for name in unheard:
+            group = _with(group, name, group.members[name]._replace(heard=True))
+        return group
+
+    def _shares(self, group: Group) -> dict[str, frozenset[int]]:
+        """The queues of every member that can find out which are its own."""
+        if MEMBERS in group.fails:
+            return {}
+        heard = tuple(sorted(name for name, member in group.members.items() if member.heard))
+        found = {name: share("AVG", name, TOPIC, group.broker.topics[TOPIC], heard) for name in heard}
+        return {name: frozenset(queues or ()) for name, queues in found.items()}
+
+    def _drop(self, group: Group, name: str, queue: int) -> Group:
+        group = _because(self._commit(group, name, queue), _SHARE["handed over"])
+        return self._let_go(group, name, queue)
+
+    def _take(self, group: Group, name: str, queue: int, alone: bool) -> Group:
+        if group.kind == ORDERLY:
+            if LOCK in group.fails or group.seized:
+                return _because(group, _LOCK["refused" if LOCK in group.fails else "somebody else's"])
+            group = _because(group, _LOCK["granted"])
+        group, begins = self._begins(group, name, queue)
+        if not _known(begins):
+            return _because(group, _NO_START)
+        if not alone:
+            group = _because(group, _SHARE["taken over"])
+        member = group.members[name]
+        fresh = member.fresh | {queue} if group.kind == ORDERLY else member.fresh
+        return _with(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)}, fresh=fresh))
+
+    def _begins(self, group: Group, name: str, queue: int) -> tuple[Group, int | Err]:
+        """Where a queue begins: negative, or an error, when that cannot be asked."""
+        fault = "answer"
+        failing = group.fails.get(QUERY)
+        if failing is not None and failing.later:
+            group = group._replace(fails={**group.fails, QUERY: failing._replace(later=False)})
+        elif failing is not None:
+            # bytes that are no frame make the client close the connection itself
+            fault = "cut" if failing.fault == "garbage" else failing.fault
+        bound = group.fails.get(SEARCH if group.where == TIMESTAMP else MAX)
+        decide = self.start.lite_pull if group.kind == LITE else self.start.push
+        store, found, _ = decide(
+            RemoteStore(group.members[name].memory, frozenset(), group.broker),
+            queue,
+            group.where,
+            group.timestamp,
+            "UTC",
+            self.start.client.checked_start,
+            fault,
+            bound.fault if bound else "answer",
+        )
+        group = _with(group, name, group.members[name]._replace(memory=store.memory))
+        begins = cast(int | Err, found)
+        if fault != "answer" and _known(begins):
+            group = _because(group, _MISTAKEN)
+        return group, begins
+
+    # --- messages -------------------------------------------------------------------------------------------
+
+    def _pull(self, group: Group, name: str) -> tuple[Group, Given]:
+        """Pull every queue to its end."""
+        given: list[tuple[int, int, int]] = []
+        member = group.members[name]
+        if MEMBERS in group.fails:
+            group = _because(group, _LIST["keeps" if member.pulls else "takes nothing"])
+        for queue in sorted(member.pulls):
+            group, found = self._pull_queue(group, name, queue)
+            if found is not None:
+                given.append(found)
+        return group, tuple(given)
+
+    def _pull_queue(self, group: Group, name: str, queue: int) -> tuple[Group, tuple[int, int, int] | None]:
+        if queue in group.members[name].fresh and QUERY in group.fails:
+            group, goes_on = self._ask_again(group, name, queue)
+            if not goes_on:
+                return group, None
+        if PULL in group.fails:
+            return _because(group, _PUT_OFF), None
+        member = group.members[name]
+        broker, first, found = find(self.start, group.broker, group.kind, queue, member.pulls[queue])
+        group = group._replace(broker=broker, whys=group.whys + found)
+        end = broker.logs.get((TOPIC, QUEUES[queue].id), ABSENT).max
+        member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
+        if first >= end:
+            return _with(group, name, member), None
+        group = _with(group, name, member._replace(memory={**member.memory, queue: end}))
+        return group, (QUEUES[queue].id, first, end - first)
+
+    def _ask_again(self, group: Group, name: str, queue: int) -> tuple[Group, bool]:
+        """The first pull of an orderly consumer: does it go on?"""
+        group, begins = self._begins(group, name, queue)
+        if _known(begins):
+            member = group.members[name]
+            return _with(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)})), True
+        if isinstance(begins, Err):
+            return _because(group, _REREAD["waits"]), False
+        number = QUEUES[queue].id
+        lowest = group.broker.logs.get((TOPIC, number), ABSENT).min
+        broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, number, lowest)[0]
+        return self._let_go(_because(group._replace(broker=broker), _REREAD["pulls from -1"]), name, queue), False
+
+    def _commit(self, group: Group, name: str, queue: int) -> Group:
+        held = group.members[name].memory.get(queue)
+        if held is None:
+            return group
+        number = QUEUES[queue].id
+        if COMMIT in group.fails:
+            lost = group.broker.stored.get((GROUP, TOPIC, number)) != held
+            return _because(group, _LOST) if lost else group
+        return group._replace(
+            broker=commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, number, held)[0]
+        )
+
+    # --- the moves ------------------------------------------------------------------------------------------
+
+    def _arrived(self, group: Group) -> Group:
+        broker = group.broker
+        for number in range(broker.topics[TOPIC]):
+            times = broker.logs.get((TOPIC, number), ABSENT).times
+            broker = send(self.start.store.broker, broker, TOPIC, number, times[-1:] or (0,))[0]
+        return group._replace(broker=broker)
+
+    def _left(self, group: Group, name: str) -> Group:
+        for queue in group.members[name].pulls:
+            group = self._commit(group, name, queue)
+        return group._replace(members={other: member for other, member in group.members.items() if other != name})
+
+    def _let_go(self, group: Group, name: str, queue: int) -> Group:
+        member = group.members[name]
+        memory = {other: offset for other, offset in member.memory.items() if other != queue}
+        pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
+        return _with(group, name, member._replace(memory=memory, pulls=pulls, fresh=member.fresh - {queue}))
+
+    def _reset(self, group: Group, offset: int) -> Group:
+        if group.kind == LITE:
+            return _because(group, _RESET[1])
+        group = _because(group, _RESET[0])
+        for name, member in group.members.items():
+            if 0 in member.pulls:
+                broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, 0, offset)[0]
+                group = self._let_go(group._replace(broker=broker), name, 0)
+        return group
+
+
+def _because(group: Group, why: Why) -> Group:
+    return group._replace(whys=(*group.whys, why))
+
+
+def _with(group: Group, name: str, member: Member) -> Group:
+    return group._replace(members={**group.members, name: member})
+
+
+def _known(begins: int | Err) -> bool:
+    return isinstance(begins, int) and begins >= 0
