@@ -207,10 +207,12 @@ class Stage:
 
         def armed(*args: Any) -> Result:
             for fault, at in faults:
-                setattr(world, fault, args[at])
+                if args[at] != "answer":  # which is how things are
+                    setattr(world, fault, args[at])
             result = call(*args)
-            for fault, _ in faults:
-                setattr(world, fault, "answer")
+            for fault, at in faults:
+                if args[at] != "answer":
+                    setattr(world, fault, "answer")
             if effect:
                 stored = world.take_commits()
                 return result if type(result) is Err else stored

@@ -7,7 +7,7 @@ socket server alike.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
@@ -99,6 +99,16 @@ class World:
             _MIN: self._min,
             _SEARCH: self._search,
         }
+        #: What has nothing to do with offsets.
+        self._serves: dict[int, Callable[[int, dict[str, str], bytes], Answered]] = {
+            _LIST: self._members,
+            _LOCK: self._lock,
+            _UNLOCK: self._lock,
+            _ASSIGNMENT: self._assignment,
+            _ROUTE: self._route,
+            **dict.fromkeys(RETURNS, self._take_back),
+            **dict.fromkeys(_GREETINGS, _greeted),
+        }
         #: Messages that were taken back since the last call.
         self._taken_back: list[Gone] = []
         #: Where the name server says the broker is.
@@ -139,25 +149,10 @@ class World:
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer one request as the model's broker, or as the armed fault says."""
         play = self._plays.get(code)
-        if play is None:
-            if code in RETURNS:
-                gone, response = taken_back(code, ext, self.back_fault)
-                if gone is not None:
-                    self._taken_back.append(gone)
-                return response
-            if code == _LIST:
-                return self._members()
-            if code in (_LOCK, _UNLOCK):
-                return self._lock(code, body)
-            if code == _ASSIGNMENT:
-                return self._assignment(body)
-            if code == _ROUTE:
-                return self._route(ext["topic"])
-            if code in _GREETINGS:
-                return 0, "", {}, b""
-            return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
-        fault = self.bound_fault if code in _BOUNDS else self.fault
-        return play(ext) if fault == "answer" else _faulty(fault)
+        if play is not None:
+            fault = self.bound_fault if code in _BOUNDS else self.fault
+            return play(ext) if fault == "answer" else _faulty(fault)
+        return self._serves.get(code, _not_served)(code, ext, body)
 
     def _query(self, ext: dict[str, str]) -> Answered:
         wanted = ext.get("setZeroIfNotFound")
@@ -184,13 +179,20 @@ class World:
         boundary = ext.get("boundaryType", LOWER).lower()
         return _answered(search(self.rules, self.state, topic, queue, time, boundary)[1])
 
-    def _route(self, topic: str) -> Answered:
+    def _take_back(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        gone, response = taken_back(code, ext, self.back_fault)
+        if gone is not None:
+            self._taken_back.append(gone)
+        return response
+
+    def _route(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        topic = ext["topic"]
         queues = self.routes.get(topic, MORE_ROUTES.get(topic, NO_ROUTE))
         if queues == NO_ROUTE:
             return _CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, _route_text(self.address, queues)
 
-    def _members(self) -> Answered:
+    def _members(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """The member list, or what its fault says; brokers refuse to list nobody."""
         if self.list_fault == "answer" and self.listed:
             return 0, "", {}, _list_text(self.listed)
@@ -201,7 +203,7 @@ class World:
             return _faulty("SYSTEM_ERROR" if self.list_fault == "answer" else self.list_fault)
         return 0, "", {}, _list_text(listed)
 
-    def _lock(self, code: int, body: bytes) -> Answered:
+    def _lock(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """The queues that a client holds from now on, or nothing when it gives them back."""
         if self.lock_fault != "answer":
             return _faulty(self.lock_fault)
@@ -212,7 +214,7 @@ class World:
         self.locks, failed, _ = lock.unlock_batch(self.locks, group, client, queues)
         return _answered(failed) if isinstance(failed, Err) else (0, "", {}, b"")
 
-    def _assignment(self, body: bytes) -> Answered:
+    def _assignment(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """What the broker assigns of a topic."""
         topic = _topic_of(body)
         nth = self._asked[topic] = self._asked.get(topic, 0) + 1
@@ -319,6 +321,16 @@ def _route_text(address: str, queues: int) -> bytes:
 def _list_text(listed: tuple[str, ...]) -> bytes:
     """The body of a member list."""
     return json.dumps({"consumerIdList": listed}).encode()
+
+
+def _greeted(code: int, ext: dict[str, str], body: bytes) -> Answered:
+    """The response to a request that changes nothing here."""
+    return 0, "", {}, b""
+
+
+def _not_served(code: int, ext: dict[str, str], body: bytes) -> Answered:
+    """The response to a request that this broker does not know."""
+    return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
 
 
 def _answered(result: object) -> Answered:
