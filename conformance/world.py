@@ -57,7 +57,6 @@ _UNLOCK = int(Request.UNLOCK_BATCH_MQ)
 _ASSIGNMENT = int(Request.QUERY_ASSIGNMENT)
 #: Requests of members that are accepted and change nothing: the list is the world's to change.
 _GREETINGS = frozenset({int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)})
-_BOUNDS = frozenset({_MAX, _MIN, _SEARCH})
 _CODES = {response.name: int(response) for response in Response}
 _BEGINNING = world()
 
@@ -92,15 +91,13 @@ class World:
         self._commits: list[tuple[int, int]] = []
         #: Requests for assignments since the last call, by topic.
         self._asked: dict[str, int] = {}
-        self._plays = {
+        #: Who answers requests, by code.
+        self._serves: dict[int, Callable[[int, dict[str, str], bytes], Answered]] = {
             _QUERY: self._query,
             _UPDATE: self._update,
-            _MAX: self._max,
-            _MIN: self._min,
-            _SEARCH: self._search,
-        }
-        #: What has nothing to do with offsets.
-        self._serves: dict[int, Callable[[int, dict[str, str], bytes], Answered]] = {
+            _MAX: self._bound,
+            _MIN: self._bound,
+            _SEARCH: self._bound,
             _LIST: self._members,
             _LOCK: self._lock,
             _UNLOCK: self._lock,
@@ -148,19 +145,19 @@ class World:
 
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer one request as the model's broker, or as the armed fault says."""
-        play = self._plays.get(code)
-        if play is not None:
-            fault = self.bound_fault if code in _BOUNDS else self.fault
-            return play(ext) if fault == "answer" else _faulty(fault)
         return self._serves.get(code, _not_served)(code, ext, body)
 
-    def _query(self, ext: dict[str, str]) -> Answered:
+    def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        if self.fault != "answer":
+            return _faulty(self.fault)
         wanted = ext.get("setZeroIfNotFound")
         set_zero = None if wanted is None else wanted == "true"
         topic, queue, group = ext["topic"], int(ext["queueId"]), ext["consumerGroup"]
         return _answered(query_offset(self.rules, self.state, group, topic, queue, set_zero)[1])
 
-    def _update(self, ext: dict[str, str]) -> Answered:
+    def _update(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        if self.fault != "answer":
+            return _faulty(self.fault)
         topic, queue, offset = ext["topic"], int(ext["queueId"]), int(ext["commitOffset"])
         self.state, result, _ = commit_offset(self.rules, self.state, ext["consumerGroup"], topic, queue, offset)
         if isinstance(result, Err):
@@ -168,16 +165,17 @@ class World:
         self._commits.append((_INDEX[topic, queue], offset))
         return 0, "", {}, b""
 
-    def _max(self, ext: dict[str, str]) -> Answered:
-        return _answered(max_offset(self.state, ext["topic"], int(ext["queueId"]))[1])
-
-    def _min(self, ext: dict[str, str]) -> Answered:
-        return _answered(min_offset(self.state, ext["topic"], int(ext["queueId"]))[1])
-
-    def _search(self, ext: dict[str, str]) -> Answered:
-        topic, queue, time = ext["topic"], int(ext["queueId"]), int(ext["timestamp"])
+    def _bound(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """Max, min, or what a search finds."""
+        if self.bound_fault != "answer":
+            return _faulty(self.bound_fault)
+        topic, queue = ext["topic"], int(ext["queueId"])
+        if code == _MAX:
+            return _answered(max_offset(self.state, topic, queue)[1])
+        if code == _MIN:
+            return _answered(min_offset(self.state, topic, queue)[1])
         boundary = ext.get("boundaryType", LOWER).lower()
-        return _answered(search(self.rules, self.state, topic, queue, time, boundary)[1])
+        return _answered(search(self.rules, self.state, topic, queue, int(ext["timestamp"]), boundary)[1])
 
     def _take_back(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         gone, response = taken_back(code, ext, self.back_fault)

@@ -161,7 +161,7 @@ class Rebalancer:
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
         """Own these queues of a topic and no others; does the consumer then?"""
         table = consumer.table
-        for queue in of_topic(topic):
+        for queue in of_topic(topic) if table else ():
             owned = table.get(queue)
             if owned is None:
                 continue
@@ -173,7 +173,9 @@ class Rebalancer:
         for queue in wanted:
             if queue not in table:
                 self.gain(consumer, queue, begun)
-            complete &= queue in table and not table[queue].dropped
+            owned = table.get(queue)
+            if owned is None or owned.dropped:
+                complete = False
         return complete
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:

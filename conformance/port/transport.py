@@ -64,12 +64,15 @@ class Calls:
     def __init__(self) -> None:
         self._exchange: Exchange = _nobody
         self._addresses: dict[tuple[str, str], str] = {}
+        #: The latest route of each topic: mostly it is the same again.
+        self._routes: dict[str, bytes] = {}
 
     def begin(self, case: Case) -> None:
         """Ask the broker of this case from now on."""
         if case.exchange != self._exchange:
             self._exchange = case.exchange
             self._addresses.clear()
+            self._routes.clear()
 
     def ask(
         self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False, body: bytes = b""
@@ -83,8 +86,10 @@ class Calls:
         code, _, _, route = self._exchange("", _ROUTE, {"topic": topic}, b"", False)
         if code != 0:
             raise NoRouteError(topic)
-        for broker, address in masters(route).items():
-            self._addresses[topic, broker] = address
+        if self._routes.get(topic) != route:
+            self._routes[topic] = route
+            for broker, address in masters(route).items():
+                self._addresses[topic, broker] = address
         return route
 
     def _look_up(self, topic: str, broker: str) -> str:

@@ -201,6 +201,10 @@ def split(number: int, messages: tuple[Message, ...], batch: int) -> tuple[Reque
     return tuple([(number, messages[at : at + batch]) for at in range(0, len(messages), batch)])
 
 
+def _when(entry: tuple[int, Request]) -> int:
+    return entry[0]
+
+
 def begun(messages: tuple[Message, ...], now: int) -> tuple[Message, ...]:
     """The messages once a listener has them."""
     return tuple(
@@ -378,9 +382,9 @@ class ConsumeModel:
         broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
         now += millis
         why = TICK["nothing due"]
-        if later and any([due <= now for due, _ in later]):
+        if later and min(later, key=_when)[0] <= now:
             why = TICK["given again"]
-            for due, (number, messages) in sorted(later, key=lambda entry: entry[0]):
+            for due, (number, messages) in sorted(later, key=_when):
                 if due <= now:
                     requests += split(number, messages, batch)
             later = tuple([entry for entry in later if entry[0] > now])

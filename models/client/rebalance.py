@@ -321,7 +321,9 @@ class RebalanceModel:
 
     def add(self, done: Round, queue: int) -> bool:
         """REB-ADD-1; False without a start."""
-        store = self.store.remove(done.store, queue)[0]
+        store = done.store
+        if queue in store.memory:
+            store = self.store.remove(store, queue)[0]
         done.store, offset = self.beginning(done, store, queue)
         assert isinstance(offset, int)  # the unchecked start reports no errors
         if offset < 0:
@@ -336,7 +338,8 @@ class RebalanceModel:
     def beginning(self, done: Round, store: RemoteStore, queue: int) -> tuple[RemoteStore, Expected]:
         """The start of a queue that is added."""
         where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
-        return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
+        store, offset, _ = self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)
+        return store, offset
 
     def process_queue(self, done: Round, offset: int) -> ProcessQueue:
         """What is kept of a queue that is added."""
