@@ -15,6 +15,7 @@ from rocketmq_conformance.models.outcome import (
     Expected,
     Outcome,
     Result,
+    Undefined,
     Unsupported,
     agrees,
     outcome_class,
@@ -56,6 +57,10 @@ class Judged:
         return [step.row for step in self.steps]
 
 
+#: Stands for every list with something in it.
+_ITEMS: Expected = (None,)
+
+
 class Coverage:
     """How often which rule met which kind of state and answered in which class."""
 
@@ -68,7 +73,9 @@ class Coverage:
 
     def add(self, whys: Sequence[Why], results: Sequence[Expected]) -> None:
         """Count the answers of a case."""
-        self._raw.update(zip(whys, results, strict=True))
+        # of a list counts only whether anything is in it: one stands for all, or each would be kept until it is folded
+        counted = [_ITEMS if type(result) is tuple and result else result for result in results]
+        self._raw.update(zip(whys, counted, strict=True))
         if len(self._raw) > self._MOST:
             self._fold()
 
@@ -186,10 +193,10 @@ class Judge:
             expected.append(result)
             whys.append(why)
         observed: list[Expected] = [calls[at](*args) for at, args in rows]
-        if UNDEFINED in expected:
-            observed = [UNDEFINED if e is UNDEFINED else o for e, o in zip(expected, observed, strict=True)]
         if observed != expected:
-            return None
+            observed = [UNDEFINED if e is UNDEFINED else o for e, o in zip(expected, observed, strict=True)]
+            if observed != expected:
+                return None
         said = _packed(observed)
         if said is None or said != _packed(expected):
             return None
@@ -234,15 +241,17 @@ def _packed(results: list[Any]) -> bytes | None:
     except ValueError:  # an error among them, as a rule
         pass
     try:
-        return marshal.dumps([_marshalled(result) for result in results], 0)
+        return marshal.dumps([_marshalled(result) if type(result) in _OTHERS else result for result in results], 0)
     except ValueError:
         return None
 
 
-def _marshalled(result: Expected) -> object:
-    if type(result) is Err:
-        return b"error", result.code, result.definite
-    return ... if result is UNDEFINED else result
+#: Results that are no values.
+_OTHERS = frozenset({Err, Undefined})
+
+
+def _marshalled(result: Err | Undefined) -> object:
+    return ... if isinstance(result, Undefined) else (b"error", result.code, result.definite)
 
 
 def fingerprint(suite: Suite, step: Step) -> str:

@@ -35,7 +35,7 @@ def taken_back(code: int, ext: dict[str, str], fault: str) -> tuple[Gone | None,
     """
     if code == _BACK:
         place = int(ext["offset"])
-        if fault == "copy" or refused(fault, place % LIES_APART):
+        if fault == "copy" or (fault != "answer" and refused(fault, place % LIES_APART)):
             return None, _REFUSED
         level, most = int(ext["delayLevel"]), int(ext["maxReconsumeTimes"])
         return ("back", place, ext["originTopic"], level, ext["originMsgId"], most), _ACCEPTED

@@ -8,8 +8,9 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -201,17 +202,22 @@ class Stage:
         world, names = self.world, [name for name, _ in form.domains]
         if names == ["millis"]:
             return self._timed(call)
-        faults = [(fault, names.index(fault)) for fault in FAULTS if fault in names]
+        faults = [fault for fault in FAULTS if fault in names]
         effect, commits = form.effect, form.commits
         if not faults and not effect and not commits:
             return call
+        how = itemgetter(*map(names.index, faults)) if faults else _calm
+        calm = how(["answer"] * len(names))
 
         def armed(*args: Any) -> Result:
-            for fault, at in faults:
-                setattr(world, fault, args[at])
-            result = call(*args)
-            for fault, _ in faults:
-                setattr(world, fault, "answer")
+            if how(args) == calm:
+                result = call(*args)
+            else:
+                for fault in faults:
+                    setattr(world, fault, args[names.index(fault)])
+                result = call(*args)
+                for fault in faults:
+                    setattr(world, fault, "answer")
             if effect:
                 stored = world.take_commits()
                 return result if type(result) is Err else stored
@@ -248,6 +254,11 @@ class Stage:
 
 def _nothing() -> None:
     pass
+
+
+def _calm(args: Sequence[Any]) -> str:
+    """Nothing can go wrong."""
+    return ""
 
 
 def _not_offered(*args: Any) -> Result:

@@ -57,7 +57,6 @@ _UNLOCK = int(Request.UNLOCK_BATCH_MQ)
 _ASSIGNMENT = int(Request.QUERY_ASSIGNMENT)
 #: Requests of members that are accepted and change nothing: the list is the world's to change.
 _GREETINGS = frozenset({int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)})
-_BOUNDS = frozenset({_MAX, _MIN, _SEARCH})
 _CODES = {response.name: int(response) for response in Response}
 _BEGINNING = world()
 
@@ -92,21 +91,19 @@ class World:
         self._commits: list[tuple[int, int]] = []
         #: Requests for assignments since the last call, by topic.
         self._asked: dict[str, int] = {}
-        self._plays = {
+        #: Who answers requests, by code.
+        self._serves: dict[int, Callable[[int, dict[str, str], bytes], Answered]] = {
             _QUERY: self._query,
             _UPDATE: self._update,
-            _MAX: self._max,
-            _MIN: self._min,
-            _SEARCH: self._search,
-        }
-        #: The other requests; these look at faults of their own.
-        self._others: dict[int, Callable[[int, dict[str, str], bytes], Answered]] = {
-            **dict.fromkeys(RETURNS, self._take_back),
+            _MAX: self._bound,
+            _MIN: self._bound,
+            _SEARCH: self._bound,
             _LIST: self._members,
             _LOCK: self._lock,
             _UNLOCK: self._lock,
             _ASSIGNMENT: self._assignment,
             _ROUTE: self._route,
+            **dict.fromkeys(RETURNS, self._take_back),
             **dict.fromkeys(_GREETINGS, _greeted),
         }
         #: Messages that were taken back since the last call.
@@ -148,28 +145,19 @@ class World:
 
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer one request as the model's broker, or as the armed fault says."""
-        play = self._plays.get(code)
-        if play is not None:
-            fault = self.bound_fault if code in _BOUNDS else self.fault
-            return play(ext) if fault == "answer" else _faulty(fault)
-        other = self._others.get(code)
-        if other is not None:
-            return other(code, ext, body)
-        return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
+        return self._serves.get(code, _not_served)(code, ext, body)
 
-    def _take_back(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        gone, response = taken_back(code, ext, self.back_fault)
-        if gone is not None:
-            self._taken_back.append(gone)
-        return response
-
-    def _query(self, ext: dict[str, str]) -> Answered:
+    def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        if self.fault != "answer":
+            return _faulty(self.fault)
         wanted = ext.get("setZeroIfNotFound")
         set_zero = None if wanted is None else wanted == "true"
         topic, queue, group = ext["topic"], int(ext["queueId"]), ext["consumerGroup"]
         return _answered(query_offset(self.rules, self.state, group, topic, queue, set_zero)[1])
 
-    def _update(self, ext: dict[str, str]) -> Answered:
+    def _update(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        if self.fault != "answer":
+            return _faulty(self.fault)
         topic, queue, offset = ext["topic"], int(ext["queueId"]), int(ext["commitOffset"])
         self.state, result, _ = commit_offset(self.rules, self.state, ext["consumerGroup"], topic, queue, offset)
         if isinstance(result, Err):
@@ -177,22 +165,27 @@ class World:
         self._commits.append((_INDEX[topic, queue], offset))
         return 0, "", {}, b""
 
-    def _max(self, ext: dict[str, str]) -> Answered:
-        return _answered(max_offset(self.state, ext["topic"], int(ext["queueId"]))[1])
-
-    def _min(self, ext: dict[str, str]) -> Answered:
-        return _answered(min_offset(self.state, ext["topic"], int(ext["queueId"]))[1])
-
-    def _search(self, ext: dict[str, str]) -> Answered:
-        topic, queue, time = ext["topic"], int(ext["queueId"]), int(ext["timestamp"])
+    def _bound(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """Max, min, or what a search finds."""
+        if self.bound_fault != "answer":
+            return _faulty(self.bound_fault)
+        topic, queue = ext["topic"], int(ext["queueId"])
+        if code == _MAX:
+            return _answered(max_offset(self.state, topic, queue)[1])
+        if code == _MIN:
+            return _answered(min_offset(self.state, topic, queue)[1])
         boundary = ext.get("boundaryType", LOWER).lower()
-        return _answered(search(self.rules, self.state, topic, queue, time, boundary)[1])
+        return _answered(search(self.rules, self.state, topic, queue, int(ext["timestamp"]), boundary)[1])
+
+    def _take_back(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        gone, response = taken_back(code, ext, self.back_fault)
+        if gone is not None:
+            self._taken_back.append(gone)
+        return response
 
     def _route(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic = ext["topic"]
-        queues = self.routes.get(topic)
-        if queues is None:
-            queues = MORE_ROUTES.get(topic, NO_ROUTE)
+        queues = self.routes.get(topic, MORE_ROUTES.get(topic, NO_ROUTE))
         if queues == NO_ROUTE:
             return _CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, _route_text(self.address, queues)
@@ -335,7 +328,13 @@ def _list_text(listed: tuple[str, ...]) -> bytes:
 
 
 def _greeted(code: int, ext: dict[str, str], body: bytes) -> Answered:
+    """The response to a request that changes nothing here."""
     return 0, "", {}, b""
+
+
+def _not_served(code: int, ext: dict[str, str], body: bytes) -> Answered:
+    """The response to a request that this broker does not know."""
+    return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
 
 
 def _answered(result: object) -> Answered:

@@ -47,19 +47,19 @@ class Backlog:
 
     def insert(self, message: Pulled) -> None:
         """Keep one message."""
-        if message.offset not in self.messages:
+        offset = message.offset
+        if offset not in self.messages:
             self.count += 1
             self.bytes += message.size
-            self.top = message.offset
-        self.messages[message.offset] = message
+            self.top = offset
+        self.messages[offset] = message
 
     def remove(self, done: Sequence[Pulled]) -> int:
         """Forget messages; the offset to commit, -1 for none."""
         if not self.messages:
             return -1
         for message in done:
-            if message.offset in self.messages:
-                del self.messages[message.offset]
+            if self.messages.pop(message.offset, None) is not None:
                 self.count -= 1
                 self.bytes -= message.size
         self.settle()

@@ -28,6 +28,18 @@ _TOPICS = {queue: "T" if QUEUES[queue].topic == RETRY_TOPIC else QUEUES[queue].t
 _ORIGINS = {queue: "ORIGIN-" if QUEUES[queue].topic == RETRY_TOPIC else _IDS[queue] for queue in OWNED}
 
 _BACK, _SEND = int(Request.CONSUMER_SEND_MSG_BACK), int(Request.SEND_MESSAGE_V2)
+#: Fields of a send that are the same for every copy.
+_COPY = {
+    "a": "CLIENT_INNER_PRODUCER",
+    "b": RETRY_TOPIC,
+    "c": "TBW102",
+    "d": "4",
+    "e": "0",
+    "f": "0",
+    "g": "0",
+    "h": "0",
+    "k": "false",
+}
 _UNREACHABLE = (TimeoutError, ConnectionError, NoRouteError)
 
 
@@ -37,6 +49,7 @@ class Returns:
     def __init__(self, transport: Transport, max_times: int) -> None:
         self.transport = transport
         self.most = 16 if max_times == -1 else max_times
+        self.most_text = str(self.most)
 
     def send_back(self, message: Pulled, level: int) -> bool:
         """By a request, else as a copy; was one of them taken?"""
@@ -50,7 +63,7 @@ class Returns:
             "offset": str(_PLACES[message.queue] + message.offset),
             "delayLevel": str(level),
             "originMsgId": f"{_IDS[message.queue]}{message.offset}",
-            "maxReconsumeTimes": str(self.most),
+            "maxReconsumeTimes": self.most_text,
         }
 
     def topic(self, message: Pulled) -> str:
@@ -61,27 +74,11 @@ class Returns:
         """To the group's retry topic; a message without a body is none."""
         if not message.size:
             return False
-        properties = {
-            "KEYS": str(_PLACES[message.queue] + message.offset),
-            "RETRY_TOPIC": self.topic(message),
-            "ORIGIN_MESSAGE_ID": self.origin(message),
-            "DELAY": str(self.delay(message)),
-        }
-        fields = {
-            "a": "CLIENT_INNER_PRODUCER",
-            "b": RETRY_TOPIC,
-            "c": "TBW102",
-            "d": "4",
-            "e": "0",
-            "f": "0",
-            "g": "0",
-            "h": "0",
-            "i": "".join([f"{name}\x01{value}\x02" for name, value in properties.items()]),
-            "j": str(message.times + 1),
-            "k": "false",
-            "l": str(most),
-        }
-        return self.ask(_SEND, fields)
+        properties = (
+            f"KEYS\x01{_PLACES[message.queue] + message.offset}\x02RETRY_TOPIC\x01{self.topic(message)}\x02"
+            f"ORIGIN_MESSAGE_ID\x01{self.origin(message)}\x02DELAY\x01{self.delay(message)}\x02"
+        )
+        return self.ask(_SEND, {**_COPY, "i": properties, "j": str(message.times + 1), "l": str(most)})
 
     def delay(self, message: Pulled) -> int:
         """The delay level of a copy."""
@@ -172,6 +169,9 @@ class Concurrently(Consumption):
     def submit(self, backlog: Backlog, messages: list[Pulled]) -> None:
         """Let batches wait for a listener."""
         most = self.batch
+        if len(messages) <= most:
+            self.waiting.append(Batch(backlog, messages))
+            return
         for at in range(0, len(messages), most):
             self.waiting.append(Batch(backlog, messages[at : at + most]))
 

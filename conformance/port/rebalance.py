@@ -161,7 +161,7 @@ class Rebalancer:
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
         """Own these queues of a topic and no others; does the consumer then?"""
         table = consumer.table
-        for queue in of_topic(topic):
+        for queue in of_topic(topic) if table else ():
             owned = table.get(queue)
             if owned is None:
                 continue

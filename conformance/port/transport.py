@@ -64,7 +64,7 @@ class Calls:
     def __init__(self) -> None:
         self._exchange: Exchange = _nobody
         self._addresses: dict[tuple[str, str], str] = {}
-        #: The route that the addresses of a topic were taken from last.
+        #: The latest route of each topic: mostly it is the same again.
         self._routes: dict[str, bytes] = {}
 
     def begin(self, case: Case) -> None:
@@ -86,7 +86,7 @@ class Calls:
         code, _, _, route = self._exchange("", _ROUTE, {"topic": topic}, b"", False)
         if code != 0:
             raise NoRouteError(topic)
-        if route is not self._routes.get(topic):
+        if self._routes.get(topic) != route:
             self._routes[topic] = route
             for broker, address in masters(route).items():
                 self._addresses[topic, broker] = address

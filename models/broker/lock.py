@@ -78,22 +78,23 @@ def lock(
     ``Err("SYSTEM_ERROR")`` when BQ-LOCK-4 strikes.
     """
     key = (group, queue)
-    held = locks.get(key)
+    granted, why = _asked(locks.get(key), client, now, live)
+    if granted is True or why is _LOCK["free, no client"]:
+        locks = {**locks, key: Lock(client, now)}
+    return locks, granted, why
+
+
+def _asked(held: Lock | None, client: str | None, now: int, live: int) -> tuple[bool | Err, Why]:
+    """Is the lock granted? The one that it fails with for want of a client is there from then on."""
     if held is None:
-        if client is None:
-            return {**locks, key: Lock(None, now)}, FAILED, _LOCK["free, no client"]
-        why = _LOCK["free"]
-    elif held.client is None:
-        return locks, FAILED, _LOCK["belongs to nobody"]
-    else:
-        expired = now - held.confirmed > live
-        if held.client == client:
-            why = _LOCK["own, expired" if expired else "own"]
-        elif expired:
-            why = _LOCK["of another, expired"]
-        else:
-            return locks, False, _LOCK["of another"]
-    return {**locks, key: Lock(client, now)}, True, why
+        return (FAILED, _LOCK["free, no client"]) if client is None else (True, _LOCK["free"])
+    owner, confirmed = held
+    if owner is None:
+        return FAILED, _LOCK["belongs to nobody"]
+    expired = now - confirmed > live
+    if owner == client:
+        return True, _LOCK["own, expired" if expired else "own"]
+    return (True, _LOCK["of another, expired"]) if expired else (False, _LOCK["of another"])
 
 
 def lock_batch(
@@ -103,22 +104,29 @@ def lock_batch(
 
     A broker looks at all queues before it grants any: one that belongs to nobody fails the whole request.
     """
-    if any((held := locks.get((group, queue))) and held.client is None for queue in queues):
-        return locks, FAILED, _LOCK["belongs to nobody"]
+    after = {**locks}
+    for queue in queues:
+        held = after.get((group, queue))
+        if held is not None and held.client is None:
+            return locks, FAILED, _LOCK["belongs to nobody"]
+    mine = Lock(client, now)
     granted: list[Queue] = []
     for queue in queues:
-        locks, given, why = lock(locks, group, client, queue, now, live)
+        key = (group, queue)
+        given, why = _asked(after.get(key), client, now, live)
+        if given is False:
+            continue
+        after[key] = mine
         if given is FAILED:
-            return locks, FAILED, why
-        if given:
-            granted.append(queue)
+            return after, FAILED, why
+        granted.append(queue)
     if not queues:
         why = _BATCH["nothing asked"]
     elif not granted:
-        why = _BATCH["none granted"]
+        return locks, (), _BATCH["none granted"]
     else:
         why = _BATCH["all granted" if len(granted) == len(queues) else "some granted"]
-    return locks, tuple(granted), why
+    return after, tuple(granted), why
 
 
 def unlock(locks: Locks, group: str, client: str | None, queue: Queue) -> Answer[Locks]:

@@ -14,7 +14,6 @@ back. Messages there are still counted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.client.switches import ClientRules
@@ -77,7 +76,7 @@ class Message(NamedTuple):
 
 
 Tree = Mapping[int, Message]
-_EMPTY: Tree = MappingProxyType({})
+_EMPTY: Tree = {}
 
 
 class Cached(NamedTuple):
@@ -105,10 +104,11 @@ _PUT_FAILED = Why(("PQ-1", "PQ-BODY"), "no body")
 
 def look(rules: ClientRules, cached: Cached) -> tuple[Value, ...]:
     """What flow control sees: messages, bytes (None: not counted), the span of offsets, and whether any is there."""
-    _, _, tree, _, _, total, size, _ = cached
+    tree = cached.tree
+    size = cached.size if rules.counts_bytes else None
     if not tree:
-        return total, size if rules.counts_bytes else None, 0, False
-    return total, size if rules.counts_bytes else None, max(tree) - min(tree), True
+        return cached.total, size, 0, False
+    return cached.total, size, max(tree) - min(tree), True
 
 
 def put(rules: ClientRules, cached: Cached, messages: Sequence[Message]) -> tuple[Cached, bool | None, Why]:

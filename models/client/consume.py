@@ -16,7 +16,6 @@ the listener; nothing is committed then.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.client.cached import FAILED, Cached, Message, known, look, lost, put, remove
@@ -119,8 +118,9 @@ NOT_BEGUN = Err("ILLEGAL_ARGUMENT")
 
 Request = tuple[int, tuple[Message, ...]]
 #: The first process queues: numbers by queue, and what is in them.
-NUMBERS = MappingProxyType({queue: number for number, queue in enumerate(OWNED)})
-NEW = MappingProxyType({number: Cached(queue) for number, queue in enumerate(OWNED)})
+NUMBERS: Mapping[int, int] = {queue: number for number, queue in enumerate(OWNED)}
+NEW: Mapping[int, Cached] = {number: Cached(queue) for number, queue in enumerate(OWNED)}
+NO_OFFSETS: Mapping[int, int] = {}
 
 
 class ConsumeState(NamedTuple):
@@ -139,7 +139,7 @@ class ConsumeState(NamedTuple):
     #: What will wait again: when, in ms of the case's clock.
     later: tuple[tuple[int, Request], ...] = ()
     #: Offsets by queue.
-    memory: Mapping[int, int] = MappingProxyType({})
+    memory: Mapping[int, int] = NO_OFFSETS
     now: int = 0
     #: Messages that were pulled so far.
     pulled: int = 0
@@ -196,7 +196,13 @@ _RESULTS = {
 
 def split(number: int, messages: tuple[Message, ...], batch: int) -> tuple[Request, ...]:
     """CONS-1-SPLIT: the requests of what was pulled."""
+    if len(messages) <= batch:
+        return ((number, messages),)
     return tuple([(number, messages[at : at + batch]) for at in range(0, len(messages), batch)])
+
+
+def _when(entry: tuple[int, Request]) -> int:
+    return entry[0]
 
 
 def begun(messages: tuple[Message, ...], now: int) -> tuple[Message, ...]:
@@ -225,26 +231,17 @@ class ConsumeModel:
         broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
         number = owned[queue]
         messages = tuple(
-            [Message(pulled + at, queue, offset, size, times) for at, offset in enumerate(offsets, start=1)]
+            [Message(serial, queue, offset, size, times) for serial, offset in enumerate(offsets, pulled + 1)]
         )
         after, starts, why = put(self.rules, cached[number], messages)
         if starts is not None:
             requests += split(number, messages, batch)
-        state = ConsumeState(
-            broadcasts,
-            max_times,
-            batch,
-            owned,
-            {**cached, number: after},
-            requests,
-            later,
-            memory,
-            now,
-            pulled + len(offsets),
-        )
+        cached, pulled = {**cached, number: after}, pulled + len(offsets)
+        state = ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled)
         if starts is None:
             return state, FAILED, why
-        return state, (starts, *look(self.rules, after)), why
+        count, held, span, some = look(self.rules, after)
+        return state, (starts, count, held, span, some), why
 
     def consume(
         self, state: ConsumeState, at: int, status: str, ack: int | None, level: int, back_fault: str, meanwhile: str
@@ -310,8 +307,9 @@ class ConsumeModel:
             broadcasts, max_times, batch, owned, {**caches, number: cached}, requests, later, memory, now, pulled
         )
         if result is None:
+            count, size, span, some = look(self.rules, cached)
             back = tuple(sorted(gone)) if gone else ()
-            result = (seen, memory.get(queue, NO_OFFSET), *look(self.rules, cached), back)
+            result = seen, memory.get(queue, NO_OFFSET), count, size, span, some, back
         return state, result, why
 
     def _send_back(
@@ -347,7 +345,7 @@ class ConsumeModel:
         number = state.owned[queue]
         gone: list[Gone] = []
         cached, failed, why = self._clean(state.max_times, state.now, state.cached[number], back_fault, gone)
-        state = state._replace(cached={**state.cached, number: cached})
+        state = _holding(state, number, cached)
         if failed:
             return state, NOT_BEGUN, why
         return state, (*look(self.rules, cached), tuple(sorted(gone))), why
@@ -383,13 +381,15 @@ class ConsumeModel:
         """CONS-1-LOCAL: how many requests wait."""
         broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
         now += millis
-        due = [entry for entry in later if entry[0] <= now]
-        for _, (number, messages) in sorted(due, key=lambda entry: entry[0]):
-            requests += split(number, messages, batch)
-        if due:
+        why = TICK["nothing due"]
+        if later and min(later, key=_when)[0] <= now:
+            why = TICK["given again"]
+            for due, (number, messages) in sorted(later, key=_when):
+                if due <= now:
+                    requests += split(number, messages, batch)
             later = tuple([entry for entry in later if entry[0] > now])
         state = ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled)
-        return state, len(requests), TICK["given again" if due else "nothing due"]
+        return state, len(requests), why
 
     def drop(self, state: ConsumeState, queue: int) -> Answer[ConsumeState]:
         """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and what
@@ -411,5 +411,13 @@ class ConsumeModel:
         there = bool(state.cached[number].tree)
         cached, offset = remove(self.rules, state.cached[number], messages)
         kind = "nothing there" if not there else "some left" if cached.tree else "none left"
-        state = state._replace(cached={**state.cached, number: cached})
-        return state, (offset, *look(self.rules, cached)), REMOVE[kind]
+        return _holding(state, number, cached), (offset, *look(self.rules, cached)), REMOVE[kind]
+
+
+def _holding(state: ConsumeState, number: int, now_held: Cached) -> ConsumeState:
+    """The consumer with one of its process queues as it is now."""
+    broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
+    if now_held is cached[number]:
+        return state
+    cached = {**cached, number: now_held}
+    return ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled)

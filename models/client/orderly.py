@@ -14,7 +14,7 @@ Time is the plan's. Timers, whether of a client or of the broker, are operations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.broker import lock
@@ -25,7 +25,7 @@ from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, Member
 from rocketmq_conformance.models.client.memory import updated
 from rocketmq_conformance.models.client.orderly_round import OrderlyRebalanceModel, OrderlyRound, refused
-from rocketmq_conformance.models.client.process_queue import PULL, ProcessQueue
+from rocketmq_conformance.models.client.process_queue import PULL, ProcessQueue, confirmed, holding
 from rocketmq_conformance.models.client.rebalance import NO_MEMBER, answered
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.outcome import Err
@@ -215,14 +215,12 @@ class OrderlyModel:
         asked = [QUEUES[queue] for queue in mine]
         locks, granted, _ = lock.lock_batch(state.locks, GROUP, who.client, asked, now)
         assert isinstance(granted, tuple)  # no member is without client id
-        table = dict(who.table)
+        table = {**who.table}
         for queue in mine:
-            if QUEUES[queue] in granted:
-                table[queue] = table[queue]._replace(locked=True, confirmed=now)
-            else:
-                table[queue] = table[queue]._replace(locked=False)
+            owned = table[queue]
+            table[queue] = confirmed(owned, now) if QUEUES[queue] in granted else owned._replace(locked=False)
         why = _RENEW["all granted" if len(granted) == len(mine) else "some lost"]
-        who = who._replace(table=table)
+        who = _becoming(who, who.memory, table)
         return _with(state, member, who, locks), _counted(who), why
 
     def _renewed(self, who: Member) -> Sequence[int]:
@@ -244,7 +242,7 @@ class OrderlyModel:
         if not owned.corrected:
             store = RemoteStore(who.memory, frozenset(), broker)
             store, offset, _ = self.start.push(store, queue, who.where, None, "UTC", self.checked, fault, bound_fault)
-            who = who._replace(memory=store.memory)
+            who = _becoming(who, store.memory, who.table)
             broker = store.broker
             if isinstance(offset, Err):
                 after = _with(state, member, _having(who, queue, owned), locks)
@@ -293,7 +291,7 @@ class OrderlyModel:
         if owned is None:
             return _with(state, member, who, locks), None, why
         taken = owned.waiting[0]
-        owned = owned._replace(waiting=owned.waiting[1:], taking=taken)
+        owned = holding(owned, owned.waiting[1:], taken)
         who = _having(who, queue, owned)._replace(taken={**who.taken, queue: owned.number})
         return _with(state, member, who, locks), taken, why
 
@@ -311,7 +309,7 @@ class OrderlyModel:
         if owned is None or owned.number != number or owned.dropped:
             return _with(state, member, who, state.locks), ((), held), _FINISH["dropped"]
         memory, _ = updated(who.memory, frozenset(), queue, owned.taking + 1, False)
-        who = who._replace(memory=memory)
+        who = _becoming(who, memory, who.table)
         locks, able, why = self._turn(state, who, queue, lock_fault)
         if able is None:
             return _with(state, member, who, locks), ((), owned.taking + 1), _FINISH["lock refused"]
@@ -334,7 +332,7 @@ class OrderlyModel:
         if lock_fault == "answer":
             locks, granted, _ = lock.lock(locks, GROUP, who.client, QUEUES[queue], now)
             if granted is True:
-                return locks, owned._replace(locked=True, confirmed=now), _TURN["locked again"]
+                return locks, confirmed(owned, now), _TURN["locked again"]
         return locks, None, _TURN["lock refused"]
 
     def _consumed(
@@ -351,8 +349,8 @@ class OrderlyModel:
         memory, waiting = who.memory, owned.waiting
         if waiting:
             memory, _ = updated(memory, frozenset(), queue, waiting[-1] + 1, False)
-            owned = owned._replace(waiting=())
-        who = _having(who, queue, owned)._replace(memory=memory)
+            owned = holding(owned, (), owned.taking)
+        who = _becoming(who, memory, {**who.table, queue: owned})
         return _with(state, member, who, locks), (waiting, memory.get(queue, -1)), why
 
     # --- time, and what the world does --------------------------------------------------------------------
@@ -361,7 +359,7 @@ class OrderlyModel:
         """REB-LOCK-DELAY: time passes for everybody, and what was to be unlocked by then is."""
         before, locks, later = state
         now = before.now + millis
-        after = before._replace(now=now)
+        after = GroupState(before.broker, before.routes, before.listed, now, before.members)
         if not any(later):
             return OrderlyState(after, locks, later), None, _PASSED
         why = _PASSED
@@ -398,12 +396,17 @@ def _received(who: Member, queue: int, offset: int) -> Member:
     owned = who.table.get(queue)
     if owned is None or offset in owned.waiting:
         return who
-    return _having(who, queue, owned._replace(waiting=tuple(sorted((*owned.waiting, offset)))))
+    return _having(who, queue, holding(owned, tuple(sorted((*owned.waiting, offset))), owned.taking))
+
+
+def _becoming(who: Member, memory: Mapping[int, int], table: Mapping[int, ProcessQueue]) -> Member:
+    """The member with another memory and other process queues."""
+    client, mode, where, strategy, topics, seen, _, _, taken, made = who
+    return Member(client, mode, where, strategy, topics, seen, memory, table, taken, made)
 
 
 def _having(who: Member, queue: int, owned: ProcessQueue) -> Member:
-    client, mode, where, strategy, topics, seen, memory, table, taken, made = who
-    return Member(client, mode, where, strategy, topics, seen, memory, {**table, queue: owned}, taken, made)
+    return _becoming(who, who.memory, {**who.table, queue: owned})
 
 
 def _with(state: OrderlyState, member: int, who: Member, locks: Locks) -> OrderlyState:

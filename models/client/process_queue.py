@@ -69,3 +69,15 @@ TAKE = whys(("CONS-DROP",), "taken", "not owned", "no such member")
 def expired(queue: ProcessQueue, now: int) -> bool:
     """REB-DROP-EXPIRY: was it left alone for too long?"""
     return now - queue.pulled > PULL_EXPIRY
+
+
+def confirmed(queue: ProcessQueue, now: int) -> ProcessQueue:
+    """REB-LOCK-1: its lock was granted."""
+    number, offset, pulled, _, _, dropped, corrected, waiting, taking = queue
+    return ProcessQueue(number, offset, pulled, True, now, dropped, corrected, waiting, taking)
+
+
+def holding(queue: ProcessQueue, waiting: tuple[int, ...], taking: int) -> ProcessQueue:
+    """The same with other messages: those that wait, and the one that a listener is busy with."""
+    number, offset, pulled, locked, since, dropped, corrected, _, _ = queue
+    return ProcessQueue(number, offset, pulled, locked, since, dropped, corrected, waiting, taking)

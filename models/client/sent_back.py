@@ -57,9 +57,9 @@ FIRST_LEVEL = 3
 Gone = tuple[Value, ...]
 
 
-def lies_at(message: Message) -> int:
+def lies_at(queue: int, offset: int) -> int:
     """The offset of a message in the commit log, in bytes as far as the client knows."""
-    return (message.queue + 1) * LIES_APART + message.offset
+    return (queue + 1) * LIES_APART + offset
 
 
 @lru_cache
@@ -89,11 +89,11 @@ def sent_back(message: Message, level: int, max_times: int, fault: str, keeps_or
     """CONS-BACK: what reaches the broker of a message, at a delay level, None when nothing that it takes does;
     ``max_times`` -1: the consumer does not say."""
     _, queue, offset, size, times, _ = message
-    if refused(fault, offset) or (fault == "copy" and not size):
+    if fault != "answer" and (refused(fault, offset) or (fault == "copy" and not size)):
         return None
     most = TRIES if max_times == -1 else max_times
     if fault != "copy":
-        return "back", lies_at(message), first_topic(queue), level, message_id(queue, offset), most
+        return "back", lies_at(queue, offset), first_topic(queue), level, message_id(queue, offset), most
     return copied(message, first_topic(queue), most, times + 1, keeps_origin)
 
 
@@ -101,4 +101,4 @@ def copied(message: Message, topic: str, most: int, times: int, keeps_origin: bo
     """A copy of a message, as it reaches the retry topic."""
     _, queue, offset, _, tried, _ = message
     origin = origin_id(queue, offset) or (message_id(queue, offset) if keeps_origin else "")
-    return "copy", lies_at(message), topic, FIRST_LEVEL + tried, origin, most, times
+    return "copy", lies_at(queue, offset), topic, FIRST_LEVEL + tried, origin, most, times

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.search import max_offset, search
 from rocketmq_conformance.models.client.layout import LOST, NEGATIVE, QUEUES, RETRY_PREFIX
-from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.client.world import SHAPES, reshaped
@@ -150,14 +150,14 @@ class StartModel:
         bound_fault: str,
     ) -> Answer[RemoteStore]:
         """START-PUSH-1. ``timestamp`` and ``zone`` count for TIMESTAMP only."""
-        state, stored, _ = self.store.read(state, queue, STORE, fault)
-        throws = self.client.unknown_throws
+        state, stored, _ = self.store.fetch(state, queue, fault)
         if _known(stored):
             return state, stored, _PUSH.stored if stored else _PUSH.stored_zero
+        throws = self.client.unknown_throws
         if stored != -1:
             return state, NO_START if throws and checked else -1, _PUSH.unreadable
         found, why = self._begin(_PUSH, state, queue, where, bound_fault, timestamp, zone)
-        if found == NO_START:
+        if found is NO_START:
             return (state, NO_START, _PUSH.failed) if checked else (state, -1, _PUSH.swallowed)
         if isinstance(found, int) and found < 0:
             if throws:
@@ -185,7 +185,7 @@ class StartModel:
         if stored != -1:
             return state, -1, _LITE.unreadable
         found, why = self._begin(_LITE, state, queue, where, bound_fault, timestamp, zone)
-        if found == NO_START:
+        if found is NO_START:
             if not checked:
                 return state, -1, _LITE.swallowed
             if where != TIMESTAMP and not self.client.lite_max_throws:
