@@ -103,7 +103,7 @@ def _java(name: str, options: dict[str, str]) -> Adapter:
     via = _via(options, "java-client", ("call", "tcp"), timed=True)
     if pace is not None and via == "tcp":
         raise AddressError("A java-client with a real clock is stepped by hand, without sockets: leave via=tcp away.")
-    return cast(Adapter, JavaClient(name, via=via))
+    return cast(Adapter, JavaClient(name, via=via, pace=pace))
 
 
 def _broker(name: str, options: dict[str, str]) -> Adapter:

@@ -40,7 +40,7 @@ class AssignedConsumer(Consumer):
         assert isinstance(self.group, JavaAssignedGroup)
         table = self.rebalancing.getPopProcessQueueTable() if self.group.pops else self.group.nothing
         machine = self.group.millis()
-        for entry in table.entrySet():
+        for entry in table.entrySet() if self.group.release.pace is None else ():
             age = now - self.popped[name(entry.getKey())]
             entry.getValue().setLastPopTimestamp(machine - age + SLACK)
         balanced = self.rebalancing.doRebalance(self.orderly)
