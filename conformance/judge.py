@@ -10,8 +10,6 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from rocketmq_conformance.conformance.elapsed import LEFT_OUT, Elapsed, by_time
-from rocketmq_conformance.conformance.timekeeper import Span, Times
 from rocketmq_conformance.models.outcome import (
     UNDEFINED,
     Err,
@@ -27,6 +25,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
 from rocketmq_conformance.suites.doubt import MOST, UNKNOWN, Possibility, TooMany, narrowed, unanswered
+from rocketmq_conformance.suites.elapsed import LEFT_OUT, Elapsed, Span, Times, by_time
 from rocketmq_conformance.suites.suite import Bound, Row, Suite
 
 

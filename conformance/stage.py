@@ -13,13 +13,13 @@ from types import FrameType
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case
-from rocketmq_conformance.conformance.elapsed import TICK
 from rocketmq_conformance.conformance.messages import Ear, Overheard, world_did
 from rocketmq_conformance.conformance.remoting.server import ScriptedServer
 from rocketmq_conformance.conformance.timekeeper import Timekeeper
 from rocketmq_conformance.conformance.world import FAULTS, World
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.elapsed import TICK
 from rocketmq_conformance.suites.operation import Form, Side
 from rocketmq_conformance.suites.suite import Row, Suite
 

@@ -3,8 +3,8 @@
 Time is counted in ms of the plan. An implementation of pace 100 has timers that are a hundred times faster than
 standard, so that 20 s of the plan are 200 ms on the wall. What counts as the time of a step is what was measured, not
 what the plan says: between two steps some time passes that is in no plan. Nobody can measure when, between its
-beginning and its end, a step looked at its clock. So each step has a *span*, and the judge (``elapsed``) asks whether
-its answer is the same throughout.
+beginning and its end, a step looked at its clock. So each step has a span, and ``suites.elapsed`` tells whether its
+answer is the same throughout.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from math import ceil
-from typing import NamedTuple, Protocol
+
+from rocketmq_conformance.suites.elapsed import Ready, Span
 
 #: Seconds on the wall by which two clocks may differ that count in whole ms.
 GRAIN = 0.001
@@ -22,28 +23,6 @@ GRACE = 0.003
 MARGIN = 0.01
 #: How often a step is put off at most.
 _PUT_OFF = 50
-
-#: Is the answer of the next step the same from one time to another?
-Ready = Callable[[int, int], bool]
-
-
-class Span(NamedTuple):
-    """When a step looked at its clock, at the earliest and at the latest, in ms of the plan."""
-
-    begun: int
-    ended: int
-
-
-class Times(Protocol):
-    """Who knows when the steps of a case took place."""
-
-    def expect(self, ready: Ready) -> None:
-        """Say whether the next step may begin."""
-        ...
-
-    def span(self) -> Span:
-        """When the last step took place."""
-        ...
 
 
 class Timekeeper:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocketmq_conformance.conformance.adapter import REAL, Case, Hello
-from rocketmq_conformance.conformance.elapsed import TICK
 from rocketmq_conformance.conformance.java import jvm
 from rocketmq_conformance.conformance.java.release import java_release
 from rocketmq_conformance.conformance.paced import PacedClock
 from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites.elapsed import TICK
 from rocketmq_conformance.suites.operation import Operation
 from rocketmq_conformance.suites.suite import Suite
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello
-from rocketmq_conformance.conformance.elapsed import TICK
 from rocketmq_conformance.conformance.paced import PacedClock
 from rocketmq_conformance.conformance.port.allocation import Allocator
 from rocketmq_conformance.conformance.port.assigned import AssignedRebalancer
@@ -22,6 +21,7 @@ from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
 from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import Calls, Sockets, Transport
 from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
+from rocketmq_conformance.suites.elapsed import TICK
 from rocketmq_conformance.suites.operation import Operation
 from rocketmq_conformance.suites.suite import Suite
 

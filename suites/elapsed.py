@@ -1,7 +1,7 @@
 """Judging by measured time: what the model says of an implementation with a real clock.
 
 On a virtual clock an age is what the plan says. On a real one nobody knows it exactly: a step looks at its clock
-somewhere in its span (``timekeeper``), and so did the step that the age is counted from. The model is therefore played
+somewhere in its *span*, and so did the step that the age is counted from. The model is therefore played
 twice side by side. The *old* one takes every step at the beginning of its span and the *young* one at its end; when
 both are asked about a later step, the old one at the end of its span and the young one at its beginning, every age
 lies between theirs. A rule compares an age with a bound (120 s without a pull, 30 s without a lock, …), so that, when
@@ -17,9 +17,9 @@ A model is asked what time does by its operation ``tick``, before every step.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
-from rocketmq_conformance.conformance.timekeeper import Span
 from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.suites.suite import Bound, Row, Suite
@@ -28,6 +28,28 @@ from rocketmq_conformance.suites.suite import Bound, Row, Suite
 TICK = "tick"
 #: What is told of a step whose answer depends on more than can be measured.
 LEFT_OUT = "within what cannot be measured of a real clock its answer changes: the rest of such a case is left out"
+
+#: Is the answer of the next step the same from one time to another?
+Ready = Callable[[int, int], bool]
+
+
+class Span(NamedTuple):
+    """When a step looked at its clock, at the earliest and at the latest, in ms of the plan."""
+
+    begun: int
+    ended: int
+
+
+class Times(Protocol):
+    """Who knows when the steps of a case took place."""
+
+    def expect(self, ready: Ready) -> None:
+        """Say whether the next step may begin."""
+        ...
+
+    def span(self) -> Span:
+        """When the last step took place."""
+        ...
 
 
 class Told(NamedTuple):
