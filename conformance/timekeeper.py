@@ -21,6 +21,8 @@ GRAIN = 0.001
 GRACE = 0.003
 #: Seconds on the wall that a step is expected to take at most. One whose answer changes within them begins after them.
 MARGIN = 0.01
+#: Seconds on the wall by which a timer may be late: a thread has to wake up first.
+LATE = 0.01
 #: How often a step is put off at most.
 _PUT_OFF = 50
 
@@ -62,19 +64,19 @@ class Timekeeper:
     def begin(self) -> int:
         """A step begins, as soon as its answer does not change while it is played; when, in ms of the plan."""
         ready, self._ready = self._ready, None
-        margin = self._ms(MARGIN)
+        late, margin = self._ms(LATE), self._ms(MARGIN)
         for _ in range(_PUT_OFF if ready else 0):
             now = self.now()
-            if ready is None or ready(now, now + margin):
+            if ready is None or ready(now - late, now + margin):
                 break
             time.sleep(MARGIN)
         begun = max(self.now(), self._span.begun)
-        self._span = Span(begun, begun)
+        self._span = Span(begun, begun, late)
         return begun
 
     def end(self) -> None:
         """The step has ended."""
-        self._span = Span(self._span.begun, self.now() + self._ms(GRAIN))
+        self._span = self._span._replace(ended=self.now() + self._ms(GRAIN))
 
     def span(self) -> Span:
         """When the last step took place."""

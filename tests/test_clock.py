@@ -123,7 +123,7 @@ def test_a_real_clock_is_waited_for_as_long_as_its_pace_says() -> None:
     assert adapter.told == 1
     assert stage.world.now >= 20_000
     assert stage.times is not None
-    begun, ended = stage.times.span()
+    begun, ended, _ = stage.times.span()
     assert begun == stage.world.now
     assert ended > begun
 
@@ -255,6 +255,20 @@ def test_a_plan_file_is_replayed_on_both_clocks(tmp_path: Path) -> None:
         assert ("its clock is real" in done.stdout) is (address != "port")
 
 
+def test_timers_that_are_threads_need_not_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "examples"))
+    suite = SUITES["consume-orderly"]
+    stage = staged(open_address("python:timer_threads:make?pace=100"), suite)
+    player, drawn = Player(stage, Judge(suite, Profile())), sampler(suite, Profile())
+    woken = 0
+    for number in range(3):
+        found = player.one(number, drawn.case(2, number, 30))
+        assert found.verdict == CONFORMS, found.reason
+        assert found.judged is not None
+        woken += sum(step.why.kind == "another run" for step in found.judged.steps)
+    assert woken
+
+
 def test_a_busy_implementation_is_not_misjudged() -> None:
     """It takes 4 s of standard time over every operation, more than any margin."""
     stage = staged(Timed(REAL, pace=PACE, lag=0.016))
@@ -301,12 +315,14 @@ ROUND = row("rebalance", 2, "answer", "answer", "answer")
         (Span(119_000, 120_010), False),
         (Span(120_005, 120_010), False),  # the first round may have looked at its clock 10 ms late
         (Span(120_011, 120_500), True),
+        (Span(120_030, 120_500, late=15), True),
+        (Span(120_030, 120_500, late=25), False),
     ],
 )
 def test_an_age_is_known_as_well_as_both_ends_of_it(span: Span, definite: bool) -> None:
     judged = elapsed()
     assert judged.step(ROUND, Span(0, 10)) is not None
-    assert judged.definite(ROUND, *span) is definite
+    assert judged.definite(ROUND, span.begun - span.late, span.ended) is definite
     told = judged.step(ROUND, span)
     assert (told is not None) is definite
     if told is not None:
@@ -368,7 +384,8 @@ def test_a_step_is_put_off_while_its_answer_is_about_to_change() -> None:
     times.expect(ready)
     begun = times.begin()
     assert len(asked) == 3
-    assert all(until - now == timekeepers.MARGIN * 100_000 for now, until in asked)
+    between = (timekeepers.LATE + timekeepers.MARGIN) * 100_000
+    assert all(until - now == between for now, until in asked)
     assert begun >= 2 * timekeepers.MARGIN * 100_000
     times.begin()
     assert len(asked) == 3  # it is said of one step
@@ -420,6 +437,11 @@ def test_a_virtual_clock_has_no_pace() -> None:
         ("port?clock=real&pace=fast", "'fast' is no pace; write a number above 0, up to 1,000, such as pace=100."),
         ("port?clock=real&pace=nan", "'nan' is no pace; write a number above 0, up to 1,000, such as pace=100."),
         ("port?clock=real&speed=3", "port has no option 'speed'; it knows via=call or via=tcp, clock=real and pace=N."),
+        (
+            "java-client:5.5.0?clock=real&pace=300",
+            "At the pace 300 the timers of the Java client are no whole ms: write one that divides 10000, such as "
+            "pace=100.",
+        ),
         (
             "java-client:5.5.0?clock=real&via=tcp",
             "A java-client with a real clock is stepped by hand, without sockets: leave via=tcp away.",
