@@ -113,10 +113,11 @@ class Stage:
         if form.lasts and form.lasts(*row[1]):
             return Unsupported("its clock is real, and time cannot be made to pass within an operation")
         millis = row[1][0] if form.name == TICK else 0
-        seconds = times.seconds(millis)
-        if seconds > self.max_wait:
+        if times.seconds(millis) > self.max_wait:
+            longest = times.seconds(max(millis, *(form.domains[0][1].rows() or ())))
             return Unsupported(
-                f"its clock is real, and {seconds:g} s are too long to wait: allow them with --max-wait {seconds:g}"
+                f"its clock is real, and ticks of up to {longest:g} s are more than is waited for: --max-wait "
+                f"{longest:g} allows them all"
             )
         if millis:
             times.wait(millis, self.beat)

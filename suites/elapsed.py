@@ -85,7 +85,8 @@ class Elapsed:
         """Play a step: the old model's state before and after it, the expected answer and why; None when it is not
         definite, and the models stay as they are."""
         old, young = self._old_at(row, span.begun), self._young_at(row, span.ended)
-        if not (self.definite(row, span.begun - span.late, span.ended) and old.like(young) and old.like(self._old_at(row, span.ended))):
+        same = old.like(young) and old.like(self._old_at(row, span.ended))
+        if not (same and self.definite(row, span.begun - span.late, span.ended)):
             return None
         before, self._old, self._young, self._span = self._old, old.state, young.state, span
         return before, old.state, old.expected, old.why

@@ -97,6 +97,12 @@ def played(address: str, suite: Suite, rows: list[Row]) -> Played:
         stage.close()
 
 
+def kit(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the kit as a child."""
+    command = [sys.executable, "-m", "rocketmq_conformance", *args]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+
+
 # --- what passes, and for whom ------------------------------------------------------------------------------------
 
 
@@ -133,9 +139,10 @@ def test_what_takes_too_long_is_left_out_unless_the_user_allows_it(pace: float, 
     stage = staged(Timed(REAL, pace=pace), max_wait=max_wait)
     refused = tick(stage, 20_000)
     assert isinstance(refused, Unsupported)
-    seconds = 20 / pace
+    longest = 130 / pace
     assert refused.reason == (
-        f"its clock is real, and {seconds:g} s are too long to wait: allow them with --max-wait {seconds:g}"
+        f"its clock is real, and ticks of up to {longest:g} s are more than is waited for: --max-wait {longest:g} "
+        "allows them all"
     )
     assert stage.world.now < 20_000
 
@@ -243,16 +250,19 @@ def test_a_plan_file_is_replayed_on_both_clocks(tmp_path: Path) -> None:
     file = tmp_path / "rebalance-orderly.plan.jsonl"
     plan.write(file, SUITE, Profile(), 3, [(0, sampler(SUITE, Profile()).case(3, 0, 20))])
     for address in ("port", f"port?clock=real&pace={PACE}"):
-        done = subprocess.run(
-            [sys.executable, "-m", "rocketmq_conformance", "replay", str(file), address],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        done = kit("replay", str(file), address, cwd=tmp_path)
         assert done.returncode == 0, done.stdout
         assert ("its clock is real" in done.stdout) is (address != "port")
+
+
+def test_a_run_says_which_ticks_it_left_out_and_how_to_play_them(tmp_path: Path) -> None:
+    words = ["run", "port?clock=real&pace=2", "-k", "rebalance-orderly", "--cases", "1", "--steps", "40", "--no-corpus"]
+    done = kit(*words, "--seed", "4", "--max-wait", "0.5", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    said = " ".join(done.stdout.split())
+    assert "unsupported: tick: its clock is real, and ticks of up to 65 s are more than is waited for" in said
+    assert "--max-wait 65 allows them all" in said
+    assert "no more than 0.5 s are waited at once (--max-wait)" in said
 
 
 def test_timers_that_are_threads_need_not_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
