@@ -30,6 +30,8 @@ class CannotRunError(Exception):
 
 #: What clocks implementations have.
 VIRTUAL, REAL = "virtual", "real"
+#: The fastest pace of a real clock: beyond it a second of a plan is less than what can be measured.
+FASTEST = 1000
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,9 @@ class Hello:
     #: VIRTUAL: its timers go by the ``tick`` operations of the plan, which take no time; REAL: they cannot be made to,
     #: and a plan's time is waited for, as far as that is short.
     clock: str = VIRTUAL
+    #: How many times faster than standard the timers of a real clock are set: at a pace of 100 the 20 s between two
+    #: rebalances are 200 ms.
+    pace: float = 1
 
     def refuses(self, suite: Suite) -> str:
         """Why the suite cannot be played, or ""."""

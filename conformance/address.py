@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import parse_qsl
 
-from rocketmq_conformance.conformance.adapter import Adapter, CannotRunError
+from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, Adapter, CannotRunError
 
 FORMS = (
-    "port[?via=tcp]",
+    "port[?via=tcp][&clock=real&pace=N]",
     "mutant:NAME",
     "python:package.module:factory",
     "java-client:VERSION[?via=tcp]",
+    "java-client:VERSION?clock=real[&pace=N]",
     "broker:VERSION[?via=jars]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
@@ -48,7 +49,8 @@ def _port(name: str, options: dict[str, str]) -> Adapter:
 
     if name:
         raise AddressError(f"The address `port` takes no name, but {name!r} was given.")
-    return cast(Adapter, Port(via=_via(options, "port", ("call", "tcp"))))
+    pace = _pace(options, "port")
+    return cast(Adapter, Port(via=_via(options, "port", ("call", "tcp"), timed=True), pace=pace))
 
 
 def _mutant(name: str, options: dict[str, str]) -> Adapter:
@@ -60,7 +62,8 @@ def _mutant(name: str, options: dict[str, str]) -> Adapter:
     mutant = MUTANTS[name]
     if of_broker(mutant) and options:
         raise AddressError(f"The mutant {name} is a broker and takes no options.")
-    return open_mutant(mutant, Profile(), _via(options, "mutant", ("call", "tcp")))
+    pace = _pace(options, "mutant")
+    return open_mutant(mutant, Profile(), _via(options, "mutant", ("call", "tcp"), timed=True), pace)
 
 
 def _python(name: str, options: dict[str, str]) -> Adapter:
@@ -97,7 +100,11 @@ def _java(name: str, options: dict[str, str]) -> Adapter:
 
     if not name:
         raise AddressError("Name a release of the Java client, such as java-client:5.5.0.")
-    return cast(Adapter, JavaClient(name, via=_via(options, "java-client", ("call", "tcp"))))
+    pace = _pace(options, "java-client")
+    via = _via(options, "java-client", ("call", "tcp"), timed=True)
+    if pace is not None and via == "tcp":
+        raise AddressError("A java-client with a real clock is stepped by hand, without sockets: leave via=tcp away.")
+    return cast(Adapter, JavaClient(name, via=via, pace=pace))
 
 
 def _broker(name: str, options: dict[str, str]) -> Adapter:
@@ -112,14 +119,36 @@ def _embedded(name: str, options: dict[str, str]) -> Adapter:
     return open_embedded(options)
 
 
-def _via(options: dict[str, str], kind: str, allowed: tuple[str, ...]) -> str:
-    unknown = set(options) - {"via"}
+def _via(options: dict[str, str], kind: str, allowed: tuple[str, ...], *, timed: bool = False) -> str:
+    unknown = set(options) - {"via", "clock", "pace"} if timed else set(options) - {"via"}
     if unknown:
-        raise AddressError(f"{kind} has no option {sorted(unknown)[0]!r}; it knows via={' or via='.join(allowed)}.")
+        more = ", clock=real and pace=N" if timed else ""
+        raise AddressError(
+            f"{kind} has no option {sorted(unknown)[0]!r}; it knows via={' or via='.join(allowed)}{more}."
+        )
     via = options.get("via", allowed[0])
     if via not in allowed:
         raise AddressError(f"{kind} cannot be reached via {via!r}; write via={' or via='.join(allowed)}.")
     return via
+
+
+def _pace(options: dict[str, str], kind: str) -> float | None:
+    """How fast the clock is, when it is real; None when it is virtual."""
+    clock = options.get("clock", VIRTUAL)
+    if clock not in (VIRTUAL, REAL):
+        raise AddressError(f"{kind} has no clock {clock!r}; write clock={VIRTUAL} or clock={REAL}.")
+    if clock == VIRTUAL:
+        if "pace" in options:
+            raise AddressError(f"A virtual clock has no pace; write clock={REAL}&pace={options['pace']}.")
+        return None
+    text = options.get("pace", "1")
+    try:
+        pace = float(text)
+    except ValueError:
+        pace = 0
+    if not 0 < pace <= FASTEST:
+        raise AddressError(f"{text!r} is no pace; write a number above 0, up to {FASTEST:,}, such as pace=100.")
+    return pace
 
 
 _KINDS: dict[str, Callable[[str, dict[str, str]], Adapter]] = {

@@ -58,6 +58,8 @@ def cli() -> None:
       broker:VERSION                 a real broker, started from jars
       broker:HOST:PORT               a broker that is already running
       mutant:NAME                    the port, or a broker, with one deliberate fault
+
+    With ?clock=real&pace=N behind it a port, a mutant of one or a java-client has a real clock, N times faster.
     """
 
 

@@ -16,7 +16,7 @@ import click
 from rocketmq_conformance.conformance import corpus
 from rocketmq_conformance.conformance import plan as plans
 from rocketmq_conformance.conformance.ending import CouldNot
-from rocketmq_conformance.conformance.stage import PATIENCE
+from rocketmq_conformance.conformance.stage import LONGEST_WAIT, PATIENCE
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rule import Rule
@@ -65,6 +65,13 @@ like_option = click.option("--like", metavar="RELEASE", help="Judge a port as th
 patience_option = click.option(
     "--patience", type=click.FloatRange(0.1, 86_400), default=PATIENCE, show_default=True, help="Seconds per operation."
 )
+max_wait_option = click.option(
+    "--max-wait",
+    type=click.FloatRange(0, 86_400),
+    default=LONGEST_WAIT,
+    show_default=True,
+    help="Longest tick that is waited for, in seconds, when the clock of what is judged is real.",
+)
 
 
 @dataclass(frozen=True)
@@ -77,21 +84,29 @@ class Judging:
     overrides: dict[str, str]
     #: Seconds per operation.
     patience: float
+    #: Seconds that are waited at once for an implementation with a real clock.
+    max_wait: float
 
 
 def judging_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command --format, --with, --like and --patience; it gets them as one argument, ``judging``.
+    """Give a command --format, --with, --like, --patience and --max-wait; it gets them as one argument, ``judging``.
 
     To be the last decorator, so that these options stand last in the command's help.
     """
 
     @wraps(command)
     def with_judging(
-        *args: Any, form: str, releases: dict[str, str], like: str | None, patience: float, **others: Any
+        *args: Any,
+        form: str,
+        releases: dict[str, str],
+        like: str | None,
+        patience: float,
+        max_wait: float,
+        **others: Any,
     ) -> None:
-        command(*args, judging=Judging(form, overrides(releases, like), patience), **others)
+        command(*args, judging=Judging(form, overrides(releases, like), patience, max_wait), **others)
 
-    for option in (patience_option, like_option, releases_option, format_option):
+    for option in (max_wait_option, patience_option, like_option, releases_option, format_option):
         with_judging = option(with_judging)
     return with_judging
 

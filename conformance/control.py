@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.judge import Judge, Step, wrong
 from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.conformance.timekeeper import Recorded
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Undefined, Unsupported, outcome_of, result_of
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.doubt import UNKNOWN
@@ -28,7 +29,7 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
         return outcome
 
     stage.begin(judge.suite, 0)
-    judged = judge.judge(rows, do, count=False)
+    judged = judge.judge(rows, do, count=False, times=stage.times)
     if judged.verdict == DIVERGES:
         return False  # what answers otherwise the second time is not believed
     steps = judged.steps
@@ -38,7 +39,8 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
     doubt = any(step.why is UNKNOWN for step in steps[:at])  # a likely answer could be so in another possibility
     planted = NOBODYS if doubt else outcome_of(wrong(result_of(said[at])))
     answers = iter([*said[:at], planted])
-    judged = judge.judge(judged.rows[: at + 1], lambda row: next(answers), count=False)
+    times = Recorded(judged.spans) if stage.times else None
+    judged = judge.judge(judged.rows[: at + 1], lambda row: next(answers), count=False, times=times)
     return judged.verdict == DIVERGES and len(judged.steps) == at + 1
 
 

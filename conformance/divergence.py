@@ -69,7 +69,7 @@ def listen(stage: Stage, judge: Judge, shrunk: Shrunk, number: int) -> tuple[Shr
 
         stage.begin(suite, number)
         ear.take()
-        again = judge.judge(rows, do, count=False)
+        again = judge.judge(rows, do, count=False, times=stage.times)
     marks = [fingerprint(suite, judged.steps[-1]) if judged.steps else "" for judged in (shrunk.judged, again)]
     if again.verdict != DIVERGES or again.rows != rows or len(messages) != len(rows) or marks[0] != marks[1]:
         return shrunk, []

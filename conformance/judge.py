@@ -6,6 +6,7 @@ import marshal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
 from rocketmq_conformance.suites.doubt import MOST, UNKNOWN, Possibility, TooMany, narrowed, unanswered
+from rocketmq_conformance.suites.elapsed import LEFT_OUT, Elapsed, Span, Times, by_time
 from rocketmq_conformance.suites.suite import Bound, Row, Suite
 
 
@@ -50,6 +52,10 @@ class Judged:
     reason: str = ""
     #: Operations answered Unsupported, with the reason.
     unsupported: dict[str, str] = field(default_factory=dict)
+    #: When each step took place, where time is measured.
+    spans: list[Span] = field(default_factory=list)
+    #: Was the rest left out, because no answer could be told from the time that was measured?
+    cut: bool = False
 
     @property
     def rows(self) -> list[Row]:
@@ -107,16 +113,24 @@ class Judge:
         self._guarded = any(self._guards)
         self._stepwise = self._guarded or any(self._observes)
 
-    def judge(self, rows: Sequence[Row], do: Callable[[Row], Outcome], *, count: bool = True) -> Judged:
-        """Play ``rows`` one by one with ``do``, until the first divergence or an outcome that decides nothing."""
+    def judge(
+        self, rows: Sequence[Row], do: Callable[[Row], Outcome], *, count: bool = True, times: Times | None = None
+    ) -> Judged:
+        """Play ``rows`` one by one with ``do``, until the first divergence or an outcome that decides nothing.
+
+        ``times`` tells when steps took place, if that is measured and not what the plan says.
+        """
         judged = Judged(CONFORMS)
         state = self.bound.initial
+        elapsed = Elapsed(self.suite, self.bound) if times and by_time(self.suite) else None
         #: While there is more than one, ``state`` is not looked at.
         possible: list[Possibility] = []
         for row in rows:
             guard = self._guards[row[0]]
             if guard and not all(guard(one.state) for one in possible or [Possibility(state)]):
                 continue
+            if times and elapsed:
+                times.expect(partial(elapsed.definite, row))
             outcome = do(row)
             if isinstance(outcome, Unsupported):
                 judged.unsupported[self.suite.operations[row[0]].form.name] = outcome.reason
@@ -143,7 +157,16 @@ class Judge:
                 continue
             handler = self.bound.handlers[row[0]]
             before = state
-            if self._observes[row[0]]:
+            if times and elapsed:
+                span = times.span()
+                told = elapsed.step(row, span)
+                if told is None:
+                    judged.unsupported[self.suite.operations[row[0]].form.name] = LEFT_OUT
+                    judged.cut = True
+                    break
+                before, state, expected, why = told
+                judged.spans.append(span)
+            elif self._observes[row[0]]:
                 state, expected, why = handler(state, observed, *row[1])
             else:
                 state, expected, why = handler(state, *row[1])

@@ -11,10 +11,10 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.address import AddressError, open_address
 from rocketmq_conformance.conformance.command_options import Judging, writable_folder
 from rocketmq_conformance.conformance.ending import CouldNot, finish, reported
-from rocketmq_conformance.conformance.hello import hello_of, profile_of
+from rocketmq_conformance.conformance.hello import clock_notes, hello_of, profile_of
 from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.runner import Runner
-from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.conformance.stage import LONGEST_WAIT, Stage
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import html, jsonl, junit
 from rocketmq_conformance.reports.console import ConsoleReport
@@ -37,13 +37,16 @@ def judge(
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
     that those which the implementation does not offer are told instead of left out.
     """
-    stage = _open(options.address, judging.patience)
+    stage = _open(options.address, judging)
     said = tuple(word for item in judging.overrides.items() for word in ("--with", "=".join(item)))
+    if judging.max_wait != LONGEST_WAIT:
+        said += ("--max-wait", f"{judging.max_wait:g}")
     options = replace(options, judged_as=said)
     try:
         hello = hello_of(stage)
         profile = profile_of(hello, judging.overrides)
         stage.use(profile)
+        options = replace(options, notes=(*options.notes, *clock_notes(hello, judging.max_wait)))
         if planned is not None and planned != profile:
             note = f"the plan was written for {planned}; it is judged by {profile}"
             options = replace(options, notes=(*options.notes, note))
@@ -61,9 +64,9 @@ def judge(
     finish(code)
 
 
-def _open(address: str, patience: float) -> Stage:
+def _open(address: str, judging: Judging) -> Stage:
     try:
-        return Stage(open_address(address), Profile(), patience)
+        return Stage(open_address(address), Profile(), judging.patience, judging.max_wait)
     except AddressError as error:
         raise click.UsageError(str(error)) from error
     except CannotRunError as error:

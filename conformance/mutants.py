@@ -24,12 +24,13 @@ def of_broker(mutant: Mutant) -> bool:
     return mutant.parts.keys() <= of_brokers.SUITES.keys()
 
 
-def open_mutant(mutant: Mutant, profile: Profile, via: str = "call") -> Adapter:
-    """The adapter of a mutant; ``via`` is how a port is called, and ``profile`` whose broker a broker is like."""
+def open_mutant(mutant: Mutant, profile: Profile, via: str = "call", pace: float | None = None) -> Adapter:
+    """The adapter of a mutant; ``via`` is how a port is called, ``pace`` how fast its clock is when it is real, and
+    ``profile`` whose broker a broker is like."""
     if of_broker(mutant):
         strict = bool(of_brokers.STRICT & mutant.parts.keys())
         return cast(Adapter, BrokerAdapter(Embedded(profile, mutant.parts, strict=strict)))
-    return cast(Adapter, Port(mutant.parts, via=via, name=f"mutant {mutant.name}"))
+    return cast(Adapter, Port(mutant.parts, via=via, name=f"mutant {mutant.name}", pace=pace))
 
 
 def suites_of(mutant: Mutant) -> list[Suite]:

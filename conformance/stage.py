@@ -6,7 +6,6 @@ import shutil
 import signal
 import tempfile
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,30 +14,35 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rocketmq_conformance.conformance.adapter import REAL, VIRTUAL, Adapter, AdapterError, CannotRunError, Case
+from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case
 from rocketmq_conformance.conformance.messages import Ear, Overheard, world_did
 from rocketmq_conformance.conformance.remoting.server import ScriptedServer
+from rocketmq_conformance.conformance.timekeeper import Timekeeper
 from rocketmq_conformance.conformance.world import FAULTS, World
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.elapsed import TICK
 from rocketmq_conformance.suites.operation import Form, Side
 from rocketmq_conformance.suites.suite import Row, Suite
 
 #: Seconds that one operation may take before the adapter counts as hanging.
 PATIENCE = 60.0
-#: Ms that are waited for when an implementation has a real clock.
-LONGEST_WAIT = 2_000
+#: Seconds that are waited for at once when an implementation has a real clock.
+LONGEST_WAIT = 2.0
 
 
 class Stage:
     """Plays operations on an adapter; the world's own operations on the world."""
 
-    def __init__(self, adapter: Adapter, profile: Profile, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, adapter: Adapter, profile: Profile, patience: float = PATIENCE, max_wait: float = LONGEST_WAIT
+    ) -> None:
         self.adapter = adapter
         self.profile = profile
         self.patience = patience
-        #: What the adapter says of its clock.
-        self.clock = VIRTUAL
+        self.max_wait = max_wait
+        #: Measures time for an adapter whose clock is real; None when it is virtual.
+        self.times: Timekeeper | None = None
         self.world = World(profile)
         #: Called whenever the adapter is about to be asked: a sign of life for whoever watches.
         self.beat: Callable[[], None] = _nothing
@@ -59,6 +63,10 @@ class Stage:
         self._offers.clear()
         self.world = World(profile.judged())
 
+    def keep_time(self, pace: float) -> None:
+        """The adapter's clock is real, and so many times faster than standard."""
+        self.times = Timekeeper(pace)
+
     def begin(self, suite: Suite, number: int) -> None:
         """Begin a case."""
         self.world.begin()
@@ -66,9 +74,16 @@ class Stage:
         case = Case(suite, number, self.profile, self._name_server, exchange, self._empty_folder(suite))
         with self.guarded(f"beginning a case of {suite.name}"):
             self.adapter.reset(case)
+        if self.times:
+            self.times.begin_case()
 
     def do(self, suite: Suite, row: Row) -> Outcome:
         """Do one operation, with its faults armed; AdapterError when the adapter does not answer an outcome."""
+        if self.times:
+            return self._do_in_time(suite, row, self.times)
+        return self._do(suite, row)
+
+    def _do(self, suite: Suite, row: Row) -> Outcome:
         form = suite.operations[row[0]].form
         if form.side is Side.WORLD:
             getattr(self.world, form.name)(*row[1])
@@ -80,12 +95,10 @@ class Stage:
         operation = suite.operation(row)
         for fault in FAULTS:
             setattr(self.world, fault, getattr(operation, fault, "answer"))
-        millis = getattr(operation, "millis", 0)
-        if millis and self.clock == REAL:
-            return self._wait(millis)
         with self.guarded(str(operation)):
             outcome = self.adapter.apply(operation)
-        if millis and isinstance(outcome, Ok):
+        millis = getattr(operation, "millis", 0)
+        if millis and isinstance(outcome, Ok) and not self.times:
             self.world.pass_time(millis)
         if not isinstance(outcome, (Ok, Err, Unsupported)):
             raise AdapterError(
@@ -93,13 +106,27 @@ class Stage:
             )
         return self._with_effect(form, outcome)
 
-    def _wait(self, millis: int) -> Outcome:
-        """Time passes by itself for whoever has a real clock, unless that takes too long."""
-        if millis > LONGEST_WAIT:
-            return Unsupported(f"its clock is real, and {millis / 1000:g} s are too long to wait")
-        time.sleep(millis / 1000)
-        self.world.pass_time(millis)
-        return Ok()
+    def _do_in_time(self, suite: Suite, row: Row, times: Timekeeper) -> Outcome:
+        """Do one operation of whoever has a real clock: time passes by itself, unless that takes too long.
+
+        The world's clock stands still while an operation is played, so that everybody knows what it says.
+        """
+        form = suite.operations[row[0]].form
+        if form.lasts and form.lasts(*row[1]):
+            return Unsupported("its clock is real, and time cannot be made to pass within an operation")
+        millis = row[1][0] if form.name == TICK else 0
+        if times.seconds(millis) > self.max_wait:
+            longest = times.seconds(max(millis, *(form.domains[0][1].rows() or ())))
+            return Unsupported(
+                f"its clock is real, and ticks of up to {longest:g} s are more than is waited for: --max-wait "
+                f"{longest:g} allows them all"
+            )
+        if millis:
+            times.wait(millis, self.beat)
+        self.world.now = times.begin()
+        outcome = self._do(suite, row)
+        times.end()
+        return outcome
 
     @contextmanager
     def listening(self) -> Iterator[Ear]:
@@ -123,7 +150,7 @@ class Stage:
 
     def calls(self, suite: Suite) -> list[Callable[..., Result]] | None:
         """Plain callables for every operation of a suite, if the adapter offers them; faults and effects included."""
-        if self.clock == REAL:
+        if self.times:
             return None
         offer = getattr(self.adapter, "calls", None)
         offered = offer(suite) if offer else None

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.messages import Message
 from rocketmq_conformance.conformance.options import Options
 from rocketmq_conformance.conformance.player import BROKEN, Numbered, Played, Player
-from rocketmq_conformance.conformance.shrink import Shrunk, shrink
+from rocketmq_conformance.conformance.shrink import BUDGET, Shrunk, shrink
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.conformance.verdict import together
 from rocketmq_conformance.models.profile import Profile
@@ -24,6 +24,8 @@ from rocketmq_conformance.suites.suite import Suite
 
 #: Cases in a row that cannot be run before a suite is given up.
 GIVE_UP = 3
+#: Executions that shrinking may take when each takes its time.
+IN_TIME = 40
 #: Seconds between two progress events.
 PROGRESS = 0.25
 
@@ -171,7 +173,8 @@ class SuiteRun:
         messages: list[list[Message]] = []
         if mark is None:
             try:
-                shrunk = shrink(self.judge, lambda rows: player.execute(rows, number, count=False), judged)
+                budget = IN_TIME if self.stage.times else BUDGET
+                shrunk = shrink(self.judge, lambda rows: player.execute(rows, number, count=False), judged, budget)
                 shrunk, messages = listen(self.stage, self.judge, shrunk, number)
             except BROKEN:
                 pass  # it is told as far as it is known

@@ -7,14 +7,16 @@ the model. ``play`` is how the implementation does one row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from hypothesis import Phase, example, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, result_of
+from rocketmq_conformance.models.outcome import Err, Expected, Outcome, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.doubt import Possibility, narrowed, unanswered
+from rocketmq_conformance.suites.doubt import Answered, Possibility, allowing, left, narrowed, unanswered
+from rocketmq_conformance.suites.elapsed import Elapsed, Span, Times, by_time
 from rocketmq_conformance.suites.operation import Form, Guard
 from rocketmq_conformance.suites.suite import Row, Suite
 
@@ -26,6 +28,8 @@ class Playground(Protocol):
     """Where a machine plays: begins cases and does rows."""
 
     profile: Profile
+    #: Who knows when steps took place, where that is measured.
+    times: Times | None
 
     def begin(self, suite: Suite, number: int) -> None:
         """Begin a case."""
@@ -68,10 +72,18 @@ def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]
         def __init__(self) -> None:
             super().__init__()
             self.possible = [Possibility(bound.initial)]
+            #: The model by measured time; None when time is what the plan says.
+            self.elapsed = Elapsed(suite, bound) if playground.times and by_time(suite) else None
+            #: Was the rest left out, because no answer could be told from the time that was measured?
+            self.cut = False
             playground.begin(suite, 0)
 
         def step(self, position: int, args: tuple[Any, ...]) -> None:
+            if self.cut:
+                return
             form = suite.operations[position].form
+            if self.elapsed and playground.times:
+                playground.times.expect(partial(self.elapsed.definite, (position, args)))
             outcome = playground.do(suite, (position, args))
             if isinstance(outcome, Unsupported):
                 return
@@ -80,11 +92,26 @@ def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]
                     self.possible = unanswered(bound, self.possible, (position, args))
                 return
             observed = result_of(outcome)
-            said, self.possible = narrowed(bound, self.possible, (position, args), observed, observes=form.observes)
+            if self.elapsed and playground.times:
+                said, self.possible = self.in_time(self.elapsed, playground.times.span(), (position, args), observed)
+            else:
+                said, self.possible = narrowed(bound, self.possible, (position, args), observed, observes=form.observes)
             assert self.possible, (
                 f"{suite.operation((position, args))}: expected {' or '.join(repr(one.expected) for one in said)}, "
                 f"observed {observed!r} ({', '.join(said[0].why.rules)}: {said[0].why.kind})"
             )
+
+        def in_time(
+            self, elapsed: Elapsed, span: Span, row: Row, observed: Expected
+        ) -> tuple[list[Answered], list[Possibility]]:
+            """What the model says of a step that took place then, and what is possible after it."""
+            told = elapsed.step(row, span)
+            if told is None:
+                self.cut = True
+                return [], self.possible
+            before, after, expected, why = told
+            said = [Answered(Possibility(before), Possibility(after), expected, why)]
+            return said, left(allowing(said, observed))
 
         def allows(self, guard: Guard) -> bool:
             """May an operation be done, whatever is so?"""

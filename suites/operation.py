@@ -69,6 +69,8 @@ class Form:
     together: Callable[[Choices], tuple[Any, ...]] | None
     #: Simpler argument tuples for ``together``.
     shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None
+    #: Ms of the plan that pass within it, by its arguments; None when none do. Only a virtual clock can do that.
+    lasts: Callable[..., int] | None
 
     def draw(self, choices: Choices) -> tuple[Any, ...]:
         """Arguments, in field order."""
@@ -157,6 +159,7 @@ def operation(
     doubtful: bool = False,
     together: Callable[[Choices], tuple[Any, ...]] | None = None,
     shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None = None,
+    lasts: Callable[..., int] | None = None,
 ) -> Callable[[type[O]], type[O]]:
     """Declare an operation. The class must derive from :class:`Operation`.
 
@@ -180,6 +183,7 @@ def operation(
             doubtful,
             together,
             shrink,
+            lasts,
         )
         made.form = form  # type: ignore[attr-defined]
         return made

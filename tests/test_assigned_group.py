@@ -146,6 +146,20 @@ def test_a_queue_that_is_not_popped_for_too_long_is_begun_anew(ticks: tuple[int,
     assert (play.kind == "pop expired") is expires
 
 
+@pytest.mark.parametrize(("release", "anew"), [("5.1.4", True), ("5.2.0", False)])
+def test_before_5_2_0_a_queue_that_was_never_popped_is_begun_anew_in_every_round(release: str, anew: bool) -> None:
+    play = Play(release)
+    play.assign("T", (), (0,))
+    play.round()
+    for _ in range(2):
+        play.of_group("tick", 20_000)
+        assert bool(play.round()[3]) is anew
+        assert (play.kind == "pop expired") is anew
+    play.do("pop", 0, "T", 0)
+    play.of_group("tick", 20_000)
+    assert play.round()[3] == ()
+
+
 def test_a_queue_without_a_start_is_not_balanced_unless_it_is_popped_too() -> None:
     play = Play()
     play.assign("T", (2,))

@@ -245,6 +245,8 @@ def test_a_plan_with_a_value_that_there_is_none_of(tmp_path: Path) -> None:
         (["run", "--with", "java=-1"], "write the number of a Java release"),
         (["run", "--patience", "0"], "--patience"),
         (["run", "--max-time", "-1"], "--max-time"),
+        (["run", "--max-wait", "-1"], "--max-wait"),
+        (["run", "port?clock=real&pace=0"], "'0' is no pace; write a number above 0, up to 1,000, such as pace=100."),
         (["run", "--seed", "x"], "--seed"),
         (["list", "mutants", "--format", "schema"], "Only operations have a schema"),
         (["replay"], "Missing argument"),

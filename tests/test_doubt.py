@@ -177,6 +177,7 @@ class Cell:
     """Puts of 8 are never answered; ``late`` tells what becomes of them."""
 
     profile = Profile()
+    times = None
 
     def __init__(self, late: Callable[[int], int]) -> None:
         self.late = late

@@ -115,6 +115,7 @@ class Adder:
     """A playground that notes what is played."""
 
     profile = PROFILE
+    times = None
 
     def __init__(self, told: int = 40, refuses: Outcome | None = None) -> None:
         self.told, self.refuses = told, refuses

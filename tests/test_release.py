@@ -65,6 +65,7 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "assigned": (None, "5.0.0-PREVIEW", None),
     "probes": (None, "5.0.0-PREVIEW", "5.3.2"),
     "probes_once": (None, "5.0.0", "5.3.2"),
+    "pops_born": (None, "5.2.0", None),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rocketmq_conformance.conformance import plan
@@ -25,6 +25,7 @@ from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import agrees, outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, MODEL, UNSUPPORTED
+from rocketmq_conformance.suites.elapsed import by_time
 from rocketmq_conformance.suites.registry import SUITES
 from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Suite
@@ -62,6 +63,14 @@ class Implementation:
         return self.players[suite.name]
 
 
+#: Suites whose answers depend on time, which nobody can compare whose time is not the same.
+_BY_TIME = {
+    suite.name: "its clock is real, and what others say at another time is no comparison: give it a campaign of its own"
+    for suite in SUITES.values()
+    if by_time(suite)
+}
+
+
 class Players:
     """Every address of a campaign, ready to play.
 
@@ -86,6 +95,8 @@ class Players:
                 stage = Stage(open_address(shared["shared"] if shared else address), Profile(), spec.patience)
                 stage.beat = beat
                 hello = hello_of(stage)
+                if stage.times and len(spec.addresses) > 1:
+                    hello = replace(hello, unsupported={**_BY_TIME, **hello.unsupported})
                 profile = plan.profile_of(shared["profile"]) if shared else profile_of(hello, spec.releases)
                 stage.use(profile)
                 self._all.append(Implementation(address, position, stage, hello, profile))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketmq_conformance.conformance.adapter import Case, Hello
+from rocketmq_conformance.conformance.adapter import REAL, Case, Hello
 from rocketmq_conformance.conformance.java import jvm
 from rocketmq_conformance.conformance.java.release import java_release
+from rocketmq_conformance.conformance.paced import PacedClock
 from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites.elapsed import TICK
 from rocketmq_conformance.suites.operation import Operation
 from rocketmq_conformance.suites.suite import Suite
 
@@ -35,12 +38,17 @@ _LISTENING = ("consume", "consume-orderly")
 class JavaClient:
     """Drives the classes of one client release."""
 
-    def __init__(self, version: str, via: str = "call") -> None:
-        """ValueError when the version is none; CannotRunError when it cannot be loaded here."""
+    def __init__(self, version: str, via: str = "call", pace: float | None = None) -> None:
+        """ValueError when the version or the pace is none; CannotRunError when it cannot be loaded here.
+
+        With a ``pace`` its clock is the machine's, and its timers are so many times faster than standard.
+        """
         Release.parse(version)
         self.version = version
         self.via = via
-        self.release = java_release(version)
+        self.release = java_release(version, pace)
+        #: By which the adapter does what timers of the client would do.
+        self._clock = None if pace is None else PacedClock(pace)
         self._long_waits = {"silent"} if self.release.release >= _FAILS_FAST else {"silent", "cut"}
         self._allocation: JavaAllocation | None = None
         self._consumer: JavaConsumer | None = None
@@ -67,7 +75,8 @@ class JavaClient:
             for suite in _LISTENING:
                 unsupported[suite] = "consumption is stepped by hand, without sockets: judge it without via=tcp"
         name = "java-client" if self.via == "call" else "java-client via tcp"
-        return Hello(name, self.version, client=self.version, unsupported=unsupported, sides=("pure", "client"))
+        said = Hello(name, self.version, client=self.version, unsupported=unsupported, sides=("pure", "client"))
+        return replace(said, clock=REAL, pace=self._clock.pace) if self._clock else said
 
     def reset(self, case: Case) -> None:
         """Begin a case on the part that plays the suite."""
@@ -90,6 +99,8 @@ class JavaClient:
                 self._calls = self._assigned_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
+        if self._clock:
+            self._clock.begin()
 
     def apply(self, operation: Operation) -> Outcome:
         """Do one operation."""
@@ -99,6 +110,10 @@ class JavaClient:
         call = self._calls.get(operation.form.name)
         if call is None:
             return Unsupported(f"client {self.version} has no {operation.form.name}")
+        if self._clock and TICK in self._calls:
+            passed = self._calls[TICK](self._clock.passed())  # what timers would have done by now is done
+            if operation.form.name == TICK:
+                return outcome_of(passed)
         return outcome_of(call(*operation.args))
 
     def calls(self, suite: Suite) -> Sequence[Callable[..., Result]] | None:

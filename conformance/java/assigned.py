@@ -23,9 +23,10 @@ Popped = tuple[str, int]
 class AssignedConsumer(Consumer):
     """A push consumer whose client does not rebalance."""
 
-    #: Requests to pop by queue, the latest of each, and when it was popped last, in ms of the case's clock.
+    #: Requests to pop by queue, the latest of each, and when it was popped last, in ms of the case's clock; None when
+    #: it was never popped and the class says so.
     pops: dict[Popped, Any]
-    popped: dict[Popped, int]
+    popped: dict[Popped, int | None]
 
     def prepare(self, consumer: Any) -> None:
         """Leave the assignment to the broker."""
@@ -40,15 +41,17 @@ class AssignedConsumer(Consumer):
         assert isinstance(self.group, JavaAssignedGroup)
         table = self.rebalancing.getPopProcessQueueTable() if self.group.pops else self.group.nothing
         machine = self.group.millis()
-        for entry in table.entrySet():
-            age = now - self.popped[name(entry.getKey())]
-            entry.getValue().setLastPopTimestamp(machine - age + SLACK)
+        for entry in table.entrySet() if self.group.release.pace is None else ():
+            popped_at = self.popped[name(entry.getKey())]
+            if popped_at is not None:
+                entry.getValue().setLastPopTimestamp(machine - (now - popped_at) + SLACK)
         balanced = self.rebalancing.doRebalance(self.orderly)
         pulls, pops = [], []
         for request in self.instance.dispatched():
             if hasattr(request, "getPopProcessQueue"):
                 named = name(request.getMessageQueue())
-                self.pops[named], self.popped[named] = request, now
+                born = int(request.getPopProcessQueue().getLastPopTimestamp())  # 0 before 5.2.0: as if in 1970
+                self.pops[named], self.popped[named] = request, now if born else None
                 pops.append((*named, int(request.getInitMode())))
             else:
                 queue = self.group.position(request.getMessageQueue())

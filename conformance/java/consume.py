@@ -5,7 +5,9 @@ threads, so that requests wait until the plan has one of them run, and its timer
 as it always does, from the look at its process queue to the result; the listener does what the plan says.
 
 Beginnings of listeners are told in ms of the case's clock. The classes compare them with the clock of the machine:
-before the timer's turn they become as old as the case says, less half of the smallest step that matters.
+before the timer's turn they become as old as the case says, less half of the smallest step that matters. When the
+client's clock is to be real, they are told in ms of the machine, and become older by the pace: the 15 minutes after
+which the timer acts are whole minutes of a consumer's settings, and cannot be made shorter.
 """
 
 from __future__ import annotations
@@ -282,7 +284,7 @@ class JavaConcurrently(JavaConsumption):
             status, ack, level, meanwhile = self._play
             self._seen = tuple([int(message.getQueueOffset()) for message in messages])
             for message in messages:
-                if self._accessor.getConsumeStartTimeStamp(message) is not None:
+                if self.release.pace is None and self._accessor.getConsumeStartTimeStamp(message) is not None:
                     self._accessor.setConsumeStartTimeStamp(message, str(self._later.now))
             if meanwhile == LOSES:
                 self.drop(self._queue)
@@ -308,14 +310,17 @@ class JavaConcurrently(JavaConsumption):
         return self.look(owned)
 
     def _clean(self, owned: Any) -> None:
-        machine, now = self._millis(), self._later.now
+        machine, now = int(self._millis()), self._later.now
+        pace, slack = (1.0, SLACK) if self.release.pace is None else (self.release.pace, 0)
+        if self.release.pace is not None:
+            now = machine
         begun = []
         for message in owned.getMsgTreeMap().values():
             at = self._accessor.getConsumeStartTimeStamp(message)
             if at is not None:
                 begun.append((message, at))
         for message, at in begun:
-            self._accessor.setConsumeStartTimeStamp(message, str(machine - (now - int(str(at))) + SLACK))
+            self._accessor.setConsumeStartTimeStamp(message, str(machine - int((now - int(str(at))) * pace) + slack))
         try:
             owned.cleanExpiredMsg(self.consumer)
         finally:

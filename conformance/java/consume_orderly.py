@@ -12,6 +12,10 @@ from rocketmq_conformance.conformance.java.consume import JavaConsumption
 from rocketmq_conformance.models.client.consume_orderly import CLEARS, LOSES, NOTHING, RAISES
 from rocketmq_conformance.models.outcome import Result
 
+#: Ms by which locks are granted in the future: they are no matter here, and must not expire within a run, however fast
+#: the timers of the classes are and however slow the machine is.
+LOCKED_FOR = 3_600_000
+
 
 class JavaOrderly(JavaConsumption):
     """A consumer with an orderly listener."""
@@ -42,7 +46,7 @@ class JavaOrderly(JavaConsumption):
         if taken is None:
             return None
         task, owned, queue = taken
-        owned.setLastLockTimestamp(self._millis())
+        owned.setLastLockTimestamp(self._millis() + LOCKED_FOR)
         dropped = bool(owned.isDropped())
         self._queue = queue
         self._batches: list[tuple[int, ...]] = []

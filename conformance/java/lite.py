@@ -106,7 +106,7 @@ class LiteConsumer(Consumer):
     def rebalance(self, now: int) -> Result:
         """One round: (owned, queues with a pull task, balanced)."""
         pulled = self.group.millis() - now
-        for owned in self.table.values():
+        for owned in self.table.values() if self.group.release.pace is None else ():
             owned.setLastPullTimestamp(pulled)
         balanced = self.rebalancing.doRebalance(False)
         return self._queues(self.table), self._queues(self._tasks), None if balanced is None else bool(balanced)

@@ -27,6 +27,8 @@ from rocketmq_conformance.models.outcome import Result
 SOON = 1_000
 #: Ms after which a client asks for another round when it was refused a lock.
 ANOTHER_ROUND = 500
+#: Which class puts an unlocking off, as the task to be done says.
+_UNLOCKING = "RebalancePushImpl"
 #: Seconds that a listener waits for the plan to go on.
 PATIENCE = 60.0
 #: Listeners that can be slow at once: of every member, with two queues each, and some to spare.
@@ -158,7 +160,9 @@ class OrderlyConsumer(Consumer):
     # --- time ---------------------------------------------------------------------------------------------
 
     def set_ages(self, now: int) -> None:
-        """Make locks as old as the case's clock says."""
+        """Make locks as old as the case's clock says, unless that is the machine's."""
+        if self.group.release.pace is not None:
+            return
         machine = int(self.group.millis())
         for queue, (owned, confirmed, _) in self.confirmed.items():
             told = machine - (now - confirmed) + SLACK
@@ -187,10 +191,10 @@ class OrderlyConsumer(Consumer):
         again = False
         assert isinstance(self.instance, OrderlyInstance)
         for millis, task in self.instance.schedule.take():
-            if millis == ANOTHER_ROUND:
+            if millis == ANOTHER_ROUND and _UNLOCKING not in str(task.getClass().getName()):
                 again = True
             else:
-                self.instance.due.append((now + millis, task))
+                self.instance.due.append((now + int(millis * (self.group.release.pace or 1)), task))
         return (*said, again)
 
     def renew(self) -> Result:

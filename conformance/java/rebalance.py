@@ -7,7 +7,8 @@ service; pulls are cut where they would reach the network, and never answered.
 
 The classes read the clock of the machine, which nobody can set. A process queue's age is the time of its last pull,
 and that can be set: before a round every process queue is made as old as the case's clock says, less half of the
-smallest tick, so that no delay of this process makes it older than it should be.
+smallest tick, so that no delay of this process makes it older than it should be. When the client's clock is to be
+real, its timers are fast (``release``) and its ages are left alone.
 """
 
 from __future__ import annotations
@@ -145,7 +146,9 @@ class Consumer:
         """What else is set before the consumer begins."""
 
     def set_pull_ages(self, now: int) -> None:
-        """Make process queues as old as the case's clock says."""
+        """Make process queues as old as the case's clock says, unless that is the machine's."""
+        if self.group.release.pace is not None:
+            return
         machine = self.group.millis()
         for entry in self.table.entrySet():
             age = now - self.pulled[self.group.position(entry.getKey())]

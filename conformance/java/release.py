@@ -11,13 +11,36 @@ from rocketmq_conformance.conformance.maven import class_path
 from rocketmq_conformance.models.release import Release
 
 _ROOT = "org.apache.rocketmq."
+#: System properties that set the timers of a client, with their standard in ms. Classes read them when they are
+#: initialized, and never again.
+TIMERS = {
+    "rocketmq.client.rebalance.waitInterval": 20_000,
+    "rocketmq.client.rebalance.lockInterval": 20_000,
+    "rocketmq.client.rebalance.lockMaxLiveTime": 30_000,
+    "rocketmq.client.unlockDelayTimeMills": 20_000,
+    "rocketmq.client.pull.pullMaxIdleTime": 120_000,
+}
+#: The classes that do; the last one is there from 5.0.0 on.
+_TIMED = ("RebalanceService", "ProcessQueue", "RebalancePushImpl", "PopProcessQueue")
+#: Ms that divide all timers.
+_UNIT = 10_000
 
 
 class JavaRelease:
     """The classes of one client release."""
 
-    def __init__(self, version: str) -> None:
-        """Resolve and load; CannotRunError with a sentence when the release or Java cannot be had."""
+    def __init__(self, version: str, pace: float | None = None) -> None:
+        """Resolve and load; CannotRunError with a sentence when the release or Java cannot be had.
+
+        With a ``pace`` its clock is real, and its timers are so many times faster than standard; ValueError when they
+        cannot be.
+        """
+        if pace is not None and _UNIT / pace % 1:
+            raise ValueError(
+                f"At the pace {pace:g} the timers of the Java client are no whole ms: write one that divides {_UNIT}, "
+                "such as pace=100."
+            )
+        self.pace = pace
         try:
             self.release = Release.parse(version)
         except ValueError as error:
@@ -32,6 +55,26 @@ class JavaRelease:
         self._jpype = jpype
         self._classes: dict[str, Any] = {}
         self._fields: dict[tuple[str, str], Any] = {}
+        if pace is not None:
+            self._set_timers(pace)
+
+    def _set_timers(self, pace: float) -> None:
+        """Initialize the classes that have timers while the system properties say how fast these are."""
+        system = self._jpype.JClass("java.lang.System")
+        before = {name: system.getProperty(name) for name in TIMERS}
+        try:
+            for name, millis in TIMERS.items():
+                system.setProperty(name, str(int(millis / pace)))
+            for name in _TIMED:
+                if self.has("client.impl.consumer." + name):
+                    whole = _ROOT + "client.impl.consumer." + name
+                    self._jpype.JClass("java.lang.Class").forName(whole, True, self._loader)
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    system.clearProperty(name)
+                else:
+                    system.setProperty(name, value)
 
     def load(self, name: str) -> Any:
         """The class ``org.apache.rocketmq.<name>``, wherever the release keeps it; raises what Java raises."""
@@ -90,6 +133,6 @@ class JavaRelease:
 
 
 @lru_cache(maxsize=64)
-def java_release(version: str) -> JavaRelease:
-    """The classes of a release, loaded once per process."""
-    return JavaRelease(version)
+def java_release(version: str, pace: float | None = None) -> JavaRelease:
+    """The classes of a release, loaded once per process and pace."""
+    return JavaRelease(version, pace)

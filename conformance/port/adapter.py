@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
+from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello
+from rocketmq_conformance.conformance.paced import PacedClock
 from rocketmq_conformance.conformance.port.allocation import Allocator
 from rocketmq_conformance.conformance.port.assigned import AssignedRebalancer
 from rocketmq_conformance.conformance.port.consume import Concurrently
@@ -20,6 +21,7 @@ from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
 from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import Calls, Sockets, Transport
 from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
+from rocketmq_conformance.suites.elapsed import TICK
 from rocketmq_conformance.suites.operation import Operation
 from rocketmq_conformance.suites.suite import Suite
 
@@ -64,10 +66,14 @@ Played = dict[str, Callable[..., Result]]
 class Port:
     """The bundled Python port; ``parts`` replaces some of its classes (mutants do)."""
 
-    def __init__(self, parts: dict[str, type] | None = None, via: str = "call", name: str = "port") -> None:
+    def __init__(
+        self, parts: dict[str, type] | None = None, via: str = "call", name: str = "port", pace: float | None = None
+    ) -> None:
         self.classes = {**CLASSES, **(parts or {})}
         self.via = via
         self.name = name
+        #: Its clock, when that is a real one.
+        self._clock = None if pace is None else PacedClock(pace)
         self._transport: Transport | None = None
         self._parts: dict[str, Any] = {}
         #: Operations by suite and name.
@@ -76,6 +82,8 @@ class Port:
 
     def hello(self) -> Hello:
         """A consumer client: it has no broker half."""
+        if self._clock:
+            return Hello(self.name, __version__, sides=("pure", "client"), clock=REAL, pace=self._clock.pace)
         return Hello(self.name, __version__, sides=("pure", "client"))
 
     def reset(self, case: Case) -> None:
@@ -90,12 +98,19 @@ class Port:
             self._talks().begin(case)
             self._plays(self._suite)
             self._parts[part].forget()
+            if self._clock:
+                self._clock.begin()
 
     def apply(self, operation: Operation) -> Outcome:
         """Do one operation."""
         call = self._played.get(self._suite, {}).get(operation.form.name)
         if call is None:
             return Unsupported(f"the port has no {operation.form.name}")
+        if self._clock and TICK in self._played[self._suite]:
+            # It looks at its clock as an event loop does before every turn, and does what is due by now.
+            passed = self._played[self._suite][TICK](self._clock.passed())
+            if operation.form.name == TICK:
+                return outcome_of(passed)
         return outcome_of(call(*operation.args))
 
     def calls(self, suite: Suite) -> Sequence[Callable[..., Result]] | None:

@@ -65,9 +65,10 @@ RULES = (
         "REB-BRK-POP",
         "A queue to pop from is added without asking for a start: the request says where a new group begins, at the "
         "first message for CONSUME_FROM_FIRST_OFFSET, else at the last. It is dropped without a word to the broker "
-        "when it is not assigned any more, and anew begun when it was not popped for more than 120 s.",
+        "when it is not assigned any more, and anew begun when it was not popped for more than 120 s. Before 5.2.0 "
+        "one that was never popped counts as such, however young it is.",
         "RebalanceImpl#updateMessageQueueAssignment, RebalancePushImpl#getConsumeInitMode, "
-        "PopProcessQueue#isPullExpired @ 5.0.0-PREVIEW, 5.5.0",
+        "PopProcessQueue#isPullExpired @ 5.0.0-PREVIEW, 5.1.4, 5.2.0, 5.5.0",
         releases="5.x",
     ),
     Rule(
@@ -101,6 +102,8 @@ Popped = tuple[str, int]
 FROM_MIN, FROM_MAX = 0, 1
 #: How often a client asks whether the broker assigns a topic.
 PROBES = 3
+#: When a queue was popped last that was never popped, in ms of the case's clock: too long ago at any time.
+NEVER_POPPED = -PULL_EXPIRY - 1
 
 
 class Assigned(NamedTuple):
@@ -227,13 +230,14 @@ class AssignedRound(Round):
 class AssignedRebalanceModel(RebalanceModel):
     """The rounds of members that leave it to the broker, for one profile; pure but for the round under way."""
 
-    __slots__ = ("assigned", "probes", "probes_once")
+    __slots__ = ("assigned", "pops_born", "probes", "probes_once")
 
     def __init__(self, start: StartModel) -> None:
         super().__init__(start)
         self.assigned = start.client.assigned
         self.probes = start.client.probes
         self.probes_once = start.client.probes_once
+        self.pops_born = start.client.pops_born
 
     def why(self, done: AssignedRound) -> Why:
         """The reason of a round."""
@@ -339,7 +343,7 @@ class AssignedRebalanceModel(RebalanceModel):
         for number in wanted:
             if (topic, number) not in done.pops:
                 done.met |= _POP_ADDED
-                done.pops = {**done.pops, (topic, number): done.now}
+                done.pops = {**done.pops, (topic, number): done.now if self.pops_born else NEVER_POPPED}
                 done.begun.append((topic, number, FROM_MIN if done.member.where == FIRST else FROM_MAX))
 
     # --- what the client does itself ----------------------------------------------------------------------

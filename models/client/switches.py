@@ -45,6 +45,7 @@ ORDERLY_TIMES = Switch("C05", "the copy of an orderly listener is counted as tri
 ORDERLY_TOPIC = Switch("C06", "an orderly listener sees the first topic of a message", "4.5.1", "5.0.0-PREVIEW")
 ASSIGNED = Switch("S09", "a push consumer can leave its assignment to the broker", None, "5.0.0-PREVIEW")
 PROBES = Switch("S09", "asks first whether the broker assigns at all", None, "5.0.0-PREVIEW", until_v5="5.3.2")
+POPS_BORN = Switch("S09", "a queue to pop from is young when it is added", None, "5.2.0")
 PROBES_ONCE = Switch(
     "S09", "an error while it asks gives the topic to the client for good", None, "5.0.0", until_v5="5.3.2"
 )
@@ -113,6 +114,7 @@ class ClientRules:
     assigned: bool
     probes: bool
     probes_once: bool
+    pops_born: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -163,4 +165,5 @@ class ClientRules:
             assigned=ASSIGNED.on(client),
             probes=PROBES.on(client),
             probes_once=PROBES_ONCE.on(client),
+            pops_born=POPS_BORN.on(client),
         )
