@@ -15,6 +15,8 @@ from rocketmq_conformance.conformance import plan
 from rocketmq_conformance.conformance import timekeeper as timekeepers
 from rocketmq_conformance.conformance.adapter import REAL, VIRTUAL, AdapterError, Case, Hello
 from rocketmq_conformance.conformance.address import AddressError, open_address
+from rocketmq_conformance.conformance.campaign.playing import Players
+from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.control import control
 from rocketmq_conformance.conformance.hello import clock_notes, hello_of
 from rocketmq_conformance.conformance.judge import Judge
@@ -413,6 +415,20 @@ def test_answers_that_depend_on_time_do_not_depend_on_what_was_observed() -> Non
         suite = SUITES[name]
         assert not any(op.form.observes or op.form.guard or op.form.doubtful for op in suite.operations), name
         assert [field for field, _ in suite.operations[suite.index["tick"]].form.domains] == ["millis"], name
+
+
+@pytest.mark.parametrize("others", [(), ("port",)])
+def test_a_campaign_compares_nobody_whose_time_is_another(others: tuple[str, ...]) -> None:
+    spec = Spec((f"port?clock=real&pace={PACE}", *others), ("rebalance",), 10, 1, 5)
+    players = Players(spec, lambda case, address: None, lambda: None, {})
+    try:
+        first, *rest = [said["refuses"] for said in players.introduce()]
+    finally:
+        players.close()
+    assert (set(TIMED) <= set(first)) is bool(others)
+    if others:
+        assert "give it a campaign of its own" in first["rebalance"]
+    assert all("rebalance" not in refuses for refuses in rest)
 
 
 # --- bad input ----------------------------------------------------------------------------------------------------
