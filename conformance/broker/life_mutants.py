@@ -258,11 +258,12 @@ class OfAnybody(Unlocks):
         self._consumers.locks = {key: lock for key, lock in locks.items() if key[0] != group or key[1] not in queues}
 
 
-class FirstOnly(Unlocks):
-    """Of several queues only the first is unlocked."""
+class EveryQueue(Unlocks):
+    """What comes later is that a client leaves, not which queues it gives back."""
 
     def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
-        super().soon(group, client, queues[:1])
+        everything = [queue for of, queue in self._consumers.locks if of == group]
+        super().soon(group, client, everything)
 
 
 class TwiceLater(Unlocks):
@@ -299,6 +300,6 @@ MUTANTS: tuple[Mutant, ...] = (
     _of("unlocks", "late-never", "D76", "In strict mode an unlock is answered and never done.", NeverDone),
     _of("unlocks", "late-too-late", "D73", "In strict mode an unlock is done much too late.", MuchLater),
     _of("unlocks", "late-of-anybody", "D78", "In strict mode an unlock takes the next owner's lock.", OfAnybody),
-    _of("unlocks", "late-first-only", "D76", "In strict mode only the first of several is unlocked.", FirstOnly),
+    _of("unlocks", "late-every-queue", "D25", "In strict mode an unlock gives back all queues.", EveryQueue),
     _of("unlocks", "late-twice", "D90", "In strict mode an unlock is done again much later.", TwiceLater),
 )
