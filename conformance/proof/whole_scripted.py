@@ -50,6 +50,7 @@ from rocketmq_conformance.models.client.whole_group import (
 from rocketmq_conformance.models.client.world import TIMES, shaped
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Switch
 from rocketmq_conformance.models.rule import Why
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ _PACE = 0.1
 _TOGETHER, _ATTEMPTS = 24, 3
 #: Faults after which a client waits for an answer.
 _UNANSWERED = frozenset({"silent", "cut", "garbage"})
+_RESETS_AT_ONCE = Switch("W01", "who is told another offset goes there at once, not ten seconds later", None, "5.5.0")
 _STRANGER = "a stranger"
 
 
@@ -127,9 +129,9 @@ class ScriptedCase:
     ) -> None:
         self._classes, self._case, self._instance = classes, case, instance
         self._limit = limit
-        # a pull that is answered after a reset can undo it: none is under way by then
-        resets = any(isinstance(move, Reset) for move in case.moves)
-        self._script = Script(BRIEF_HOLD if resets else HOLD)
+        # an answer to an old pull undoes a reset if it comes right after it: keep away from that moment
+        waits = any(isinstance(move, Reset) for move in case.moves) and not _RESETS_AT_ONCE.on(profile.client)
+        self._script = Script(BRIEF_HOLD if waits else HOLD)
         self._now = TIMES[0]
         self.broker = EmbeddedBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})
         self._consumers: dict[str, WholeConsumer] = {}
