@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.broker import wire
@@ -129,6 +130,8 @@ class ScriptedCase:
     ) -> None:
         self._classes, self._case, self._instance = classes, case, instance
         self._limit = limit
+        # a name of its own: a client that could not start may still be looking for a broker where this one is now
+        self._group = f"{GROUP}-{uuid4().hex}"
         # an answer to an old pull undoes a reset if it comes right after it: keep away from that moment
         waits = any(isinstance(move, Reset) for move in case.moves) and not _RESETS_AT_ONCE.on(profile.client)
         self._script = Script(BRIEF_HOLD if waits else HOLD)
@@ -149,13 +152,13 @@ class ScriptedCase:
         host, _, port = address.rpartition(":")
         self._connection = self._open.enter_context(Connection(host, int(port)))
         self.broker.create_topic(TOPIC, self._case.queues)
-        self.broker.create_group(GROUP)
+        self.broker.create_group(self._group)
         for queue in range(self._case.queues):
             for self._now in TIMES:
                 self.broker.send(TOPIC, b"x", queue)
             self.broker.expire(TOPIC, queue, shaped(self._case.shape).first)
             if self._case.stored is not None:
-                self._ask(wire.commit(GROUP, TOPIC, queue, self._case.stored))
+                self._ask(wire.commit(self._group, TOPIC, queue, self._case.stored))
         return self
 
     def __exit__(self, *args: object) -> None:
@@ -199,15 +202,15 @@ class ScriptedCase:
                 self.broker.expire(TOPIC, 0, first)
             case Reset(offset):
                 key = document({"brokerName": BROKER, "queueId": 0, "topic": TOPIC}).decode()
-                fields = {"group": GROUP, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
+                fields = {"group": self._group, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
                 body = f'{{"offsetTable":{{{key}:{offset}}}}}'.encode()
-                self.broker.tell(GROUP, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
+                self.broker.tell(self._group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
             case Seize():
                 self._planted[Request.LOCK_BATCH_MQ] = self.broker.arrived(Request.LOCK_BATCH_MQ) + 1
-                self._ask(wire.lock(GROUP, _STRANGER, self._queues()))
+                self._ask(wire.lock(self._group, _STRANGER, self._queues()))
             case Release():
                 self._planted.clear()
-                self._ask(wire.unlock(GROUP, _STRANGER, self._queues()))
+                self._ask(wire.unlock(self._group, _STRANGER, self._queues()))
             case _:
                 raise AssertionError(f"{move} is no move")
 
@@ -238,7 +241,7 @@ class ScriptedCase:
             self._classes,
             case.kind,
             self.broker.address,
-            GROUP,
+            self._group,
             TOPIC,
             case.where,
             TIME,
@@ -287,7 +290,7 @@ class ScriptedCase:
             consumer.commit()
         self.broker.settle()
         stored = self.broker.state.stored
-        return shown, tuple(stored.get((GROUP, TOPIC, queue), -1) for queue in range(self._case.queues))
+        return shown, tuple(stored.get((self._group, TOPIC, queue), -1) for queue in range(self._case.queues))
 
     def _met(self) -> bool:
         return any(self.broker.arrived(request) >= before + _MET for request, before in self._planted.items())
