@@ -79,6 +79,13 @@ def test_whole_consumers_begin_where_the_model_says_on_the_embedded_broker(tmp_p
     assert said.count(": 36 cases, 0 differences") == 2
 
 
+@pytest.mark.java
+def test_a_broker_that_fails_by_a_script_is_asked_for_by_an_option(tmp_path: Path) -> None:
+    said = prove("--scripted", "--only", "LOCK_BATCH_MQ", "--out", "rows.jsonl", "4.9.8", cwd=tmp_path)
+    assert "whole 4.9.8: 3 cases, 0 differences" in said
+    assert {row.rule for row in read_rows(tmp_path / "rows.jsonl")} == {"WHOLE-LOCK", "WHOLE-FIRST"}
+
+
 @pytest.mark.broker
 @pytest.mark.java
 def test_whole_consumers_begin_where_the_model_says_on_a_real_broker(tmp_path: Path) -> None:

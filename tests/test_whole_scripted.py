@@ -105,11 +105,11 @@ def test_every_mutant_has_a_name_and_a_case() -> None:
 @pytest.mark.java
 @pytest.mark.parametrize("release", ["4.9.8", "5.5.0"])
 def test_whole_consumers_do_what_the_model_says_while_the_broker_fails(release: str) -> None:
-    from rocketmq_conformance.conformance.java.release import java_release
+    from rocketmq_conformance.conformance.java.whole import quick_release
 
     tally = Tally("whole", release)
     chosen = [case for case in cases() if "refused" in case.name or "SYSTEM_ERROR" in case.name]
-    prove_cases(tally, java_release(release), chosen)
+    prove_cases(tally, quick_release(release), chosen)
     assert (tally.cases, tally.differences) == (len(chosen), 0), tally.examples
     proven = {row.rule for row in tally.rows()}
     assert proven >= {"WHOLE-UNHEARD", "WHOLE-LIST", "WHOLE-LOCK", "WHOLE-UNREAD", "WHOLE-PULL"}
@@ -118,9 +118,9 @@ def test_whole_consumers_do_what_the_model_says_while_the_broker_fails(release: 
 
 @pytest.mark.java
 def test_whole_consumers_notice_a_broker_with_a_fault() -> None:
-    from rocketmq_conformance.conformance.java.release import java_release
+    from rocketmq_conformance.conformance.java.whole import quick_release
 
-    classes = java_release("5.5.0")
+    classes = quick_release("5.5.0")
     shown = [mutant.shown_by() for mutant in MUTANTS]
     honest = list(dict.fromkeys(shown))
     played = [*((case, {}) for case in honest), *zip(shown, (mutant.parts for mutant in MUTANTS), strict=True)]

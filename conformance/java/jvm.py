@@ -23,8 +23,6 @@ FLAGS = (
     "-Drocketmq.log.level=OFF",
     # a consumer that was started rebalances every half second (read when a release's classes are loaded)
     "-Drocketmq.client.rebalance.waitInterval=500",
-    # and locks the queues of an orderly one as often
-    "-Drocketmq.client.rebalance.lockInterval=500",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",

@@ -192,7 +192,9 @@ def prove_release(text: str, embedded: bool = False) -> Tally:
 
 def prove_scripted(text: str, only: str = "") -> Tally:
     """The cases whose broker fails, on one release of client; those that have ``only`` in their name."""
-    classes = java_release(text)
+    from rocketmq_conformance.conformance.java.whole import quick_release
+
+    classes = quick_release(text)
     tally = Tally(WHOLE, text)
     kinds = {PUSH, ORDERLY} | ({LITE} if client_switches.LITE_STARTS.on(classes.release) else set())
     every = [case for case in scripted_cases() if case.kind in kinds and only in str(case)]

@@ -93,8 +93,8 @@ RULES = (
     Rule(
         "WHOLE-RESET",
         "A push consumer that is told RESET_CONSUMER_CLIENT_OFFSET lets go of the queues that are named, commits the "
-        "offsets that it is told ten seconds later, and begins there.",
-        "MQClientInstance#resetOffset @ 4.9.7, 5.5.0",
+        "offsets that it is told, up to 5.4.0 ten seconds later, and begins there.",
+        "MQClientInstance#resetOffset @ 4.9.7, 5.4.0, 5.5.0",
     ),
     Rule(
         "WHOLE-RESET-LITE",
