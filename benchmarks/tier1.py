@@ -35,8 +35,8 @@ TIMES, RATE = 40, 300_000
 REQUIRED = {
     "rebalance": (20, 100_000),
     "rebalance-orderly": (18, 60_000),
-    "rebalance-pull": (18, 60_000),
-    "rebalance-broker": (7, 35_000),
+    "rebalance-pull": (20, 90_000),
+    "rebalance-broker": (14, 55_000),
     "pull": (20, 100_000),
     "consume": (14, 65_000),
     "consume-orderly": (20, 100_000),

@@ -361,10 +361,11 @@ class RebalanceModel:
         broker = done.store.broker
         if broker.logs is not self._logs:
             self._logs, self._starts = broker.logs, {}
-        key = queue, done.member.where, done.fault, done.bound_fault, broker.stored.get(STORED_AS[queue])
+        where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
+        key = queue, where, fault, bound_fault, broker.stored.get(STORED_AS[queue])
         found = self._starts.get(key)
         if found is None:
-            store, offset = self.started(RemoteStore(broker=broker), queue, done.member.where, *key[2:4])
+            store, offset = self.started(RemoteStore(broker=broker), queue, where, fault, bound_fault)
             assert isinstance(offset, int)  # the unchecked start reports no errors
             found = self._starts[key] = offset, store.memory.get(queue)
         return found
