@@ -34,12 +34,12 @@ TIMES, RATE = 40, 300_000
 #: likes, and the result of a listener sends messages back.
 REQUIRED = {
     "rebalance": (20, 100_000),
-    "rebalance-orderly": (18, 60_000),
+    "rebalance-orderly": (20, 85_000),
     "rebalance-pull": (20, 90_000),
     "rebalance-broker": (14, 55_000),
     "pull": (20, 100_000),
-    "consume": (14, 65_000),
-    "consume-orderly": (20, 100_000),
+    "consume": (20, 90_000),
+    "consume-orderly": (22, 110_000),
 }
 PROFILE = Profile()
 

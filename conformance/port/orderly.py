@@ -302,21 +302,24 @@ class OrderlyRebalancer(Rebalancer):
         """One callable per operation of the suite, by name; faults are the broker's affair."""
         members = self.members
 
-        def of(do: Callable[..., Result]) -> Callable[..., Result]:
+        def of(do: Callable[..., Result], count: int) -> Callable[..., Result]:
+            """For a member that is there, with so many of the arguments: behind them are faults."""
+
             def call(member: int, *args: object) -> Result:
                 consumer = members[member]
-                return None if consumer is None else do(consumer, *args)
+                return None if consumer is None else do(consumer, *args[:count])
 
             return call
 
         return super().calls() | {
+            "rebalance": of(self.rebalance, 0),
             "leave": lambda member, fault: self.leave(member),
-            "renew": of(lambda consumer, fault: self.renew_locks(consumer)),
-            "pull": of(lambda consumer, queue, *faults: self.pull(consumer, queue)),
-            "receive": of(self.receive),
-            "consume": of(lambda consumer, queue, offset, fault: self.consume_all(consumer, queue, offset)),
-            "take": of(lambda consumer, queue, offset, fault: self.take_first(consumer, queue, offset)),
-            "finish": of(lambda consumer, queue, fault: self.finish_first(consumer, queue)),
+            "renew": of(self.renew_locks, 0),
+            "pull": of(self.pull, 1),
+            "receive": of(self.receive, 2),
+            "consume": of(self.consume_all, 2),
+            "take": of(self.take_first, 2),
+            "finish": of(self.finish_first, 1),
         }
 
 

@@ -109,7 +109,7 @@ def query_offset(
     if queue is None:
         return state, SYSTEM_ERROR, _FIELD
     key = (group, topic, queue)
-    if key in state.pending:
+    if state.pending and key in state.pending:
         return state, state.pending[key], _PENDING
     stored = state.stored.get(key)
     if stored is not None and stored >= 0:

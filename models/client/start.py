@@ -151,7 +151,7 @@ class StartModel:
     ) -> Answer[RemoteStore]:
         """START-PUSH-1. ``timestamp`` and ``zone`` count for TIMESTAMP only."""
         state, stored, _ = self.store.fetch(state, queue, fault)
-        if _known(stored):
+        if isinstance(stored, int) and stored >= 0:
             return state, stored, _PUSH.stored if stored else _PUSH.stored_zero
         throws = self.client.unknown_throws
         if stored != -1:
