@@ -42,7 +42,7 @@ from rocketmq_conformance.models.profile import Profile
 Answered = tuple[int, str, dict[str, str], bytes]
 
 #: The faults that an operation can arm, by the names of its fields and of the world's attributes.
-FAULTS = ("fault", "bound_fault", "list_fault", "back_fault", "lock_fault", "assign_fault")
+FAULTS = ("fault", "bound_fault", "list_fault", "back_fault", "lock_fault", "assign_fault", "beat_fault")
 
 _INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST}
 _QUERY = int(Request.QUERY_CONSUMER_OFFSET)
@@ -56,7 +56,9 @@ _LOCK = int(Request.LOCK_BATCH_MQ)
 _UNLOCK = int(Request.UNLOCK_BATCH_MQ)
 _ASSIGNMENT = int(Request.QUERY_ASSIGNMENT)
 #: Requests of members that are accepted and change nothing: the list is the world's to change.
-_GREETINGS = frozenset({int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)})
+_HEARTBEAT, _GOODBYE = int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)
+#: Heartbeats may be brief from now on, and nothing else is known of the group's subscriptions.
+_HEARD = {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "false"}
 _BOUNDS = frozenset({_MAX, _MIN, _SEARCH})
 _CODES = {response.name: int(response) for response in Response}
 _BEGINNING = world()
@@ -80,6 +82,8 @@ class World:
         self.lock_fault = "answer"
         #: The same for assignments (see ``layout.ASSIGN_FAULTS``).
         self.assign_fault = "answer"
+        #: The same for heartbeats (see ``layout.BEAT_FAULTS``).
+        self.beat_fault = "answer"
         #: What the broker assigns of each topic, to whoever asks.
         self.assignments: Mapping[str, Assigned] = ASSIGNMENTS
         #: The locks of the broker, and its clock: ms since the case began.
@@ -153,7 +157,9 @@ class World:
                 return self._assignment(body)
             if code == _ROUTE:
                 return self._route(ext["topic"])
-            if code in _GREETINGS:
+            if code == _HEARTBEAT:
+                return (0, "", _HEARD, b"") if self.beat_fault == "answer" else _faulty(self.beat_fault)
+            if code == _GOODBYE:
                 return 0, "", {}, b""
             return _CODES["REQUEST_CODE_NOT_SUPPORTED"], f"request type {code} not supported", {}, b""
         fault = self.bound_fault if code in _BOUNDS else self.fault

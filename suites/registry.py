@@ -20,6 +20,7 @@ _MODULES = (
     "rebalance_orderly",
     "rebalance_pull",
     "rebalance_broker",
+    "rebalance_changed",
     "broker_offsets",
     "broker_search",
     "broker_admin",

@@ -29,6 +29,7 @@ CLIENT_SUITES = [
     "rebalance-orderly",
     "rebalance-pull",
     "rebalance-broker",
+    "rebalance-changed",
 ]
 
 

@@ -16,6 +16,7 @@ from rocketmq_conformance.suites.suite import Suite
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.allocation import JavaAllocation
     from rocketmq_conformance.conformance.java.assigned import JavaAssignedGroup
+    from rocketmq_conformance.conformance.java.changed import JavaChangedGroup
     from rocketmq_conformance.conformance.java.consume import JavaConsumption
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
     from rocketmq_conformance.conformance.java.lite import JavaLiteGroup
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _LITE_PULL = Release(4, 6, 0)
 #: First release that gives up at once when a connection is cut under a waiting request.
 _FAILS_FAST = Release(5, 1, 3)
+#: Suites of groups.
+_STEPPED_GROUPS = ("rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker", "rebalance-changed")
 #: Suites of listeners.
 _LISTENING = ("consume", "consume-orderly")
 
@@ -52,6 +55,7 @@ class JavaClient:
         self._orderly: JavaOrderlyGroup | None = None
         self._lite: JavaLiteGroup | None = None
         self._assigned: JavaAssignedGroup | None = None
+        self._changed: JavaChangedGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -61,7 +65,7 @@ class JavaClient:
             for name in ("start-lite-pull", "rebalance-pull"):
                 unsupported[name] = f"client {self.version} has no lite pull consumer"
         if self.via == "tcp":
-            for name in ("rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker"):
+            for name in _STEPPED_GROUPS:
                 unsupported[name] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
             unsupported["pull"] = "pulls are stepped by hand, without sockets: judge them without via=tcp"
             for suite in _LISTENING:
@@ -88,6 +92,8 @@ class JavaClient:
                 self._calls = self._lite_calls(case)
             case "rebalance-broker":
                 self._calls = self._assigned_calls(case)
+            case "rebalance-changed":
+                self._calls = self._changed_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -200,3 +206,12 @@ class JavaClient:
             self._by_broker = self._assigned.calls()
         self._assigned.begin(case)
         return self._by_broker
+
+    def _changed_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._changed is None:
+            from rocketmq_conformance.conformance.java.changed import JavaChangedGroup
+
+            self._changed = JavaChangedGroup(self.release)
+            self._telling = self._changed.calls()
+        self._changed.begin(case)
+        return self._telling

@@ -9,6 +9,7 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
 from rocketmq_conformance.conformance.port.allocation import Allocator
 from rocketmq_conformance.conformance.port.assigned import AssignedRebalancer
+from rocketmq_conformance.conformance.port.changed import ChangedRebalancer
 from rocketmq_conformance.conformance.port.consume import Concurrently
 from rocketmq_conformance.conformance.port.consume_orderly import Orderly
 from rocketmq_conformance.conformance.port.lite import LiteRebalancer
@@ -38,6 +39,7 @@ PARTS: dict[str, str] = {
     "rebalance-orderly": "orderly_rebalancer",
     "rebalance-pull": "lite_rebalancer",
     "rebalance-broker": "assigned_rebalancer",
+    "rebalance-changed": "changed_rebalancer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -52,6 +54,7 @@ CLASSES: dict[str, type] = {
     "orderly_rebalancer": OrderlyRebalancer,
     "lite_rebalancer": LiteRebalancer,
     "assigned_rebalancer": AssignedRebalancer,
+    "changed_rebalancer": ChangedRebalancer,
 }
 
 

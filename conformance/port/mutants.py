@@ -5,6 +5,7 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.port import (
     allocation_mutants,
     assigned_mutants,
+    changed_mutants,
     consume_mutants,
     consume_orderly_mutants,
     lite_mutants,
@@ -29,6 +30,7 @@ _MODULES = (
     consume_orderly_mutants,
     lite_mutants,
     assigned_mutants,
+    changed_mutants,
 )
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for module in _MODULES for mutant in module.MUTANTS}

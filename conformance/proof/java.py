@@ -49,6 +49,7 @@ STEPPED = {
     "consume": 50,
     "consume-orderly": 50,
     "rebalance-pull": 60,
+    "rebalance-changed": 40,
 }
 SEED = 20240101
 #: Seconds of sampled allocations per release.

@@ -62,6 +62,10 @@ HEARS_UNKNOWN = Switch(
 )
 LITE_COMMITS_LATER = Switch("V02", "a lite pull consumer's commit is left to the timer", "4.6.1", "5.0.0-PREVIEW")
 LITE_KEEPS_OTHERS = Switch("V03", "a broadcasting lite pull consumer's commit sends nothing", "4.9.4", "5.0.0")
+TELLS_CHANGES = Switch("M01", "changed queues give a subscription a new version", "4.1.0", "5.0.0-PREVIEW")
+DIVIDES_THRESHOLDS = Switch("M02", "thresholds of a topic are divided among queues", "4.2.0", "5.0.0-PREVIEW")
+BRIEF_HEARTBEATS = Switch("M03", "heartbeats may leave out subscriptions that are known", None, "5.1.3")
+HEARS_CHANGES = Switch("M04", "the listener of a push consumer hears of changed queues", None, "5.2.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,10 @@ class ClientRules:
     assigned: bool
     probes: bool
     probes_once: bool
+    tells_changes: bool
+    divides_thresholds: bool
+    brief_heartbeats: bool
+    hears_changes: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -163,4 +171,8 @@ class ClientRules:
             assigned=ASSIGNED.on(client),
             probes=PROBES.on(client),
             probes_once=PROBES_ONCE.on(client),
+            tells_changes=TELLS_CHANGES.on(client),
+            divides_thresholds=DIVIDES_THRESHOLDS.on(client),
+            brief_heartbeats=BRIEF_HEARTBEATS.on(client),
+            hears_changes=HEARS_CHANGES.on(client),
         )
