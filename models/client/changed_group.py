@@ -13,18 +13,22 @@ from rocketmq_conformance.models.client.rebalance import answered
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, whys
+from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
 
 RULES = (
     Rule(
         "REB-SUB-BEAT",
-        "Subscribing sends a heartbeat at once, whether or not the topic was subscribed to; unsubscribing sends none.",
-        "DefaultMQPushConsumerImpl#subscribe, #unsubscribe @ 4.0.0, 4.9.8, 5.3.3",
+        "A heartbeat tells every broker that the client knows of all subscribed topics. Subscribing sends one at once, "
+        "whether or not the topic was subscribed to; unsubscribing sends none.",
+        "DefaultMQPushConsumerImpl#subscribe, #unsubscribe, MQClientInstance#sendHeartbeatToAllBroker "
+        "@ 4.0.0, 4.9.8, 5.3.3",
     ),
 )
 
-_LIMIT = whys(("REB-MQC-SHARE",), "limited", "no thresholds of topics")
-_BEAT = whys(("REB-MQC-BRIEF", "REB-SUB-BEAT"), "in full", "brief", "lost", "no broker known")
+_LIMITED = Why(("REB-MQC-SHARE",), "limited")
+_NO_LIMITS = Why(("REB-SUB-1",), "no thresholds of topics")
+_BEAT = whys(("REB-SUB-BEAT",), "in full", "lost", "no broker known")
+_MAY_BE_BRIEF = whys(("REB-MQC-BRIEF", "REB-SUB-BEAT"), "brief", "in full", "lost")
 
 
 class ChangedState(NamedTuple):
@@ -103,9 +107,9 @@ class ChangedGroupModel:
     def limit(self, state: ChangedState, member: int, messages: int, size: int) -> Answer[ChangedState]:
         """REB-MQC-SHARE: the application sets the thresholds of a topic; no queue's change before a change."""
         if not self.rebalancing.divides:
-            return state, None, _LIMIT["no thresholds of topics"]
+            return state, None, _NO_LIMITS
         side = state.sides[member]._replace(limits=(messages, size))
-        return ChangedState(state.group, at(state.sides, member, side)), None, _LIMIT["limited"]
+        return ChangedState(state.group, at(state.sides, member, side)), None, _LIMITED
 
     def subscribe(self, state: ChangedState, member: int, topic: str, beat_fault: str) -> Answer[ChangedState]:
         """REB-SUB-BEAT: the heartbeat that goes at once, as ``beat`` tells it, subscribed already or not."""
@@ -119,11 +123,14 @@ class ChangedGroupModel:
         if not who.seen:
             return state, None, _BEAT["no broker known"]
         if side.told is not None and side.told == who.topics:
-            return state, (True, ()), _BEAT["brief"]
-        if beat_fault == "answer" and side.brief and self.rebalancing.brief:
-            state = ChangedState(state.group, at(state.sides, member, side._replace(told=who.topics)))
+            return state, (True, ()), _MAY_BE_BRIEF["brief"]
         kind = "in full" if beat_fault == "answer" else "lost"
-        return state, (False, tuple(sorted(who.topics))), _BEAT[kind]
+        said = False, tuple(sorted(who.topics))
+        if not (side.brief and self.rebalancing.brief):
+            return state, said, _BEAT[kind]
+        if beat_fault == "answer":
+            state = ChangedState(state.group, at(state.sides, member, side._replace(told=who.topics)))
+        return state, said, _MAY_BE_BRIEF[kind]
 
 
 def at(sides: tuple[Side, ...], member: int, side: Side) -> tuple[Side, ...]:
