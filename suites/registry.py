@@ -21,6 +21,7 @@ _MODULES = (
     "rebalance_pull",
     "rebalance_broker",
     "rebalance_changed",
+    "rebalance_service",
     "broker_offsets",
     "broker_search",
     "broker_admin",

@@ -30,6 +30,7 @@ CLIENT_SUITES = [
     "rebalance-pull",
     "rebalance-broker",
     "rebalance-changed",
+    "rebalance-service",
 ]
 
 

@@ -69,6 +69,8 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "divides_thresholds": ("4.2.0", "5.0.0-PREVIEW", None),
     "brief_heartbeats": (None, "5.1.3", None),
     "hears_changes": (None, "5.2.0", None),
+    "rebalances_soon": (None, "5.2.0", None),
+    "skips_disabled": (None, "5.3.2", None),
 }
 
 

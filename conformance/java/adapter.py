@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
     from rocketmq_conformance.conformance.java.pull import JavaPulls
     from rocketmq_conformance.conformance.java.rebalance import JavaGroup
+    from rocketmq_conformance.conformance.java.service import JavaService
 
 #: First release with a lite pull consumer (S29).
 _LITE_PULL = Release(4, 6, 0)
 #: First release that gives up at once when a connection is cut under a waiting request.
 _FAILS_FAST = Release(5, 1, 3)
 #: Suites of groups.
-_STEPPED_GROUPS = ("rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker", "rebalance-changed")
+_STEPPED_GROUPS = (
+    "rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker", "rebalance-changed", "rebalance-service"
+)  # fmt: skip
 #: Suites of listeners.
 _LISTENING = ("consume", "consume-orderly")
 
@@ -56,6 +59,7 @@ class JavaClient:
         self._lite: JavaLiteGroup | None = None
         self._assigned: JavaAssignedGroup | None = None
         self._changed: JavaChangedGroup | None = None
+        self._service: JavaService | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -94,6 +98,8 @@ class JavaClient:
                 self._calls = self._assigned_calls(case)
             case "rebalance-changed":
                 self._calls = self._changed_calls(case)
+            case "rebalance-service":
+                self._calls = self._service_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -215,3 +221,12 @@ class JavaClient:
             self._telling = self._changed.calls()
         self._changed.begin(case)
         return self._telling
+
+    def _service_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._service is None:
+            from rocketmq_conformance.conformance.java.service import JavaService
+
+            self._service = JavaService(self.version)
+            self._timed = self._service.calls()
+        self._service.begin(case)
+        return self._timed

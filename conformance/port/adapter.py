@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.port.orderly import OrderlyRebalancer
 from rocketmq_conformance.conformance.port.pull import Puller
 from rocketmq_conformance.conformance.port.rebalance import Rebalancer
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
+from rocketmq_conformance.conformance.port.service import RoundTimer
 from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import Calls, Sockets, Transport
 from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
@@ -40,6 +41,7 @@ PARTS: dict[str, str] = {
     "rebalance-pull": "lite_rebalancer",
     "rebalance-broker": "assigned_rebalancer",
     "rebalance-changed": "changed_rebalancer",
+    "rebalance-service": "round_timer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -55,6 +57,7 @@ CLASSES: dict[str, type] = {
     "lite_rebalancer": LiteRebalancer,
     "assigned_rebalancer": AssignedRebalancer,
     "changed_rebalancer": ChangedRebalancer,
+    "round_timer": RoundTimer,
 }
 
 

@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.port import (
     orderly_mutants,
     pull_mutants,
     rebalance_mutants,
+    service_mutants,
     start_mutants,
     store_mutants,
 )
@@ -31,6 +32,7 @@ _MODULES = (
     lite_mutants,
     assigned_mutants,
     changed_mutants,
+    service_mutants,
 )
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for module in _MODULES for mutant in module.MUTANTS}

@@ -50,6 +50,7 @@ STEPPED = {
     "consume-orderly": 50,
     "rebalance-pull": 60,
     "rebalance-changed": 40,
+    "rebalance-service": 40,
 }
 SEED = 20240101
 #: Seconds of sampled allocations per release.
