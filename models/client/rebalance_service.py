@@ -100,6 +100,26 @@ class ServiceState(NamedTuple):
     refusing: frozenset[str] = frozenset()
 
 
+@cache
+def taking_part(
+    paused: bool, enabled: bool, refusing: frozenset[str], soon: bool, skips_disabled: bool
+) -> tuple[tuple[str, ...], int, int]:
+    """A round: who takes part, the ms until the next one, and what it met, by bits of _MET."""
+    met = _ROUND
+    took_part = []
+    if skips_disabled and not enabled:
+        met |= _DISABLED
+    else:
+        took_part.append(PULL)
+    if paused:
+        met |= _PAUSED
+    else:
+        took_part.append(PUSH)
+    if soon and (paused or not refusing.isdisjoint(took_part)):
+        return tuple(took_part), LEAST, met | _SOON
+    return tuple(took_part), WAIT, met
+
+
 class ServiceModel:
     """The operations of such an instance for one profile; every method is pure."""
 
@@ -112,39 +132,29 @@ class ServiceModel:
 
     def elapse(self, state: ServiceState, elapses: int) -> Answer[ServiceState]:
         """REB-SVC-1, REB-SVC-SOON: the rounds of this time: (ms since its beginning, who rebalanced)."""
-        began, until = state.now, state.now + elapses
+        now, due, last, paused, enabled, refusing = state
+        until = now + elapses
+        if due > until:
+            return ServiceState(until, due, last, paused, enabled, refusing), (), service_reason("REB-SVC-1", 0)
+        took_part, wait, met = taking_part(paused, enabled, refusing, self.soon, self.skips_disabled)
         rounds: list[Value] = []
-        met = 0
-        while state.due <= until:
-            state, took_part, more = self._round(state._replace(now=state.due))
-            met |= more
+        while due <= until:
             if took_part:
-                rounds.append((state.now - began, took_part))
-        return state._replace(now=until), tuple(rounds), service_reason("REB-SVC-1", met)
+                rounds.append((due - now, took_part))
+            last = due
+            due += wait
+        after = ServiceState(until, due, last, paused, enabled, refusing)
+        return after, tuple(rounds), service_reason("REB-SVC-1", met)
 
     def notify(self, state: ServiceState) -> Answer[ServiceState]:
         """REB-SVC-WAKE, REB-SVC-MIN: who rebalances at once."""
-        if self.soon and state.now - state.last < LEAST:
-            return state._replace(due=state.last + LEAST), (), service_reason("REB-SVC-WAKE", _POSTPONED)
-        state, took_part, met = self._round(state)
-        return state, took_part, service_reason("REB-SVC-WAKE", met)
-
-    def _round(self, state: ServiceState) -> tuple[ServiceState, tuple[str, ...], int]:
-        met = _ROUND
-        took_part = []
-        if self.skips_disabled and not state.enabled:
-            met |= _DISABLED
-        else:
-            took_part.append(PULL)
-        if state.paused:
-            met |= _PAUSED
-        else:
-            took_part.append(PUSH)
-        wait = WAIT
-        if self.soon and (state.paused or not state.refusing.isdisjoint(took_part)):
-            met |= _SOON
-            wait = LEAST
-        return state._replace(due=state.now + wait, last=state.now), tuple(took_part), met
+        now, _, last, paused, enabled, refusing = state
+        if self.soon and now - last < LEAST:
+            after = ServiceState(now, last + LEAST, last, paused, enabled, refusing)
+            return after, (), service_reason("REB-SVC-WAKE", _POSTPONED)
+        took_part, wait, met = taking_part(paused, enabled, refusing, self.soon, self.skips_disabled)
+        after = ServiceState(now, now + wait, now, paused, enabled, refusing)
+        return after, took_part, service_reason("REB-SVC-WAKE", met)
 
     def suspend(self, state: ServiceState) -> Answer[ServiceState]:
         """REB-SVC-PAUSE: the push consumer is paused."""
