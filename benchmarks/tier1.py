@@ -38,6 +38,7 @@ REQUIRED = {
     "rebalance-pull": (18, 60_000),
     "rebalance-broker": (7, 35_000),
     "rebalance-changed": (11, 60_000),
+    "rebalance-plain": (11, 60_000),
     "pull": (20, 100_000),
     "consume": (14, 65_000),
     "consume-orderly": (20, 100_000),

@@ -22,6 +22,7 @@ _MODULES = (
     "rebalance_broker",
     "rebalance_changed",
     "rebalance_service",
+    "rebalance_plain",
     "broker_offsets",
     "broker_search",
     "broker_admin",

@@ -31,6 +31,7 @@ CLIENT_SUITES = [
     "rebalance-broker",
     "rebalance-changed",
     "rebalance-service",
+    "rebalance-plain",
 ]
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.lite import JavaLiteGroup
     from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
+    from rocketmq_conformance.conformance.java.plain import JavaPlainGroup
     from rocketmq_conformance.conformance.java.pull import JavaPulls
     from rocketmq_conformance.conformance.java.rebalance import JavaGroup
     from rocketmq_conformance.conformance.java.service import JavaService
@@ -32,7 +33,8 @@ _LITE_PULL = Release(4, 6, 0)
 _FAILS_FAST = Release(5, 1, 3)
 #: Suites of groups.
 _STEPPED_GROUPS = (
-    "rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker", "rebalance-changed", "rebalance-service"
+    "rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker", "rebalance-changed", "rebalance-service",
+    "rebalance-plain",
 )  # fmt: skip
 #: Suites of listeners.
 _LISTENING = ("consume", "consume-orderly")
@@ -60,6 +62,7 @@ class JavaClient:
         self._assigned: JavaAssignedGroup | None = None
         self._changed: JavaChangedGroup | None = None
         self._service: JavaService | None = None
+        self._plain: JavaPlainGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -100,6 +103,8 @@ class JavaClient:
                 self._calls = self._changed_calls(case)
             case "rebalance-service":
                 self._calls = self._service_calls(case)
+            case "rebalance-plain":
+                self._calls = self._plain_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
 
@@ -230,3 +235,12 @@ class JavaClient:
             self._timed = self._service.calls()
         self._service.begin(case)
         return self._timed
+
+    def _plain_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._plain is None:
+            from rocketmq_conformance.conformance.java.plain import JavaPlainGroup
+
+            self._plain = JavaPlainGroup(self.release)
+            self._plainly = self._plain.calls()
+        self._plain.begin(case)
+        return self._plainly

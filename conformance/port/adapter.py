@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.port.consume_orderly import Orderly
 from rocketmq_conformance.conformance.port.lite import LiteRebalancer
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
 from rocketmq_conformance.conformance.port.orderly import OrderlyRebalancer
+from rocketmq_conformance.conformance.port.plain import PlainRebalancer
 from rocketmq_conformance.conformance.port.pull import Puller
 from rocketmq_conformance.conformance.port.rebalance import Rebalancer
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
@@ -42,6 +43,7 @@ PARTS: dict[str, str] = {
     "rebalance-broker": "assigned_rebalancer",
     "rebalance-changed": "changed_rebalancer",
     "rebalance-service": "round_timer",
+    "rebalance-plain": "plain_rebalancer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -58,6 +60,7 @@ CLASSES: dict[str, type] = {
     "assigned_rebalancer": AssignedRebalancer,
     "changed_rebalancer": ChangedRebalancer,
     "round_timer": RoundTimer,
+    "plain_rebalancer": PlainRebalancer,
 }
 
 

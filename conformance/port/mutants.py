@@ -11,6 +11,7 @@ from rocketmq_conformance.conformance.port import (
     lite_mutants,
     local_mutants,
     orderly_mutants,
+    plain_mutants,
     pull_mutants,
     rebalance_mutants,
     service_mutants,
@@ -33,6 +34,7 @@ _MODULES = (
     assigned_mutants,
     changed_mutants,
     service_mutants,
+    plain_mutants,
 )
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for module in _MODULES for mutant in module.MUTANTS}

@@ -51,6 +51,7 @@ STEPPED = {
     "rebalance-pull": 60,
     "rebalance-changed": 40,
     "rebalance-service": 40,
+    "rebalance-plain": 40,
 }
 SEED = 20240101
 #: Seconds of sampled allocations per release.

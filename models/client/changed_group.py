@@ -92,9 +92,8 @@ class ChangedGroupModel:
         after = done.after()
         if after is not who:
             before = GroupState(done.store.broker, routes, listed, now, group.replaced(members, member, after))
-        told = done.told if side.brief and model.brief else None
-        if done.thresholds != side.thresholds or told != side.told:
-            sides = at(sides, member, Side(side.limits, done.thresholds, side.brief, told))
+        if done.thresholds != side.thresholds or done.told != side.told:
+            sides = at(sides, member, Side(side.limits, done.thresholds, side.brief, done.told))
         elif after is who:
             return state, said, model.why(done)
         return ChangedState(before, sides), said, model.why(done)
@@ -102,7 +101,8 @@ class ChangedGroupModel:
     def join(self, state: ChangedState, member: int, mode: str, brief: bool) -> Answer[ChangedState]:
         """REB-BEGIN-1: without thresholds of a topic."""
         after, result, why = self.group.join(state.group, member, False, mode, LAST, "AVG")
-        return ChangedState(after, at(state.sides, member, Side(brief=brief))), result, why
+        side = Side(brief=brief and self.rebalancing.brief)
+        return ChangedState(after, at(state.sides, member, side)), result, why
 
     def limit(self, state: ChangedState, member: int, messages: int, size: int) -> Answer[ChangedState]:
         """REB-MQC-SHARE: the application sets the thresholds of a topic; no queue's change before a change."""
@@ -126,7 +126,7 @@ class ChangedGroupModel:
             return state, (True, ()), _MAY_BE_BRIEF["brief"]
         kind = "in full" if beat_fault == "answer" else "lost"
         said = False, tuple(sorted(who.topics))
-        if not (side.brief and self.rebalancing.brief):
+        if not side.brief:
             return state, said, _BEAT[kind]
         if beat_fault == "answer":
             state = ChangedState(state.group, at(state.sides, member, side._replace(told=who.topics)))

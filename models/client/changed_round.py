@@ -121,7 +121,7 @@ def changed_reason(met: int, events: int, mode: str, reports: bool) -> Why:
 class ChangedRound(Round):
     """A round, and what it tells of changes as it goes on."""
 
-    __slots__ = ("beats", "changes", "fails", "given_up", "limits", "met", "thresholds", "told", "topics")
+    __slots__ = ("beats", "brief", "changes", "fails", "given_up", "limits", "met", "thresholds", "told", "topics")
 
     def __init__(
         self, member: Member, side: Side, broker: BrokerState, now: int, fault: str, beats: bool, fails: bool
@@ -134,7 +134,7 @@ class ChangedRound(Round):
         #: The topic that the application gives up while its queues are divided.
         self.given_up = ""
         self.topics = member.topics
-        self.limits, self.thresholds, _, self.told = side
+        self.limits, self.thresholds, self.brief, self.told = side
         #: (topic, did a heartbeat go?, what the listener heard) of every change that is told.
         self.changes: list[tuple[str, bool, Value]] = []
         self.met = 0
@@ -216,9 +216,9 @@ class ChangedRebalanceModel(RebalanceModel):
         beat = bool(done.seen)
         if beat:
             done.met |= 0 if done.beats else _LOST
-            if done.told is not None:
-                done.met |= _BRIEF
-            done.told = done.topics if done.beats else None
+            if done.brief:
+                done.met |= _BRIEF if done.told is not None else 0
+                done.told = done.topics if done.beats else None
         else:
             done.met |= _ALONE
         if not self.hears:
