@@ -37,6 +37,8 @@ REQUIRED = {
     "rebalance-orderly": (20, 85_000),
     "rebalance-pull": (20, 90_000),
     "rebalance-broker": (14, 55_000),
+    "rebalance-changed": (11, 60_000),
+    "rebalance-plain": (11, 60_000),
     "pull": (20, 100_000),
     "consume": (20, 90_000),
     "consume-orderly": (22, 110_000),

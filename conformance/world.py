@@ -42,7 +42,7 @@ from rocketmq_conformance.models.profile import Profile
 Answered = tuple[int, str, dict[str, str], bytes]
 
 #: The faults that an operation can arm, by the names of its fields and of the world's attributes.
-FAULTS = ("fault", "bound_fault", "list_fault", "back_fault", "lock_fault", "assign_fault")
+FAULTS = ("fault", "bound_fault", "list_fault", "back_fault", "lock_fault", "assign_fault", "beat_fault")
 
 _INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST}
 _QUERY = int(Request.QUERY_CONSUMER_OFFSET)
@@ -56,7 +56,9 @@ _LOCK = int(Request.LOCK_BATCH_MQ)
 _UNLOCK = int(Request.UNLOCK_BATCH_MQ)
 _ASSIGNMENT = int(Request.QUERY_ASSIGNMENT)
 #: Requests of members that are accepted and change nothing: the list is the world's to change.
-_GREETINGS = frozenset({int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)})
+_HEARTBEAT, _GOODBYE = int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)
+#: Heartbeats may be brief from now on, and nothing else is known of the group's subscriptions.
+_HEARD = {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "false"}
 _CODES = {response.name: int(response) for response in Response}
 _BEGINNING = world()
 
@@ -79,6 +81,8 @@ class World:
         self.lock_fault = "answer"
         #: The same for assignments (see ``layout.ASSIGN_FAULTS``).
         self.assign_fault = "answer"
+        #: The same for heartbeats (see ``layout.BEAT_FAULTS``).
+        self.beat_fault = "answer"
         #: What the broker assigns of each topic, to whoever asks, as the body of an answer.
         self._assigned: Mapping[str, bytes] = _FIRST_ASSIGNED
         #: The locks of the broker, and its clock: ms since the case began.
@@ -104,7 +108,8 @@ class World:
             _ASSIGNMENT: self._assignment,
             _ROUTE: self._route,
             **dict.fromkeys(RETURNS, self._take_back),
-            **dict.fromkeys(_GREETINGS, _greeted),
+            _HEARTBEAT: self._heartbeat,
+            _GOODBYE: _greeted,
         }
         #: Messages that were taken back since the last call.
         self._taken_back: list[Gone] = []
@@ -189,6 +194,9 @@ class World:
         if queues == NO_ROUTE:
             return _CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, _route_text(self.address, queues)
+
+    def _heartbeat(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        return (0, "", _HEARD, b"") if self.beat_fault == "answer" else _faulty(self.beat_fault)
 
     def _members(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """The member list, or what its fault says; brokers refuse to list nobody."""

@@ -125,7 +125,7 @@ BROKER_SUITES = {name for names in brokers.SUITES.values() for name in names}
 
 def test_the_kit_has_a_corpus_for_every_suite_that_has_mutants() -> None:
     files = corpus.files(corpus.kit_folder())
-    assert len(files) < 250, "every run plays all of them: a plan must notice what no other one does"
+    assert len(files) < 300, "every run plays all of them: a plan must notice what no other one does"
     assert {name for name, cases in OWN.items() if cases} == {*PARTS, *BROKER_SUITES}
     assert len(files) == sum(map(len, OWN.values()))
 

@@ -29,6 +29,9 @@ CLIENT_SUITES = [
     "rebalance-orderly",
     "rebalance-pull",
     "rebalance-broker",
+    "rebalance-changed",
+    "rebalance-service",
+    "rebalance-plain",
 ]
 
 

@@ -15,7 +15,7 @@ from rocketmq_conformance.models.release import NEWEST, Release, Switch
 ORDER = (
     *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.5.1", "4.6.0", "4.6.1", "4.8.0"),
     *("4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5", "4.9.8"),
-    *("5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.4"),
+    *("5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.3", "5.1.4"),
     *("5.2.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0"),
 )
 
@@ -66,6 +66,12 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "probes": (None, "5.0.0-PREVIEW", "5.3.2"),
     "probes_once": (None, "5.0.0", "5.3.2"),
     "pops_born": (None, "5.2.0", None),
+    "tells_changes": ("4.1.0", "5.0.0-PREVIEW", None),
+    "divides_thresholds": ("4.2.0", "5.0.0-PREVIEW", None),
+    "brief_heartbeats": (None, "5.1.3", None),
+    "hears_changes": (None, "5.2.0", None),
+    "rebalances_soon": (None, "5.2.0", None),
+    "skips_disabled": (None, "5.3.2", None),
 }
 
 

@@ -19,18 +19,26 @@ from rocketmq_conformance.suites.suite import Suite
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.allocation import JavaAllocation
     from rocketmq_conformance.conformance.java.assigned import JavaAssignedGroup
+    from rocketmq_conformance.conformance.java.changed import JavaChangedGroup
     from rocketmq_conformance.conformance.java.consume import JavaConsumption
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
     from rocketmq_conformance.conformance.java.lite import JavaLiteGroup
     from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
+    from rocketmq_conformance.conformance.java.plain import JavaPlainGroup
     from rocketmq_conformance.conformance.java.pull import JavaPulls
     from rocketmq_conformance.conformance.java.rebalance import JavaGroup
+    from rocketmq_conformance.conformance.java.service import JavaService
 
 #: First release with a lite pull consumer (S29).
 _LITE_PULL = Release(4, 6, 0)
 #: First release that gives up at once when a connection is cut under a waiting request.
 _FAILS_FAST = Release(5, 1, 3)
+#: Suites of groups.
+_STEPPED_GROUPS = (
+    "rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker", "rebalance-changed", "rebalance-service",
+    "rebalance-plain",
+)  # fmt: skip
 #: Suites of listeners.
 _LISTENING = ("consume", "consume-orderly")
 
@@ -60,6 +68,9 @@ class JavaClient:
         self._orderly: JavaOrderlyGroup | None = None
         self._lite: JavaLiteGroup | None = None
         self._assigned: JavaAssignedGroup | None = None
+        self._changed: JavaChangedGroup | None = None
+        self._service: JavaService | None = None
+        self._plain: JavaPlainGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -69,7 +80,7 @@ class JavaClient:
             for name in ("start-lite-pull", "rebalance-pull"):
                 unsupported[name] = f"client {self.version} has no lite pull consumer"
         if self.via == "tcp":
-            for name in ("rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker"):
+            for name in _STEPPED_GROUPS:
                 unsupported[name] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
             unsupported["pull"] = "pulls are stepped by hand, without sockets: judge them without via=tcp"
             for suite in _LISTENING:
@@ -97,6 +108,12 @@ class JavaClient:
                 self._calls = self._lite_calls(case)
             case "rebalance-broker":
                 self._calls = self._assigned_calls(case)
+            case "rebalance-changed":
+                self._calls = self._changed_calls(case)
+            case "rebalance-service":
+                self._calls = self._service_calls(case)
+            case "rebalance-plain":
+                self._calls = self._plain_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
         if self._clock:
@@ -215,3 +232,30 @@ class JavaClient:
             self._by_broker = self._assigned.calls()
         self._assigned.begin(case)
         return self._by_broker
+
+    def _changed_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._changed is None:
+            from rocketmq_conformance.conformance.java.changed import JavaChangedGroup
+
+            self._changed = JavaChangedGroup(self.release)
+            self._telling = self._changed.calls()
+        self._changed.begin(case)
+        return self._telling
+
+    def _service_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._service is None:
+            from rocketmq_conformance.conformance.java.service import JavaService
+
+            self._service = JavaService(self.version)
+            self._timed = self._service.calls()
+        self._service.begin(case)
+        return self._timed
+
+    def _plain_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        if self._plain is None:
+            from rocketmq_conformance.conformance.java.plain import JavaPlainGroup
+
+            self._plain = JavaPlainGroup(self.release)
+            self._plainly = self._plain.calls()
+        self._plain.begin(case)
+        return self._plainly

@@ -10,14 +10,17 @@ from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, H
 from rocketmq_conformance.conformance.paced import PacedClock
 from rocketmq_conformance.conformance.port.allocation import Allocator
 from rocketmq_conformance.conformance.port.assigned import AssignedRebalancer
+from rocketmq_conformance.conformance.port.changed import ChangedRebalancer
 from rocketmq_conformance.conformance.port.consume import Concurrently
 from rocketmq_conformance.conformance.port.consume_orderly import Orderly
 from rocketmq_conformance.conformance.port.lite import LiteRebalancer
 from rocketmq_conformance.conformance.port.local_store import LocalOffsetStore
 from rocketmq_conformance.conformance.port.orderly import OrderlyRebalancer
+from rocketmq_conformance.conformance.port.plain import PlainRebalancer
 from rocketmq_conformance.conformance.port.pull import Puller
 from rocketmq_conformance.conformance.port.rebalance import Rebalancer
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
+from rocketmq_conformance.conformance.port.service import RoundTimer
 from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import Calls, Sockets, Transport
 from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
@@ -40,6 +43,9 @@ PARTS: dict[str, str] = {
     "rebalance-orderly": "orderly_rebalancer",
     "rebalance-pull": "lite_rebalancer",
     "rebalance-broker": "assigned_rebalancer",
+    "rebalance-changed": "changed_rebalancer",
+    "rebalance-service": "round_timer",
+    "rebalance-plain": "plain_rebalancer",
 }
 #: The classes of the port.
 CLASSES: dict[str, type] = {
@@ -54,6 +60,9 @@ CLASSES: dict[str, type] = {
     "orderly_rebalancer": OrderlyRebalancer,
     "lite_rebalancer": LiteRebalancer,
     "assigned_rebalancer": AssignedRebalancer,
+    "changed_rebalancer": ChangedRebalancer,
+    "round_timer": RoundTimer,
+    "plain_rebalancer": PlainRebalancer,
 }
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.port import (
     allocation_mutants,
     assigned_mutants,
+    changed_mutants,
     consume_mutants,
     consume_orderly_mutants,
     lite_mutants,
     local_mutants,
     orderly_mutants,
+    plain_mutants,
     pull_mutants,
     rebalance_mutants,
+    service_mutants,
     start_mutants,
     store_mutants,
 )
@@ -29,6 +32,9 @@ _MODULES = (
     consume_orderly_mutants,
     lite_mutants,
     assigned_mutants,
+    changed_mutants,
+    service_mutants,
+    plain_mutants,
 )
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for module in _MODULES for mutant in module.MUTANTS}

@@ -108,11 +108,15 @@ class Rebalancer:
         ids = self.listed(topic)
         if not ids:
             return self.without_list(consumer, topic)
+        return self.own(consumer, topic, self.divided(consumer, topic, queues, ids), begun)
+
+    def divided(self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
+        """The consumer's share of a topic, as its strategy says."""
         key = consumer.strategy, consumer.client, queues, ids
         mine = self.shares.get(key)
         if mine is None:
             mine = self.shares[key] = self.share(*key)
-        return self.own(consumer, topic, mine, begun)
+        return mine
 
     def everything(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         """The queues of a broadcasting consumer."""

@@ -49,6 +49,9 @@ STEPPED = {
     "consume": 50,
     "consume-orderly": 50,
     "rebalance-pull": 60,
+    "rebalance-changed": 40,
+    "rebalance-service": 40,
+    "rebalance-plain": 40,
 }
 SEED = 20240101
 #: Seconds of sampled allocations per release.

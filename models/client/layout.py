@@ -82,6 +82,9 @@ LIST_FAULTS = ("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", "cut")
 #: How the scripted broker plays requests to lock and unlock queues.
 LOCK_FAULTS = ("answer", "SYSTEM_ERROR", "silent", "cut")
 
+#: How the scripted broker plays heartbeats.
+BEAT_FAULTS = ("answer", "SYSTEM_ERROR", "silent", "cut")
+
 #: How the scripted broker plays requests for an assignment: "no-body" is SUCCESS without a body, "null" one whose body
 #: has no assignments; "silent-once" and "silent-twice" lose the first requests of a topic, "answer-once" answers the
 #: first and refuses the others, "error-once" refuses the first.

@@ -63,6 +63,12 @@ HEARS_UNKNOWN = Switch(
 )
 LITE_COMMITS_LATER = Switch("V02", "a lite pull consumer's commit is left to the timer", "4.6.1", "5.0.0-PREVIEW")
 LITE_KEEPS_OTHERS = Switch("V03", "a broadcasting lite pull consumer's commit sends nothing", "4.9.4", "5.0.0")
+TELLS_CHANGES = Switch("M01", "changed queues give a subscription a new version", "4.1.0", "5.0.0-PREVIEW")
+DIVIDES_THRESHOLDS = Switch("M02", "thresholds of a topic are divided among queues", "4.2.0", "5.0.0-PREVIEW")
+BRIEF_HEARTBEATS = Switch("M03", "heartbeats may leave out subscriptions that are known", None, "5.1.3")
+HEARS_CHANGES = Switch("M04", "the listener of a push consumer hears of changed queues", None, "5.2.0")
+REBALANCES_SOON = Switch("M05", "a second is the least between rounds, and enough if not balanced", None, "5.2.0")
+SKIPS_DISABLED = Switch("M06", "a pull consumer can be forbidden to rebalance", None, "5.3.2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,12 @@ class ClientRules:
     probes: bool
     probes_once: bool
     pops_born: bool
+    tells_changes: bool
+    divides_thresholds: bool
+    brief_heartbeats: bool
+    hears_changes: bool
+    rebalances_soon: bool
+    skips_disabled: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -166,4 +178,10 @@ class ClientRules:
             probes=PROBES.on(client),
             probes_once=PROBES_ONCE.on(client),
             pops_born=POPS_BORN.on(client),
+            tells_changes=TELLS_CHANGES.on(client),
+            divides_thresholds=DIVIDES_THRESHOLDS.on(client),
+            brief_heartbeats=BRIEF_HEARTBEATS.on(client),
+            hears_changes=HEARS_CHANGES.on(client),
+            rebalances_soon=REBALANCES_SOON.on(client),
+            skips_disabled=SKIPS_DISABLED.on(client),
         )

@@ -1,0 +1,142 @@
+"""The suite ``rebalance-changed``: what the members of a group tell when a round changed their queues."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import changed_group, changed_round
+from rocketmq_conformance.models.client.changed_group import ChangedGroupModel, ChangedState, beginning
+from rocketmq_conformance.models.client.changed_round import NO_LIMIT
+from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
+BEAT_FAULT = Values("answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
+
+
+@operation(
+    "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries, "
+    "`beat_fault` how it plays heartbeats; `fails`: the listener of changed queues fails whenever it is called. The "
+    "application gives `given_up` up while the member's strategy divides the queues of that topic (empty: nothing). "
+    "Answers the queues that the member owns, whether it calls itself balanced (null: it does not say), the thresholds "
+    "of a queue (messages and MiB; null: it has none that depend on a topic's), and of each topic whose change it "
+    "tells: the topic, whether a heartbeat took its new version to the brokers before the listener heard of it, and "
+    "what the listener heard: all queues of the topic and those of the member (null: there is no such listener).",
+    weight=12,
+)
+class Rebalance(Operation):
+    member: Annotated[int, MEMBER]
+    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "empty", weights=(16, 1, 1))]
+    fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(8, 1))]
+    beat_fault: Annotated[str, BEAT_FAULT]
+    fails: Annotated[bool, Values(False, True, weights=(3, 1))]
+    given_up: Annotated[str, Values("", TOPIC, OTHER_TOPIC, weights=(16, 1, 1))]
+
+
+@operation(
+    "A member begins, without thresholds of a topic; `brief`: its heartbeats may leave out what the broker knows.",
+    weight=2,
+)
+class Join(Operation):
+    member: Annotated[int, MEMBER]
+    mode: Annotated[str, Values(CLUSTERING, BROADCASTING, weights=(2, 1))]
+    brief: Annotated[bool, Values(False, True)]
+
+
+@operation("The application sets the thresholds of a topic: messages, and MiB; -1 for none.", weight=8)
+class Limit(Operation):
+    member: Annotated[int, MEMBER]
+    messages: Annotated[int, Values(1000, 100, 5, 3, 1, NO_LIMIT)]
+    size: Annotated[int, Values(100, 20, 7, 2, NO_LIMIT, weights=(1, 1, 1, 1, 2))]
+
+
+@operation(
+    "A member's timer sends a heartbeat: answers whether it is brief, and the topics that it tells of (null: none).",
+    weight=6,
+)
+class Beat(Operation):
+    member: Annotated[int, MEMBER]
+    beat_fault: Annotated[str, BEAT_FAULT]
+
+
+@operation(
+    "A member subscribes to a topic, or did so before: answers the heartbeat that goes at once, as `beat` does.",
+    weight=2,
+)
+class Subscribe(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, Values(TOPIC, OTHER_TOPIC)]
+    beat_fault: Annotated[str, BEAT_FAULT]
+
+
+@operation("Time passes, in ms: a round's 20 s, or more than a queue may go without a pull.", weight=1)
+class Tick(Operation):
+    millis: Annotated[int, Values(20_000, 130_000)]
+
+
+@operation(
+    "The route of a topic has so many readable queues, or as many as there are; -1: there is no route.",
+    side=Side.WORLD,
+    weight=5,
+)
+class Route(Operation):
+    topic: Annotated[str, Values(TOPIC, OTHER_TOPIC, RETRY_TOPIC, weights=(2, 1, 2))]
+    queues: Annotated[int, Values(5, 2, 1, 0, -1, weights=(2, 1, 1, 1, 2))]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = ChangedGroupModel(profile)
+    group, of_group = model.group, model.of_group
+    handlers = (
+        model.rebalance,
+        model.join,
+        model.limit,
+        model.beat,
+        model.subscribe,
+        of_group(group.unsubscribe),
+        of_group(group.refresh),
+        of_group(group.tick),
+        of_group(group.list_members),
+        of_group(group.route),
+    )
+    return Bound(beginning(), handlers)
+
+
+def _show(state: ChangedState) -> str:
+    told = [
+        f"{number}: {who.client} owns {sorted(who.table)}, subscribes to {sorted(who.topics)}, knows "
+        f"{dict(who.seen)}, thresholds of a topic {side.limits}, of a queue {side.thresholds}, told "
+        f"{None if side.told is None else sorted(side.told)}"
+        for number, (who, side) in enumerate(zip(state.group.members, state.sides, strict=True))
+        if who is not None
+    ]
+    group = state.group
+    return f"members {'; '.join(told)}; listed {list(group.listed)}, routes {dict(group.routes)}, clock {group.now}"
+
+
+SUITE = Suite(
+    name="rebalance-changed",
+    sentence="A group whose queues come and go: who hears of it, and what becomes of the thresholds of a queue.",
+    side=Side.CLIENT,
+    operations=(
+        Rebalance,
+        Join,
+        Limit,
+        Beat,
+        Subscribe,
+        Unsubscribe,
+        Refresh,
+        Tick,
+        ListMembers,
+        Route,
+    ),
+    bind=_bind,
+    steps=60,
+    show=_show,
+    rules=tuple(rule.id for rule in (*changed_round.RULES, *changed_group.RULES)),
+)

@@ -1,0 +1,123 @@
+"""The suite ``rebalance-plain``: a group of three plain pull consumers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import plain
+from rocketmq_conformance.models.client.group import GroupState
+from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.client.plain import PlainModel, beginning
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist, Refresh, Unsubscribe
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
+TOPICS = Values(TOPIC, OTHER_TOPIC)
+QUEUE = Values(5, 0, 6, 8, 2, weights=(3, 2, 2, 2, 1))
+
+
+@operation(
+    "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries and "
+    "commits; `fails`: the listener fails whenever it is called. Answers the queues that the member owns, whether it "
+    "calls itself balanced (null: it does not say), of each topic that the listener heard of: the topic, all its "
+    "queues and those of the member; and the commits that reached the broker.",
+    weight=16,
+    commits=True,
+)
+class Rebalance(Operation):
+    member: Annotated[int, MEMBER]
+    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "empty", "silent", weights=(24, 1, 1, 1))]
+    fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(4, 1))]
+    fails: Annotated[bool, Values(False, True, weights=(4, 1))]
+
+
+@operation("A member begins, a `twin` under the client id of the next one; what it was before is gone.", weight=2)
+class Join(Operation):
+    member: Annotated[int, MEMBER]
+    twin: Annotated[bool, Values(False, True, weights=(4, 1))]
+    mode: Annotated[str, Values(CLUSTERING, BROADCASTING, weights=(2, 1))]
+
+
+@operation("The application pulls from a queue of a topic for the first time, which subscribes to the topic.", weight=2)
+class Subscribe(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, TOPICS]
+
+
+@operation("The application sets the offset of a queue in a member's memory, owned or not.", weight=8)
+class Update(Operation):
+    member: Annotated[int, MEMBER]
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, Values(1, 5, 6, 12)]
+
+
+@operation("Time passes, in ms.", weight=2)
+class Tick(Operation):
+    millis: Annotated[int, Values(20_000, 130_000)]
+
+
+@operation(
+    "The route of a topic has so many readable queues, or as many as there are; -1: there is no route.",
+    side=Side.WORLD,
+    weight=3,
+)
+class Route(Operation):
+    topic: Annotated[str, TOPICS]
+    queues: Annotated[int, Values(5, 2, 1, 0, -1)]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = PlainModel(profile)
+    handlers = (
+        model.plain_round,
+        model.plain_join,
+        model.leave,
+        model.persist,
+        model.subscribe,
+        model.unsubscribe,
+        model.refresh,
+        model.update,
+        model.tick,
+        model.list_members,
+        model.route,
+    )
+    return Bound(beginning(), handlers)
+
+
+def _show(state: GroupState) -> str:
+    told = [
+        f"{number}: nobody"
+        if who is None
+        else f"{number}: {who.client} {who.mode} owns {sorted(who.table)}, remembers {dict(who.memory)}, subscribes to "
+        f"{sorted(who.topics)}, knows {dict(who.seen)}"
+        for number, who in enumerate(state.members)
+    ]
+    return f"members {'; '.join(told)}; listed {list(state.listed)}, routes {dict(state.routes)}, clock {state.now}"
+
+
+SUITE = Suite(
+    name="rebalance-plain",
+    sentence="A group of plain pull consumers: what they own, who hears of it, and what is committed.",
+    side=Side.CLIENT,
+    operations=(
+        Rebalance,
+        Join,
+        Leave,
+        Persist,
+        Subscribe,
+        Unsubscribe,
+        Refresh,
+        Update,
+        Tick,
+        ListMembers,
+        Route,
+    ),
+    bind=_bind,
+    steps=60,
+    show=_show,
+    rules=tuple(rule.id for rule in plain.RULES),
+)

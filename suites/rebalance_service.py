@@ -1,0 +1,78 @@
+"""The suite ``rebalance-service``: when the consumers of a client instance rebalance, on the clock of the case."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import rebalance_service
+from rocketmq_conformance.models.client.rebalance_service import CONSUMERS, ServiceModel, ServiceState
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.domain import Values
+from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.suite import Bound, Suite
+
+
+@operation(
+    "Time passes, in ms: answers the rounds that the timer lets happen, each by the ms since the time began to pass "
+    "and the consumers that rebalanced, by name; rounds in which nobody did are left out.",
+    weight=10,
+)
+class Elapse(Operation):
+    elapses: Annotated[int, Values(300, 700, 1_000, 19_000, 20_000, 41_000, weights=(3, 3, 3, 2, 2, 1))]
+
+
+@operation(
+    "A broker tells that the members of a group changed: answers the consumers that rebalance at once.", weight=6
+)
+class Notify(Operation):
+    pass
+
+
+@operation("The push consumer is paused.", weight=1)
+class Suspend(Operation):
+    pass
+
+
+@operation("The push consumer goes on, paused or not: answers the consumers that rebalance at once.", weight=2)
+class Resume(Operation):
+    pass
+
+
+@operation(
+    "The strategy of a consumer refuses to divide queues from now on, so that it is not balanced, or it does not.",
+    weight=4,
+)
+class Refuse(Operation):
+    consumer: Annotated[str, Values(*CONSUMERS)]
+    refuses: Annotated[bool, Values(True, False, weights=(1, 2))]
+
+
+@operation("The application says whether the pull consumer may rebalance.", weight=2)
+class Enable(Operation):
+    enabled: Annotated[bool, Values(False, True)]
+
+
+def _bind(profile: Profile) -> Bound:
+    model = ServiceModel(profile)
+    handlers = (model.elapse, model.notify, model.suspend, model.resume, model.refuse, model.enable)
+    return Bound(ServiceState(), handlers)
+
+
+def _show(state: ServiceState) -> str:
+    return (
+        f"clock {state.now}, last round {state.last}, next {state.due}; push consumer "
+        f"{'paused' if state.paused else 'runs'}, pull consumer {'may' if state.enabled else 'may not'} rebalance, "
+        f"refusing strategies {sorted(state.refusing)}"
+    )
+
+
+SUITE = Suite(
+    name="rebalance-service",
+    sentence="A client instance with a push and a pull consumer: who rebalances when, and who is left out.",
+    side=Side.CLIENT,
+    operations=(Elapse, Notify, Suspend, Resume, Refuse, Enable),
+    bind=_bind,
+    steps=40,
+    show=_show,
+    rules=tuple(rule.id for rule in rebalance_service.RULES),
+)

@@ -1,0 +1,126 @@
+"""Rounds of plain pull consumers: what they own, who hears of it, and what is committed."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.client.group import GroupState
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.client.plain import _MET, PlainModel, beginning, plain_reason
+from rocketmq_conformance.models.client.rebalance import BROUGHT
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.rebalance_plain import SUITE
+
+OLD, HEARS_NOTHING, NOW = "4.9.8", "5.3.3", "5.5.0"
+ALL = {"T": (0, 1, 5, 6, 7), "U": (2, 8)}
+MINE = {"T": (5, 6), "U": (8,)}
+
+
+class Play:
+    """A group that is stepped through."""
+
+    def __init__(self, client: str = NOW) -> None:
+        self.model = PlainModel(Profile.of(client=client))
+        self.state: GroupState = beginning()
+        self.kind = ""
+        self.rules: tuple[str, ...] = ()
+
+    def do(self, name: str, *args: Any) -> Any:
+        self.state, result, why = getattr(self.model, name)(self.state, *args)
+        self.kind, self.rules = why.kind, why.rules
+        return result
+
+    def round(self, *, listed: str = "answer", fault: str = "answer", fails: bool = False) -> Any:
+        return self.do("plain_round", 0, listed, fault, fails)
+
+
+@pytest.mark.parametrize("fault", ["answer", "SYSTEM_BUSY", "QUERY_NOT_FOUND"])
+def test_queues_are_owned_whether_or_not_a_start_is_known(fault: str) -> None:
+    play = Play()
+    heard = tuple((topic, ALL[topic], MINE[topic]) for topic in ("T", "U"))
+    assert play.round(fault=fault) == ((5, 6, 8), True, heard, ())
+    assert play.kind == "added"
+    assert {"REB-VAR-PLAIN", "REB-VAR-PLAIN-MQC"} <= set(play.rules)
+    assert not {"REB-ADD-1", "START-PUSH-1", "REB-REM-1"} & set(play.rules)
+    before = play.state
+    assert play.round() == ((5, 6, 8), True, (), ())
+    assert play.state is before
+
+
+def test_nothing_expires() -> None:
+    play = Play()
+    play.round()
+    play.do("tick", 1 << 40)
+    assert play.round() == ((5, 6, 8), True, (), ())
+
+
+def test_what_was_set_is_forgotten_when_a_queue_comes_and_sent_when_it_goes() -> None:
+    play = Play()
+    play.do("update", 0, 5, 12)
+    play.round()
+    assert play.do("persist", 0) == ()
+    play.do("update", 0, 5, 12)
+    play.do("list_members", (1, 2))
+    assert play.round() == ((), True, (("T", ALL["T"], ()), ("U", ALL["U"], ())), ((5, 12),))
+    assert "REB-VAR-PLAIN-REM" in play.rules
+    assert play.do("leave", 0) == ()
+    assert play.round() is None
+
+
+def test_what_the_listener_throws_changes_nothing() -> None:
+    play = Play()
+    assert play.round(fails=True)[:2] == ((5, 6, 8), True)
+    assert play.kind == "the listener fails"
+
+
+@pytest.mark.parametrize("mode", [CLUSTERING, BROADCASTING])
+@pytest.mark.parametrize("client", [OLD, HEARS_NOTHING, NOW])
+def test_a_topic_without_known_queues_is_heard_of_every_round_in_5_x(client: str, mode: str) -> None:
+    play = Play(client)
+    for topic in ALL:
+        play.do("route", topic, -1)
+    play.do("plain_join", 0, False, mode)
+    heard = () if client == OLD else (("T", (), ()), ("U", (), ()))
+    assert [play.round()[2], play.round()[2]] == [heard, heard]
+    assert play.kind == ("no queues known" if client == OLD else "no queues, as every round")
+
+
+@pytest.mark.parametrize(
+    ("client", "mode", "nothing"),
+    [(HEARS_NOTHING, CLUSTERING, False), (NOW, CLUSTERING, True), (NOW, BROADCASTING, False)],
+)
+def test_no_readable_queues_are_unknown_ones_in_a_cluster_of_5_5_0(client: str, mode: str, nothing: bool) -> None:
+    play = Play(client)
+    play.do("route", "T", 0)
+    play.do("plain_join", 0, False, mode)
+    play.round()
+    assert play.round()[2] == ((("T", (), ()),) if nothing else ())
+
+
+def test_a_member_has_no_retry_topic() -> None:
+    play = Play()
+    play.do("list_members", (0,))
+    assert play.round()[0] == (0, 1, 2, 5, 6, 7, 8)
+    play.do("plain_join", 0, True, CLUSTERING)
+    who = play.state.members[0]
+    assert who is not None
+    assert (who.topics, set(who.seen)) == ({"T", "U"}, {"T", "U"})
+
+
+def test_every_reason_names_known_rules() -> None:
+    for met, events in product((0, *(1 << at for at in range(len(_MET)))), (0, 1, BROUGHT)):
+        why = plain_reason(met, events, CLUSTERING, True)
+        assert set(why.rules) <= set(rulebook.RULES)
+        assert why.kind
+
+
+def test_the_state_is_shown() -> None:
+    play = Play()
+    play.round()
+    play.do("leave", 1)
+    shown = SUITE.show(play.state)
+    assert "0: 10.0.0.1@a CLUSTERING owns [5, 6, 8]" in shown
+    assert "1: nobody" in shown
