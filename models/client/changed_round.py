@@ -24,7 +24,7 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import RETRY_TOPIC, ROUND_QUEUES
 from rocketmq_conformance.models.client.member import CLUSTERING, Member
-from rocketmq_conformance.models.client.rebalance import RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.rebalance import CountingRound, RebalanceModel, Round, reason
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Rule, Why
@@ -118,7 +118,7 @@ def changed_reason(met: int, events: int, mode: str, reports: bool) -> Why:
     return Why(tuple(dict.fromkeys((*rules, *every.rules))), found[0][0])
 
 
-class ChangedRound(Round):
+class ChangedRound(CountingRound):
     """A round, and what it tells of changes as it goes on."""
 
     __slots__ = ("beats", "brief", "changes", "fails", "given_up", "limits", "met", "thresholds", "told", "topics")
@@ -194,9 +194,9 @@ class ChangedRebalanceModel(RebalanceModel):
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
         assert isinstance(done, ChangedRound)
-        before = done.table
+        before = done.changed
         even = super()._bring(done, topic, target)
-        if done.table is before:
+        if done.changed == before:
             return even
         if self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target):
             return even

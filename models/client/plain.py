@@ -19,10 +19,16 @@ from rocketmq_conformance.models.client.group import GroupModel, GroupState, cha
 from rocketmq_conformance.models.client.layout import OTHER_TOPIC, RETRY_TOPIC, ROUND_QUEUES, TOPIC
 from rocketmq_conformance.models.client.member import CLUSTERING, Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
-from rocketmq_conformance.models.client.rebalance import NO_MEMBER, RebalanceModel, Round, answered, reason
-from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.rebalance import (
+    NO_MEMBER,
+    CountingRound,
+    RebalanceModel,
+    Round,
+    answered,
+    reason,
+)
 from rocketmq_conformance.models.client.start import LAST, StartModel
-from rocketmq_conformance.models.outcome import Expected, Value
+from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why
 
@@ -76,7 +82,7 @@ def plain_reason(met: int, events: int, mode: str, reports: bool) -> Why:
     return Why(tuple(dict.fromkeys(rules)), found[0][0] if met & (_FAILED | _NONE) else every.kind)
 
 
-class PlainRound(Round):
+class PlainRound(CountingRound):
     """A round, and what the listener hears as it goes on."""
 
     __slots__ = ("fails", "heard", "met")
@@ -112,9 +118,9 @@ class PlainRebalanceModel(RebalanceModel):
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-VAR-PLAIN-MQC."""
         assert isinstance(done, PlainRound)
-        before = done.table
+        before = done.changed
         even = super()._bring(done, topic, target)
-        if done.table is not before:
+        if done.changed > before:
             self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target)
         return even
 
@@ -122,9 +128,9 @@ class PlainRebalanceModel(RebalanceModel):
         done.met |= _FAILED if done.fails else _HEARD
         done.heard.append((topic, tuple(sorted(every)), tuple(sorted(mine))))
 
-    def beginning(self, done: Round, store: RemoteStore, queue: int) -> tuple[RemoteStore, Expected]:
+    def beginning(self, done: Round, queue: int) -> tuple[int, int | None]:
         """REB-VAR-PLAIN: nobody is asked."""
-        return store, 0
+        return 0, None
 
     def process_queue(self, done: Round, offset: int) -> ProcessQueue:
         """REB-VAR-PLAIN: it does not grow old."""

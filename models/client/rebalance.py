@@ -220,6 +220,21 @@ class Round:
         return Member(client, mode, where, strategy, topics, self.seen, self.store.memory, self.table, taken, self.made)
 
 
+class CountingRound(Round):
+    """A round that knows how often it has changed the table."""
+
+    __slots__ = ("changed",)
+
+    def __init__(self, member: Member, broker: BrokerState, now: int, fault: str, bound_fault: str) -> None:
+        super().__init__(member, broker, now, fault, bound_fault)
+        self.changed = 0
+
+    def own_table(self) -> dict[int, ProcessQueue]:
+        """The table as a copy that the round may change, and does."""
+        self.changed += 1
+        return super().own_table()
+
+
 class RebalanceModel:
     """A member's rounds for one profile; pure, but that it remembers starts."""
 
