@@ -91,6 +91,12 @@ def test_unlocking_a_batch_never_fails() -> None:
     assert (after, result, why.kind) == (locked("two", Q2), None, "nothing removed")
 
 
+def test_a_batch_without_client_fails_at_the_first_free_queue_and_leaves_a_lock_of_nobody() -> None:
+    after, result, why = lock_batch({}, "G", None, (Q0, Q1), START)
+    assert (result, why.kind) == (FAILED, "free, no client")
+    assert dict(after) == {("G", Q0): Lock(None, START)}
+
+
 def test_a_lock_without_client_belongs_to_nobody_for_ever() -> None:
     poisoned, result, why = lock(NO_LOCKS, "G", None, Q0, START)
     assert (result, why.kind) == (FAILED, "free, no client")
