@@ -154,7 +154,7 @@ def test_a_served_broker_conforms_and_ends_with_ctrl_c(tmp_path: Path) -> None:
 
 def test_the_locks_of_a_served_broker_can_live_as_long_as_its_address_says(tmp_path: Path) -> None:
     with serving(tmp_path, "--lease", "300") as (_, address):
-        args = ["-k", "broker-locks", "--cases", "4", "--no-corpus", "--out", "o"]
+        args = ["-k", "broker-locks", "--cases", "8", "--seed", "11", "--no-corpus", "--out", "o"]
         done = kit("run", f"broker:{address}?lease=300", *args, cwd=tmp_path)
         late = kit("run", f"broker:{address}?lease=30", *args[:-1], "late", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
