@@ -56,7 +56,7 @@ and compare each answer with the model's:
 - **pure** and **client**: the classes of the published Java clients, loaded into one Java machine, release by release.
   Their network is a scripted broker, their offset files are real files.
 - **whole**: consumers of these clients that run, with threads, timers and sockets, on real brokers of their release,
-  and on embedded ones that fail by a script: push, orderly and lite pull consumers of every client release.
+  and push, orderly and lite pull consumers on embedded brokers that fail by a script.
 - **broker**: brokers started from the published jars, asked over their sockets; stopped, killed and started again; and
   one whose messages really expire. Pulls, members, locks and the wire are compared through the embedded broker, which
   answers by the same models: it and the real broker are told one story, and each answer counts for every rule that
