@@ -36,7 +36,8 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
     at = next((at for at in reversed(range(len(steps))) if _plantable(judge, steps[at])), None)
     if at is None:
         return None
-    doubt = any(step.why is UNKNOWN for step in steps[:at])  # a likely answer could be so in another possibility
+    # a likely answer could be right, had something else been so that nobody saw
+    doubt = judge.observes or any(step.why is UNKNOWN for step in steps[:at])
     planted = NOBODYS if doubt else outcome_of(wrong(result_of(said[at])))
     answers = iter([*said[:at], planted])
     times = Recorded(judged.spans) if stage.times else None

@@ -266,14 +266,6 @@ class EveryQueue(Unlocks):
         super().soon(group, client, everything)
 
 
-class TwiceLater(Unlocks):
-    """The request comes back a second time, when its client may own the queue again."""
-
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
-        super().soon(group, client, queues)
-        self._later(self._consumers.lease * 0.7 / 1000, lambda: self._consumers.unlock(group, client, queues))
-
-
 _of = Mutant.of
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -301,5 +293,4 @@ MUTANTS: tuple[Mutant, ...] = (
     _of("unlocks", "late-too-late", "D73", "In strict mode an unlock is done much too late.", MuchLater),
     _of("unlocks", "late-of-anybody", "D78", "In strict mode an unlock takes the next owner's lock.", OfAnybody),
     _of("unlocks", "late-every-queue", "D25", "In strict mode an unlock gives back all queues.", EveryQueue),
-    _of("unlocks", "late-twice", "D90", "In strict mode an unlock is done again much later.", TwiceLater),
 )

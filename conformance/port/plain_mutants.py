@@ -101,10 +101,19 @@ MUTANTS = (
     _mutant("plain-asks-for-start", "D05", "A queue whose start nobody answers is not owned.", AsksForStart),
     _mutant("plain-expires", "D87", "A queue that the application does not pull is begun anew.", Expires),
     _mutant("plain-keeps-what-was-set", "D92", "What the application set survives a new assignment.", KeepsWhatWasSet),
-    _mutant("plain-is-not-sent", "D33", "The offset of a lost queue is not sent.", PlainIsNotSent),
-    _mutant("plain-failure-ends-round", "D79", "What the listener throws ends the round.", FailureEndsRound),
+    _mutant(
+        "plain-is-not-sent", "D33", "A plain pull consumer does not send the offset of a lost queue.", PlainIsNotSent
+    ),
+    _mutant(
+        "plain-failure-ends-round",
+        "D79",
+        "What a plain pull consumer's listener throws ends the round.",
+        FailureEndsRound,
+    ),
     _mutant("plain-failure-is-unbalanced", "D80", "What the listener throws counts as imbalance.", FailureIsUnbalanced),
-    _mutant("plain-hears-its-own", "D18", "The listener hears of its own queues as if they were all.", HearsShareOnly),
+    _mutant(
+        "plain-hears-its-own", "D18", "A plain pull consumer's listener hears of its own queues as all.", HearsShareOnly
+    ),
     _mutant("plain-hears-gains", "D95", "The listener does not hear of lost queues.", HearsGainsOnly),
     _mutant("plain-hears-no-nothing", "D82", "Nobody hears of a topic without queues.", HearsNothingOfNothing),
     _mutant("plain-forgets-unknown", "D82", "Queues of an unknown topic are dropped.", ForgetsWithoutQueues),
