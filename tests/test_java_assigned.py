@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from by_hand import java_stage, rows_of, values
 from rocketmq_conformance.conformance.judge import Judge
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY
-from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.rebalance_broker import SUITE
@@ -18,21 +18,14 @@ from rocketmq_conformance.suites.suite import Row
 
 pytestmark = pytest.mark.java
 
+row = rows_of(SUITE)
 RELEASES = ("5.1.4", "5.5.0")
 Adapter = Any
 
 
 @pytest.fixture(params=RELEASES)
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    from rocketmq_conformance.conformance.java.adapter import JavaClient
-
-    made = Stage(JavaClient(request.param), Profile.of(client=request.param))
-    yield made
-    made.close()
-
-
-def row(name: str, *args: Any) -> Row:
-    return SUITE.index[name], args
+    yield from java_stage(request.param)
 
 
 def rebalance(fault: str = "answer") -> Row:
@@ -41,10 +34,7 @@ def rebalance(fault: str = "answer") -> Row:
 
 def done(stage: Stage, *rows: Row) -> list[Any]:
     """The values that the steps of one case answer."""
-    stage.begin(SUITE, 0)
-    outcomes = [stage.do(SUITE, step) for step in rows]
-    assert all(isinstance(outcome, Ok) for outcome in outcomes), outcomes
-    return [outcome.value for outcome in outcomes if isinstance(outcome, Ok)]
+    return values(stage, SUITE, *rows)
 
 
 def test_what_is_assigned_is_pulled_and_popped(stage: Stage) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from by_hand import rows_of, values
 from rocketmq_conformance.conformance.adapter import REAL
 from rocketmq_conformance.conformance.address import open_address
 from rocketmq_conformance.conformance.hello import hello_of, profile_of
@@ -53,11 +54,9 @@ def played(stage: Stage, suite: Suite, rows: list[Row]) -> Played:
 
 
 def done(stage: Stage, suite: Suite, *steps: tuple[Any, ...]) -> list[Any]:
-    """The values that the steps of one case answer."""
-    stage.begin(suite, 0)
-    outcomes = [stage.do(suite, (suite.index[name], tuple(args))) for name, *args in steps]
-    assert all(isinstance(outcome, Ok) for outcome in outcomes), outcomes
-    return [outcome.value for outcome in outcomes if isinstance(outcome, Ok)]
+    """The values that the steps of one case answer; a step is the operation's name and its arguments."""
+    row = rows_of(suite)
+    return values(stage, suite, *(row(*step) for step in steps))
 
 
 def test_it_says_how_fast_it_is(stage: Stage) -> None:

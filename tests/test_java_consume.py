@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from by_hand import java_stage, rows_of, values
 from rocketmq_conformance.conformance.judge import Judge
 from rocketmq_conformance.conformance.stage import Stage
-from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.registry import SUITES
@@ -23,19 +23,13 @@ CONSUME, ORDERLY = SUITES["consume"], SUITES["consume-orderly"]
 
 @pytest.fixture(params=RELEASES)
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    from rocketmq_conformance.conformance.java.adapter import JavaClient
-
-    made = Stage(JavaClient(request.param), Profile.of(client=request.param))
-    yield made
-    made.close()
+    yield from java_stage(request.param)
 
 
 def done(stage: Stage, suite: Suite, *steps: tuple[Any, ...]) -> list[Any]:
     """The values that the steps of one case answer; a step is the operation's name and its arguments."""
-    stage.begin(suite, 0)
-    outcomes = [stage.do(suite, (suite.index[name], tuple(args))) for name, *args in steps]
-    assert all(isinstance(outcome, Ok) for outcome in outcomes), outcomes
-    return [outcome.value for outcome in outcomes if isinstance(outcome, Ok)]
+    row = rows_of(suite)
+    return values(stage, suite, *(row(*step) for step in steps))
 
 
 def test_requests_wait_until_they_are_run_and_the_commit_waits_for_the_smallest(stage: Stage) -> None:

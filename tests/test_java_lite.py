@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from by_hand import rows_of
 from rocketmq_conformance.conformance.judge import Judge
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import Ok
@@ -17,6 +18,7 @@ from rocketmq_conformance.suites.suite import Row
 
 pytestmark = pytest.mark.java
 
+row = rows_of(SUITE)
 RELEASES = ("4.6.0", "4.9.8", "5.5.0")
 
 
@@ -31,10 +33,6 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     made = stage_of(request.param)
     yield made
     made.close()
-
-
-def row(name: str, *args: Any) -> Row:
-    return SUITE.index[name], args
 
 
 ROUND = row("rebalance", 0, "answer", "answer", "answer")

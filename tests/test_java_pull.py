@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from by_hand import java_stage, outcomes, rows_of
 from rocketmq_conformance.conformance.judge import Judge
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import Err, Ok
@@ -17,27 +18,18 @@ from rocketmq_conformance.suites.suite import Row
 
 pytestmark = pytest.mark.java
 
+row = rows_of(SUITE)
 RELEASES = ("4.2.0", "4.9.8", "5.5.0")
 
 
 @pytest.fixture(params=RELEASES)
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    from rocketmq_conformance.conformance.java.adapter import JavaClient
-
-    made = Stage(JavaClient(request.param), Profile.of(client=request.param))
-    yield made
-    made.close()
-
-
-def row(name: str, *args: Any) -> Row:
-    return SUITE.index[name], args
+    yield from java_stage(request.param)
 
 
 def done(stage: Stage, *rows: Row) -> list[Any]:
-    """The values that the steps of one case answer."""
-    stage.begin(SUITE, 0)
-    outcomes = [stage.do(SUITE, step) for step in rows]
-    return [outcome.value if isinstance(outcome, Ok) else outcome for outcome in outcomes]
+    """What the steps of one case answer."""
+    return outcomes(stage, SUITE, *rows)
 
 
 def test_an_empty_answer_for_a_lost_queue_moves_the_offset_of_its_next_owner(stage: Stage) -> None:

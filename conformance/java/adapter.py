@@ -144,9 +144,11 @@ class JavaClient:
         return [named(op.form.name) for op in suite.operations]
 
     def close(self) -> None:
-        """Close connections; the machine itself ends with the process."""
+        """Close connections, and let services end; the machine itself ends with the process."""
         if self._consumer is not None:
             self._consumer.close()
+        if self._service is not None:
+            self._service.close()
 
     def strategies(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the allocation suite that the release has, by name."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import jpype
@@ -38,7 +37,7 @@ _SERVICE = "client.impl.consumer.RebalanceService"
 class Loop:
     """A service that runs until it waits."""
 
-    def __init__(self, release: JavaRelease, factory: Any, made: Any, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, release: JavaRelease, factory: Any, made: Any) -> None:
         self.release = release
         self.service = made(factory, jpype.JProxy("java.util.function.LongConsumer", inst=self))
         release.put(factory, "rebalanceService", self.service)
@@ -46,7 +45,9 @@ class Loop:
         self._goes_on = threading.Semaphore(0)
         #: Ms of the case's clock that the service waits for.
         self.wait = 0
-        self._done: Future[Any] = threads.submit(self.service.run)
+        # a daemon: who forgets to end it need not wait for it for ever
+        self._thread = threading.Thread(target=self.service.run, name="rebalance service", daemon=True)
+        self._thread.start()
         self._until_it_waits()
 
     def accept(self, millis: int) -> None:
@@ -64,7 +65,7 @@ class Loop:
         """Let the service end."""
         self.release.put(self.service, "stopped", True)
         self._goes_on.release()
-        self._done.result(PATIENCE)
+        self._thread.join(PATIENCE)
 
     def _until_it_waits(self) -> None:
         if not self._waits.acquire(timeout=PATIENCE):
@@ -106,7 +107,6 @@ class JavaService(JavaGroup):
         super().__init__(unhurried(version))
         release = self.release
         self.made = stepped_service(release)
-        self.threads = ThreadPoolExecutor(1)
         self.client = Instance(release, CLIENTS[0])
         self.processor = release.load("client.impl.ClientRemotingProcessor")(self.client.factory)
         loader = release.load(_SERVICE).class_.getClassLoader()
@@ -119,9 +119,7 @@ class JavaService(JavaGroup):
 
     def begin(self, case: Case) -> None:
         """A new instance."""
-        if self.loop is not None:
-            self.release.get(self.client.factory, "consumerTable").clear()
-            self.loop.end()
+        self.close()
         self.now = self.last = 0
         self.client.remoting.exchange = case.exchange
         self.client.forget()
@@ -134,8 +132,15 @@ class JavaService(JavaGroup):
             strategy = _Strategy(self.release, lambda name=name: self.asked.append(name))  # type: ignore[misc]
             rebalancing.setAllocateMessageQueueStrategy(strategy.proxy)
             self.strategies[name] = strategy
-        self.loop = Loop(self.release, self.client.factory, self.made, self.threads)
+        self.loop = Loop(self.release, self.client.factory, self.made)
         self.due = self.loop.wait
+
+    def close(self) -> None:
+        """Let the service end, without a round."""
+        if self.loop is not None:
+            self.release.get(self.client.factory, "consumerTable").clear()
+            self.loop.end()
+            self.loop = None
 
     def _pull_consumer(self) -> Any:
         """A pull consumer of another group, with a topic of its own."""
