@@ -45,7 +45,7 @@ def adapter() -> Iterator[BrokerAdapter]:
 def test_a_broker_says_its_release(adapter: BrokerAdapter) -> None:
     said = adapter.hello()
     assert said.broker == RELEASE
-    assert said.unsupported == {}
+    assert said.unsupported.keys() <= {"broker-cold"}  # not everybody may put pages out of memory
 
 
 @pytest.mark.parametrize("suite", FAST, ids=lambda suite: suite.name)
