@@ -70,6 +70,7 @@ class Ground:
 
     def __init__(self, suite: Suite) -> None:
         self.profile = PROFILE
+        self.times = None
         self.steps = 0
         self._stage = Stage(Port(), PROFILE)
         self._calls = self._stage.calls(suite)
