@@ -24,7 +24,7 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import RETRY_TOPIC, ROUND_QUEUES
 from rocketmq_conformance.models.client.member import CLUSTERING, Member
-from rocketmq_conformance.models.client.rebalance import CountingRound, RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.rebalance import RebalanceModel, Round, reason
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Rule, Why
@@ -118,7 +118,7 @@ def changed_reason(met: int, events: int, mode: str, reports: bool) -> Why:
     return Why(tuple(dict.fromkeys((*rules, *every.rules))), found[0][0])
 
 
-class ChangedRound(CountingRound):
+class ChangedRound(Round):
     """A round, and what it tells of changes as it goes on."""
 
     __slots__ = ("beats", "brief", "changes", "fails", "given_up", "limits", "met", "thresholds", "told", "topics")
@@ -179,10 +179,7 @@ class ChangedRebalanceModel(RebalanceModel):
         if topic == done.given_up and count and done.member.mode == CLUSTERING and self._asks(listed):
             done.topics -= {topic}
         even = super()._topic(done, topic, routes, listed)
-        if count:
-            return even
-        unknown = count is None or (self.nothing_is_unknown and done.member.mode == CLUSTERING)
-        if unknown and self.hears_unknown and topic != RETRY_TOPIC:
+        if self.hears_unknown and topic != RETRY_TOPIC and self.is_unknown(done, topic):
             done.met |= _NONE
             return self._tell(done, topic, (), ()) and even
         return even
@@ -194,9 +191,8 @@ class ChangedRebalanceModel(RebalanceModel):
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
         assert isinstance(done, ChangedRound)
-        before = done.changed
-        even = super()._bring(done, topic, target)
-        if done.changed == before:
+        even, changed = self.brought(done, topic, target)
+        if not changed:
             return even
         if self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target):
             return even

@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import TOPIC_OF
-from rocketmq_conformance.models.client.member import CLUSTERING, Member
+from rocketmq_conformance.models.client.member import Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
-from rocketmq_conformance.models.client.rebalance import BROUGHT, CHANGED, RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.rebalance import BROUGHT, RebalanceModel, Round, reason
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Expected, Value
@@ -210,10 +210,8 @@ class LiteRebalanceModel(RebalanceModel):
     def _topic(self, done: Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
         """REB-MQC-UNKNOWN."""
         assert isinstance(done, LiteRound)
-        count = done.member.seen.get(topic)
         even = super()._topic(done, topic, routes, listed)
-        nothing = count == 0 and self.nothing_is_unknown and done.member.mode == CLUSTERING
-        if self.hears_unknown and (count is None or nothing):
+        if self.hears_unknown and self.is_unknown(done, topic):
             self._assign(done, topic, ())
             done.met |= _EMPTIED
         return even
@@ -221,12 +219,9 @@ class LiteRebalanceModel(RebalanceModel):
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""
         assert isinstance(done, LiteRound)
-        before = done.events
-        done.events &= ~CHANGED
-        even = super()._bring(done, topic, target)
-        if done.events & CHANGED:
+        even, changed = self.brought(done, topic, target)
+        if changed:
             self._assign(done, topic, target)
-        done.events |= before
         return even
 
     def started(

@@ -17,16 +17,9 @@ from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client import group
 from rocketmq_conformance.models.client.group import GroupModel, GroupState, changed, replaced
 from rocketmq_conformance.models.client.layout import OTHER_TOPIC, RETRY_TOPIC, ROUND_QUEUES, TOPIC
-from rocketmq_conformance.models.client.member import CLUSTERING, Member
+from rocketmq_conformance.models.client.member import Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
-from rocketmq_conformance.models.client.rebalance import (
-    NO_MEMBER,
-    CountingRound,
-    RebalanceModel,
-    Round,
-    answered,
-    reason,
-)
+from rocketmq_conformance.models.client.rebalance import NO_MEMBER, RebalanceModel, Round, answered, reason
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -82,7 +75,7 @@ def plain_reason(met: int, events: int, mode: str, reports: bool) -> Why:
     return Why(tuple(dict.fromkeys(rules)), found[0][0] if met & (_FAILED | _NONE) else every.kind)
 
 
-class PlainRound(CountingRound):
+class PlainRound(Round):
     """A round, and what the listener hears as it goes on."""
 
     __slots__ = ("fails", "heard", "met")
@@ -107,10 +100,8 @@ class PlainRebalanceModel(RebalanceModel):
     def _topic(self, done: Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
         """REB-VAR-PLAIN-NONE."""
         assert isinstance(done, PlainRound)
-        count = done.member.seen.get(topic)
         even = super()._topic(done, topic, routes, listed)
-        nothing = count == 0 and self.nothing_is_unknown and done.member.mode == CLUSTERING
-        if self.hears_unknown and (count is None or nothing):
+        if self.hears_unknown and self.is_unknown(done, topic):
             done.met |= _NONE
             self._tell(done, topic, (), ())
         return even
@@ -118,9 +109,8 @@ class PlainRebalanceModel(RebalanceModel):
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-VAR-PLAIN-MQC."""
         assert isinstance(done, PlainRound)
-        before = done.changed
-        even = super()._bring(done, topic, target)
-        if done.changed > before:
+        even, changed = self.brought(done, topic, target)
+        if changed:
             self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target)
         return even
 

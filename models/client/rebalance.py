@@ -131,7 +131,7 @@ _TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLIS
     1 << at for at in range(len(EVENTS))
 )
 #: Those that change the table.
-CHANGED = _DROPPED | _ADDED
+_CHANGED = _DROPPED | _ADDED
 #: Beside these: a topic's table was brought in line with the share. By which rules, and by which nothing is known.
 BROUGHT = 1 << len(EVENTS)
 _BROUGHT_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
@@ -218,21 +218,6 @@ class Round:
             return self.member
         client, mode, where, strategy, topics, _, _, _, taken, _ = self.member
         return Member(client, mode, where, strategy, topics, self.seen, self.store.memory, self.table, taken, self.made)
-
-
-class CountingRound(Round):
-    """A round that knows how often it has changed the table."""
-
-    __slots__ = ("changed",)
-
-    def __init__(self, member: Member, broker: BrokerState, now: int, fault: str, bound_fault: str) -> None:
-        super().__init__(member, broker, now, fault, bound_fault)
-        self.changed = 0
-
-    def own_table(self) -> dict[int, ProcessQueue]:
-        """The table as a copy that the round may change, and does."""
-        self.changed += 1
-        return super().own_table()
 
 
 class RebalanceModel:
@@ -330,6 +315,20 @@ class RebalanceModel:
             owned = done.table.get(queue)
             complete &= self.add(done, queue) if owned is None else not owned.dropped
         return complete
+
+    def brought(self, done: Round, topic: str, target: tuple[int, ...]) -> tuple[bool, bool]:
+        """Bring the table in line with the share of a topic: is it, and did that change the table?"""
+        before = done.events
+        done.events &= ~_CHANGED
+        even = RebalanceModel._bring(self, done, topic, target)
+        changed = bool(done.events & _CHANGED)
+        done.events |= before
+        return even, changed
+
+    def is_unknown(self, done: Round, topic: str) -> bool:
+        """REB-CLU-1, REB-BC-1: are the queues of a topic unknown to the member, as the round began?"""
+        count = done.member.seen.get(topic)
+        return count is None or (count == 0 and self.nothing_is_unknown and done.member.mode == CLUSTERING)
 
     def drop(self, done: Round, queue: int) -> None:
         """REB-DROP-1, REB-REM-1."""
