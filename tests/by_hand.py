@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from rocketmq_conformance.conformance.judge import Judge
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Row, Suite
 
 
@@ -16,8 +18,10 @@ def java_stage(release: str) -> Iterator[Stage]:
     from rocketmq_conformance.conformance.java.adapter import JavaClient
 
     made = Stage(JavaClient(release), Profile.of(client=release))
-    yield made
-    made.close()
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 def rows_of(suite: Suite) -> Callable[..., Row]:
@@ -38,3 +42,30 @@ def values(stage: Stage, suite: Suite, *rows: Row) -> list[Any]:
     said = [stage.do(suite, row) for row in rows]
     assert all(isinstance(outcome, Ok) for outcome in said), said
     return [outcome.value for outcome in said if isinstance(outcome, Ok)]
+
+
+def verdicts(stage: Stage, suite: Suite, profile: Profile, cases: int, steps: int) -> list[str]:
+    """What is said of so many generated cases, judged by a profile."""
+    judge, drawn = Judge(suite, profile), sampler(suite, profile)
+    ended = []
+    for number in range(cases):
+        stage.begin(suite, number)
+        ended.append(judge.judge(drawn.case(3, number, steps), lambda row: stage.do(suite, row)).verdict)
+    return ended
+
+
+def expiries(queue: Any, stamp: str, asks: str, *ages: int) -> dict[int, bool]:
+    """What a queue of the client says by the machine's clock when its stamp is exactly so many ms old."""
+    import jpype
+
+    millis = jpype.JClass("java.lang.System").currentTimeMillis
+    found: dict[int, bool] = {}
+    for age in ages:
+        for _ in range(10_000):
+            before = millis()
+            getattr(queue, stamp)(before - age)
+            expired = bool(getattr(queue, asks)())
+            if millis() == before:
+                found[age] = expired
+                break
+    return found

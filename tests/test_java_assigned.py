@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from by_hand import java_stage, rows_of, values
-from rocketmq_conformance.conformance.judge import Judge
+from by_hand import expiries, java_stage, rows_of, values, verdicts
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.rebalance_broker import SUITE
-from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Row
 
 pytestmark = pytest.mark.java
@@ -72,19 +70,8 @@ def test_pops_grow_old_by_the_clock_of_the_case(stage: Stage, ticks: tuple[int, 
 
 def test_exactly_120_s_are_not_too_long_for_pops(stage: Stage) -> None:
     adapter: Adapter = stage.adapter
-    import jpype
-
     queue = adapter.release.load("client.impl.consumer.PopProcessQueue")()
-    millis = jpype.JClass("java.lang.System").currentTimeMillis
-    found: dict[int, bool] = {}
-    for age in (PULL_EXPIRY, PULL_EXPIRY + 1):
-        for _ in range(10_000):
-            before = millis()
-            queue.setLastPopTimestamp(before - age)
-            expired = bool(queue.isPullExpired())
-            if millis() == before:
-                found[age] = expired
-                break
+    found = expiries(queue, "setLastPopTimestamp", "isPullExpired", PULL_EXPIRY, PULL_EXPIRY + 1)
     assert found == {PULL_EXPIRY: False, PULL_EXPIRY + 1: True}
 
 
@@ -95,13 +82,5 @@ def test_only_older_releases_fall_back_for_good(stage: Stage) -> None:
 
 
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
-    def verdicts(profile: Profile) -> list[str]:
-        judge, drawn = Judge(SUITE, profile), sampler(SUITE, profile)
-        ended = []
-        for number in range(15):
-            stage.begin(SUITE, number)
-            ended.append(judge.judge(drawn.case(3, number, 60), lambda step: stage.do(SUITE, step)).verdict)
-        return ended
-
-    assert verdicts(stage.profile) == [CONFORMS] * 15
-    assert DIVERGES in verdicts(Profile.of(client="5.0.0-PREVIEW"))
+    assert verdicts(stage, SUITE, stage.profile, 15, 60) == [CONFORMS] * 15
+    assert DIVERGES in verdicts(stage, SUITE, Profile.of(client="5.0.0-PREVIEW"), 15, 60)

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from by_hand import java_stage, rows_of, values
-from rocketmq_conformance.conformance.judge import Judge
+from by_hand import java_stage, rows_of, values, verdicts
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.registry import SUITES
-from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Suite
 
 pytestmark = pytest.mark.java
@@ -90,16 +88,8 @@ def test_a_run_takes_batches_until_the_listener_suspends(stage: Stage) -> None:
 
 @pytest.mark.parametrize("suite", [CONSUME, ORDERLY], ids=lambda suite: suite.name)
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage, suite: Suite) -> None:
-    def verdicts(profile: Profile) -> list[str]:
-        judge, drawn = Judge(suite, profile), sampler(suite, profile)
-        ended = []
-        for number in range(15):
-            stage.begin(suite, number)
-            ended.append(judge.judge(drawn.case(3, number, 50), lambda step: stage.do(suite, step)).verdict)
-        return ended
-
-    assert verdicts(stage.profile) == [CONFORMS] * 15
-    assert DIVERGES in verdicts(Profile.of(client="4.4.0"))
+    assert verdicts(stage, suite, stage.profile, 15, 50) == [CONFORMS] * 15
+    assert DIVERGES in verdicts(stage, suite, Profile.of(client="4.4.0"), 15, 50)
 
 
 @pytest.mark.parametrize("suite", [CONSUME, ORDERLY], ids=lambda suite: suite.name)

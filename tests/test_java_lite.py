@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from by_hand import rows_of
+from by_hand import java_stage, rows_of, verdicts
 from rocketmq_conformance.conformance.judge import Judge
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.rebalance_pull import SUITE
-from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Row
 
 pytestmark = pytest.mark.java
@@ -22,17 +22,9 @@ row = rows_of(SUITE)
 RELEASES = ("4.6.0", "4.9.8", "5.5.0")
 
 
-def stage_of(release: str) -> Stage:
-    from rocketmq_conformance.conformance.java.adapter import JavaClient
-
-    return Stage(JavaClient(release), Profile.of(client=release))
-
-
 @pytest.fixture(params=RELEASES)
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    made = stage_of(request.param)
-    yield made
-    made.close()
+    yield from java_stage(request.param)
 
 
 ROUND = row("rebalance", 0, "answer", "answer", "answer")
@@ -109,26 +101,14 @@ def test_queues_do_not_grow_old(stage: Stage) -> None:
     assert said[2][0] == said[0][0]
 
 
-def verdicts(stage: Stage, profile: Profile) -> list[str]:
-    judge, drawn = Judge(SUITE, profile), sampler(SUITE, profile)
-    ended = []
-    for number in range(25):
-        stage.begin(SUITE, number)
-        ended.append(judge.judge(drawn.case(3, number, 60), lambda step: stage.do(SUITE, step)).verdict)
-    return ended
-
-
 def test_stateful_runs_agree(stage: Stage) -> None:
-    assert verdicts(stage, stage.profile) == [CONFORMS] * 25
+    assert verdicts(stage, SUITE, stage.profile, 25, 60) == [CONFORMS] * 25
 
 
 @pytest.mark.parametrize(("release", "other"), [("5.5.0", "4.9.8"), ("4.6.0", "4.6.1"), ("5.0.0", "5.5.0")])
 def test_those_of_another_release_do_not(release: str, other: str) -> None:
-    stage = stage_of(release)
-    try:
-        assert DIVERGES in verdicts(stage, Profile.of(client=other))
-    finally:
-        stage.close()
+    with contextmanager(java_stage)(release) as stage:
+        assert DIVERGES in verdicts(stage, SUITE, Profile.of(client=other), 25, 60)
 
 
 def test_releases_without_lite_pull_and_sockets_do_not_play_it() -> None:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from by_hand import java_stage, rows_of, values
-from rocketmq_conformance.conformance.judge import Judge
+from by_hand import expiries, java_stage, rows_of, values, verdicts
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.client.layout import CLIENTS
 from rocketmq_conformance.models.client.orderly import LOCK_EXPIRY, held
@@ -15,7 +14,6 @@ from rocketmq_conformance.models.client.orderly_round import UNLOCK_DELAY
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.rebalance_orderly import SUITE
-from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Row
 
 pytestmark = pytest.mark.java
@@ -111,33 +109,14 @@ def test_waiting_messages_put_the_unlocking_off_before_5_2_0(stage: Stage) -> No
 
 def test_exactly_30_s_are_not_too_long_for_the_classes(stage: Stage) -> None:
     adapter: Adapter = stage.adapter
-    import jpype
-
     queue = adapter.release.load("client.impl.consumer.ProcessQueue")()
-    millis = jpype.JClass("java.lang.System").currentTimeMillis
-    found: dict[int, bool] = {}
-    for age in (LOCK_EXPIRY, LOCK_EXPIRY + 1):
-        for _ in range(10_000):
-            before = millis()
-            queue.setLastLockTimestamp(before - age)
-            expired = bool(queue.isLockExpired())
-            if millis() == before:
-                found[age] = expired
-                break
+    found = expiries(queue, "setLastLockTimestamp", "isLockExpired", LOCK_EXPIRY, LOCK_EXPIRY + 1)
     assert found == {LOCK_EXPIRY: False, LOCK_EXPIRY + 1: True}
 
 
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
-    def verdicts(profile: Profile) -> list[str]:
-        judge, drawn = Judge(SUITE, profile), sampler(SUITE, profile)
-        ended = []
-        for number in range(15):
-            stage.begin(SUITE, number)
-            ended.append(judge.judge(drawn.case(3, number, 60), lambda step: stage.do(SUITE, step)).verdict)
-        return ended
-
-    assert verdicts(stage.profile) == [CONFORMS] * 15
-    assert DIVERGES in verdicts(Profile.of(client="5.1.4"))
+    assert verdicts(stage, SUITE, stage.profile, 15, 60) == [CONFORMS] * 15
+    assert DIVERGES in verdicts(stage, SUITE, Profile.of(client="5.1.4"), 15, 60)
 
 
 def test_over_sockets_it_is_not_played() -> None:

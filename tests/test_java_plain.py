@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from by_hand import java_stage, rows_of, values
-from rocketmq_conformance.conformance.judge import Judge
+from by_hand import java_stage, rows_of, values, verdicts
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.rebalance_plain import SUITE
-from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Row
 
 pytestmark = pytest.mark.java
@@ -46,14 +44,6 @@ def test_nothing_is_asked_for_and_nothing_expires(stage: Stage) -> None:
 
 
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
-    def verdicts(profile: Profile) -> list[str]:
-        judge, drawn = Judge(SUITE, profile), sampler(SUITE, profile)
-        ended = []
-        for number in range(15):
-            stage.begin(SUITE, number)
-            ended.append(judge.judge(drawn.case(3, number, 60), lambda step: stage.do(SUITE, step)).verdict)
-        return ended
-
-    assert verdicts(stage.profile) == [CONFORMS] * 15
+    assert verdicts(stage, SUITE, stage.profile, 15, 60) == [CONFORMS] * 15
     other = "5.5.0" if stage.profile.client.major == 4 else "4.9.8"
-    assert DIVERGES in verdicts(Profile.of(client=other))
+    assert DIVERGES in verdicts(stage, SUITE, Profile.of(client=other), 15, 60)

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from by_hand import java_stage, outcomes, rows_of
-from rocketmq_conformance.conformance.judge import Judge
+from by_hand import java_stage, outcomes, rows_of, verdicts
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import Err, Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.pull import SUITE
-from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Row
 
 pytestmark = pytest.mark.java
@@ -81,16 +79,8 @@ def test_the_delay_after_a_failure_cannot_be_set_on_the_consumer(stage: Stage) -
 
 
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
-    def verdicts(profile: Profile) -> list[str]:
-        judge, drawn = Judge(SUITE, profile), sampler(SUITE, profile)
-        ended = []
-        for number in range(25):
-            stage.begin(SUITE, number)
-            ended.append(judge.judge(drawn.case(3, number, 60), lambda step: stage.do(SUITE, step)).verdict)
-        return ended
-
-    assert verdicts(stage.profile) == [CONFORMS] * 25
-    assert DIVERGES in verdicts(Profile.of(client="5.0.0"))
+    assert verdicts(stage, SUITE, stage.profile, 25, 60) == [CONFORMS] * 25
+    assert DIVERGES in verdicts(stage, SUITE, Profile.of(client="5.0.0"), 25, 60)
 
 
 def test_over_sockets_it_is_not_played() -> None:
