@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
 
 from rocketmq_conformance.conformance.adapter import REAL, Case, Hello
 from rocketmq_conformance.conformance.java import jvm
@@ -18,29 +19,44 @@ from rocketmq_conformance.suites.suite import Suite
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.allocation import JavaAllocation
-    from rocketmq_conformance.conformance.java.assigned import JavaAssignedGroup
-    from rocketmq_conformance.conformance.java.changed import JavaChangedGroup
     from rocketmq_conformance.conformance.java.consume import JavaConsumption
     from rocketmq_conformance.conformance.java.consumer import JavaConsumer
-    from rocketmq_conformance.conformance.java.lite import JavaLiteGroup
     from rocketmq_conformance.conformance.java.local_store import JavaLocalStore
-    from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
-    from rocketmq_conformance.conformance.java.plain import JavaPlainGroup
-    from rocketmq_conformance.conformance.java.pull import JavaPulls
-    from rocketmq_conformance.conformance.java.rebalance import JavaGroup
-    from rocketmq_conformance.conformance.java.service import JavaService
 
 #: First release with a lite pull consumer (S29).
 _LITE_PULL = Release(4, 6, 0)
 #: First release that gives up at once when a connection is cut under a waiting request.
 _FAILS_FAST = Release(5, 1, 3)
-#: Suites of groups.
-_STEPPED_GROUPS = (
-    "rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-broker", "rebalance-changed", "rebalance-service",
-    "rebalance-plain",
-)  # fmt: skip
+#: Who plays a suite that is stepped by hand: the module, and the class. Modules are imported when they are needed: only
+#: then must there be Java.
+_STEPPED = {
+    "rebalance": ("rebalance", "JavaGroup"),
+    "rebalance-orderly": ("orderly", "JavaOrderlyGroup"),
+    "rebalance-pull": ("lite", "JavaLiteGroup"),
+    "rebalance-broker": ("assigned", "JavaAssignedGroup"),
+    "rebalance-changed": ("changed", "JavaChangedGroup"),
+    "rebalance-service": ("service", "JavaService"),
+    "rebalance-plain": ("plain", "JavaPlainGroup"),
+    "pull": ("pull", "JavaPulls"),
+}
 #: Suites of listeners.
 _LISTENING = ("consume", "consume-orderly")
+
+
+class Stepped(Protocol):
+    """Plays a suite that is stepped by hand."""
+
+    def begin(self, case: Case) -> None:
+        """Begin a case."""
+        ...
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation, by name, for all cases."""
+        ...
+
+    def close(self) -> None:
+        """Let threads end."""
+        ...
 
 
 class JavaClient:
@@ -61,16 +77,10 @@ class JavaClient:
         self._allocation: JavaAllocation | None = None
         self._consumer: JavaConsumer | None = None
         self._local: JavaLocalStore | None = None
-        self._group: JavaGroup | None = None
-        self._pulls: JavaPulls | None = None
+        #: Who plays suites that are stepped by hand, and how, by suite.
+        self._stepped: dict[str, tuple[Stepped, dict[str, Callable[..., Result]]]] = {}
         #: Consumers with a listener, by suite.
         self._listening: dict[str, JavaConsumption] = {}
-        self._orderly: JavaOrderlyGroup | None = None
-        self._lite: JavaLiteGroup | None = None
-        self._assigned: JavaAssignedGroup | None = None
-        self._changed: JavaChangedGroup | None = None
-        self._service: JavaService | None = None
-        self._plain: JavaPlainGroup | None = None
         self._calls: dict[str, Callable[..., Result]] = {}
 
     def hello(self) -> Hello:
@@ -80,7 +90,7 @@ class JavaClient:
             for name in ("start-lite-pull", "rebalance-pull"):
                 unsupported[name] = f"client {self.version} has no lite pull consumer"
         if self.via == "tcp":
-            for name in _STEPPED_GROUPS:
+            for name in _STEPPED:
                 unsupported[name] = "a rebalance is stepped by hand, without sockets: judge it without via=tcp"
             unsupported["pull"] = "pulls are stepped by hand, without sockets: judge them without via=tcp"
             for suite in _LISTENING:
@@ -96,24 +106,10 @@ class JavaClient:
                 self._calls = self._allocation_calls()
             case "local-store":
                 self._calls = self._local_calls(case)
-            case "rebalance":
-                self._calls = self._group_calls(case)
-            case "pull":
-                self._calls = self._pull_calls(case)
             case name if name in _LISTENING:
                 self._calls = self._listener_calls(case)
-            case "rebalance-orderly":
-                self._calls = self._orderly_calls(case)
-            case "rebalance-pull":
-                self._calls = self._lite_calls(case)
-            case "rebalance-broker":
-                self._calls = self._assigned_calls(case)
-            case "rebalance-changed":
-                self._calls = self._changed_calls(case)
-            case "rebalance-service":
-                self._calls = self._service_calls(case)
-            case "rebalance-plain":
-                self._calls = self._plain_calls(case)
+            case name if name in _STEPPED:
+                self._calls = self._stepped_calls(case)
             case _:
                 self._calls = self._consumer_calls(case)
         if self._clock:
@@ -147,8 +143,8 @@ class JavaClient:
         """Close connections, and let services end; the machine itself ends with the process."""
         if self._consumer is not None:
             self._consumer.close()
-        if self._service is not None:
-            self._service.close()
+        for part, _ in self._stepped.values():
+            part.close()
 
     def strategies(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the allocation suite that the release has, by name."""
@@ -190,74 +186,12 @@ class JavaClient:
         self._listening[name].start(case)
         return self._listening[name].calls()
 
-    def _group_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
-        if self._group is None:
-            from rocketmq_conformance.conformance.java.rebalance import JavaGroup
-
-            self._group = JavaGroup(self.release)
-            self._turns = self._group.calls()
-        self._group.begin(case)
-        return self._turns
-
-    def _pull_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
-        if self._pulls is None:
-            from rocketmq_conformance.conformance.java.pull import JavaPulls
-
-            self._pulls = JavaPulls(self.release)
-            self._loop = self._pulls.calls()
-        self._pulls.begin(case)
-        return self._loop
-
-    def _orderly_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
-        if self._orderly is None:
-            from rocketmq_conformance.conformance.java.orderly import JavaOrderlyGroup
-
-            self._orderly = JavaOrderlyGroup(self.release)
-            self._ordered = self._orderly.calls()
-        self._orderly.begin(case)
-        return self._ordered
-
-    def _lite_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
-        if self._lite is None:
-            from rocketmq_conformance.conformance.java.lite import JavaLiteGroup
-
-            self._lite = JavaLiteGroup(self.release)
-            self._lites = self._lite.calls()
-        self._lite.begin(case)
-        return self._lites
-
-    def _assigned_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
-        if self._assigned is None:
-            from rocketmq_conformance.conformance.java.assigned import JavaAssignedGroup
-
-            self._assigned = JavaAssignedGroup(self.release)
-            self._by_broker = self._assigned.calls()
-        self._assigned.begin(case)
-        return self._by_broker
-
-    def _changed_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
-        if self._changed is None:
-            from rocketmq_conformance.conformance.java.changed import JavaChangedGroup
-
-            self._changed = JavaChangedGroup(self.release)
-            self._telling = self._changed.calls()
-        self._changed.begin(case)
-        return self._telling
-
-    def _service_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
-        if self._service is None:
-            from rocketmq_conformance.conformance.java.service import JavaService
-
-            self._service = JavaService(self.version)
-            self._timed = self._service.calls()
-        self._service.begin(case)
-        return self._timed
-
-    def _plain_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
-        if self._plain is None:
-            from rocketmq_conformance.conformance.java.plain import JavaPlainGroup
-
-            self._plain = JavaPlainGroup(self.release)
-            self._plainly = self._plain.calls()
-        self._plain.begin(case)
-        return self._plainly
+    def _stepped_calls(self, case: Case) -> dict[str, Callable[..., Result]]:
+        name = case.suite.name
+        if name not in self._stepped:
+            module, kind = _STEPPED[name]
+            made: Stepped = getattr(import_module(f"{__package__}.{module}"), kind)(self.release)
+            self._stepped[name] = made, made.calls()
+        part, calls = self._stepped[name]
+        part.begin(case)
+        return calls

@@ -19,6 +19,7 @@ from typing import Any
 import jpype
 from rocketmq_conformance.conformance.adapter import Case
 from rocketmq_conformance.conformance.java.release import JavaRelease
+from rocketmq_conformance.conformance.java.threads import no_threads
 from rocketmq_conformance.conformance.java.transport import RemotingCalls
 from rocketmq_conformance.models.client.consume import LONG, LOSES, NOTHING, OWNED, RAISES
 from rocketmq_conformance.models.client.layout import BROKER, GROUP, QUEUES, RETRY_TOPIC, TOPIC
@@ -58,13 +59,6 @@ class Later:
             task.run()
 
 
-class _NoThreads:
-    """A thread factory that has none."""
-
-    def newThread(self, task: Any) -> None:  # noqa: N802 - Java's name
-        """No thread."""
-
-
 class JavaConsumption:
     """What concurrent and orderly listeners have in common; the classes of the service, the listener and its status
     are named as they are behind ``client.``."""
@@ -96,7 +90,7 @@ class JavaConsumption:
         concurrent = "java.util.concurrent."
         seconds = jpype.JClass(concurrent + "TimeUnit").SECONDS
         self._waiting = jpype.JClass(concurrent + "LinkedBlockingQueue")()
-        factory = jpype.JProxy(jpype.JClass(concurrent + "ThreadFactory"), inst=_NoThreads())
+        factory = no_threads()
         self._pool = jpype.JClass(concurrent + "ThreadPoolExecutor")(1, 1, 60, seconds, self._waiting, factory)
         self._later = Later()
         self._factory: Any = None

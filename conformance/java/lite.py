@@ -17,6 +17,7 @@ from typing import Any
 import jpype
 from rocketmq_conformance.conformance.java.rebalance import Consumer, Instance, JavaGroup, Remoting
 from rocketmq_conformance.conformance.java.release import JavaRelease
+from rocketmq_conformance.conformance.java.threads import no_threads
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.models.client.layout import BROKER, GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.outcome import Result
@@ -79,13 +80,6 @@ class LiteInstance(Instance):
     """A client instance whose pulls are answered."""
 
     network = _Remoting
-
-
-class _NoThreads:
-    """A factory of threads that makes none."""
-
-    def newThread(self, task: Any) -> None:  # noqa: N802 - Java's name
-        """No thread: tasks wait until they are called."""
 
 
 class LiteConsumer(Consumer):
@@ -164,7 +158,7 @@ class JavaLiteGroup(JavaGroup):
 
     def __init__(self, release: JavaRelease) -> None:
         super().__init__(release)
-        factory = jpype.JProxy(jpype.JClass("java.util.concurrent.ThreadFactory"), inst=_NoThreads())
+        factory = no_threads()
         self.executor = jpype.JClass("java.util.concurrent.ScheduledThreadPoolExecutor")(1, factory)
 
     def calls(self) -> dict[str, Callable[..., Result]]:

@@ -424,6 +424,9 @@ class JavaPulls:
             self.release.get(self.factory, "brokerVersionTable").put(BROKER, self._versions)
         return None
 
+    def close(self) -> None:
+        """Nothing of it outlives a case."""
+
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation, by name."""
         return {

@@ -261,6 +261,9 @@ class JavaGroup:
         self.members[member] = self.consumer(self, instance, mode, where, strategy, self.now)
         return None
 
+    def close(self) -> None:
+        """Nothing of it outlives a case."""
+
     def tick(self, millis: int) -> Result:
         """Time passes."""
         self.now += millis

@@ -103,9 +103,8 @@ class _Context:
 class JavaService(JavaGroup):
     """A client instance with a push and a pull consumer, and its service."""
 
-    def __init__(self, version: str) -> None:
-        super().__init__(unhurried(version))
-        release = self.release
+    def __init__(self, release: JavaRelease) -> None:
+        super().__init__(release := unhurried(release.version))
         self.made = stepped_service(release)
         self.client = Instance(release, CLIENTS[0])
         self.processor = release.load("client.impl.ClientRemotingProcessor")(self.client.factory)
