@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -73,6 +74,15 @@ def test_a_slow_listener_has_the_queue_until_it_is_done(stage: Stage) -> None:
     assert said[3:5] == [4, ((), 0)]
     assert (said[6][0], said[8][0]) == ((0,), ())
     assert said[7][0] == ()
+
+
+def test_a_slow_listener_does_not_outlive_the_adapter() -> None:
+    with contextmanager(java_stage)("5.5.0") as stage:
+        done(stage, row("list_members", (0,)), rebalance(0), row("renew", 0, "answer"), row("take", 0, 0, 4, "answer"))
+        adapter: Adapter = stage.adapter
+        threads = adapter._stepped[SUITE.name][0].threads._threads
+        assert any(thread.is_alive() for thread in threads)
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_a_busy_queue_is_unlocked_by_force_from_5_2_0(stage: Stage) -> None:

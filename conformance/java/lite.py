@@ -163,14 +163,7 @@ class JavaLiteGroup(JavaGroup):
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation, by name; a member that is not there does nothing."""
-
-        def of(do: Callable[..., Result]) -> Callable[..., Result]:
-            def call(member: int, *args: Any) -> Result:
-                who = self.members[member]
-                return None if who is None else do(who, *args)
-
-            return call
-
+        of = self.of_member
         inherited = super().calls()
         return {
             **{name: inherited[name] for name in _SHARED},

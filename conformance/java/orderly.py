@@ -347,6 +347,12 @@ class JavaOrderlyGroup(JavaGroup):
             self._vanish(member)
         super().begin(case)
 
+    def close(self) -> None:
+        """Let slow listeners go, and their threads end: a process waits for them."""
+        for member in range(len(self.members)):
+            self._vanish(member)
+        self.threads.shutdown()
+
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         """A member begins anew."""
         self._vanish(member)

@@ -269,15 +269,18 @@ class JavaGroup:
         self.now += millis
         return None
 
+    def of_member(self, do: Callable[..., Result]) -> Callable[..., Result]:
+        """An operation of a member; one that is not there does nothing."""
+
+        def call(member: int, *args: Any) -> Result:
+            who = self.members[member]
+            return None if who is None else do(who, *args)
+
+        return call
+
     def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name; a member that is not there does nothing."""
-
-        def of(do: Callable[..., Result]) -> Callable[..., Result]:
-            def call(member: int, *args: Any) -> Result:
-                who = self.members[member]
-                return None if who is None else do(who, *args)
-
-            return call
+        """One callable per operation, by name."""
+        of = self.of_member
 
         def leave(member: int) -> Result:
             who = self.members[member]

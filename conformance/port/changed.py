@@ -235,14 +235,7 @@ class ChangedRebalancer(Rebalancer):
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name."""
-
-        def of(do: Callable[..., Result]) -> Callable[..., Result]:
-            def call(member: int, *args: object) -> Result:
-                consumer = self.members[member]
-                return None if consumer is None else do(consumer, *args)
-
-            return call
-
+        of = self.of_member
         group = super().calls()
         shared = {name: group[name] for name in ("unsubscribe", "refresh", "tick")}
         return shared | {

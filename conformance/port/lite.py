@@ -226,15 +226,7 @@ class LiteRebalancer(Rebalancer):
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name; faults are the broker's affair."""
-        members = self.members
-
-        def of(do: Callable[..., Result]) -> Callable[..., Result]:
-            def call(member: int, *args: object) -> Result:
-                consumer = members[member]
-                return None if consumer is None else do(consumer, *args)
-
-            return call
-
+        of = self.of_member
         return {
             **super().calls(),
             "rebalance": self.of_faulty(self.round),

@@ -346,17 +346,18 @@ class Rebalancer:
 
         return call
 
+    def of_member(self, do: Callable[..., Result]) -> Callable[..., Result]:
+        """An operation of a member; one that is not there does nothing."""
+
+        def call(member: int, *args: object) -> Result:
+            consumer = self.members[member]
+            return None if consumer is None else do(consumer, *args)
+
+        return call
+
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name; faults are the broker's affair."""
-        members = self.members
-
-        def of(do: Callable[..., Result]) -> Callable[..., Result]:
-            def call(member: int, *args: object) -> Result:
-                consumer = members[member]
-                return None if consumer is None else do(consumer, *args)
-
-            return call
-
+        of = self.of_member
         return {
             "rebalance": self.of_faulty(self.rebalance),
             "join": self.join,
