@@ -233,15 +233,16 @@ class Stage:
         effect, commits = form.effect, form.commits
         if not faults and not effect and not commits:
             return call
-        how = itemgetter(*map(names.index, faults)) if faults else _calm
+        places = [(fault, names.index(fault)) for fault in faults]
+        how = itemgetter(*[place for _, place in places]) if faults else _calm
         calm = how(["answer"] * len(names))
 
         def armed(*args: Any) -> Result:
             if how(args) == calm:
                 result = call(*args)
             else:
-                for fault in faults:
-                    setattr(world, fault, args[names.index(fault)])
+                for fault, place in places:
+                    setattr(world, fault, args[place])
                 result = call(*args)
                 for fault in faults:
                     setattr(world, fault, "answer")

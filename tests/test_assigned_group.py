@@ -184,7 +184,7 @@ def test_oddities_are_read_as_the_client_reads_them() -> None:
 
 
 def test_an_assignment_has_only_queues_of_the_topic() -> None:
-    assert assigned("NEXT", (0, 1, 2), (-1, 0, 1), "") == Assigned((0,), (-1, 0))
+    assert assigned("NEXT", (0, 1, 2), (-1, 0, 1), "") == Assigned((0,), (-1, 0), "", ROUND_QUEUES["NEXT"][:1])
 
 
 def test_a_broadcasting_member_asks_nobody() -> None:

@@ -113,6 +113,8 @@ class Assigned(NamedTuple):
     pop: tuple[int, ...] = ()
     #: Does its answer have an assignment without queue as well, or pulled queues without mode?
     oddity: str = ""
+    #: The pulled ones by their places in the layout.
+    pulled: tuple[int, ...] = ()
 
 
 ODDITIES = ("", "no-queue", "no-mode")
@@ -178,16 +180,11 @@ def assigned_reason(met: int, events: int, mode: str, reports: bool) -> Why:
 @lru_cache(maxsize=256)
 def assigned(topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Assigned:
     """An assignment of queues that a topic has: others are left out."""
-    count = len(ROUND_QUEUES[topic])
+    queues = ROUND_QUEUES[topic]
+    kept = tuple([queue for queue in pull if queue < len(queues)])
     return Assigned(
-        tuple([queue for queue in pull if queue < count]), tuple([queue for queue in pop if queue < count]), oddity
+        kept, tuple([queue for queue in pop if queue < len(queues)]), oddity, tuple([queues[queue] for queue in kept])
     )
-
-
-@lru_cache(maxsize=64)
-def _positions(topic: str, pull: tuple[int, ...]) -> tuple[int, ...]:
-    """Queues of the layout by their ids."""
-    return tuple([ROUND_QUEUES[topic][queue] for queue in pull])
 
 
 class AssignedRound(Round):
@@ -219,11 +216,10 @@ class AssignedRound(Round):
 
     def after(self) -> Member:
         """The member as the round leaves it."""
-        before = self.member
-        client, mode, where, strategy, topics, seen, _, _, taken, _ = before
-        if not self.events & (BROUGHT - 1) and self.topics is topics and self.seen is seen:
-            return before
-        memory = self.store.memory
+        before, memory = self.member, self.store.memory
+        client, mode, where, strategy, topics, seen, remembered, table, taken, _ = before
+        if self.table is table and memory is remembered and self.topics is topics and self.seen is seen:
+            return before  # what a round changes it has made anew
         return Member(client, mode, where, strategy, self.topics, self.seen, memory, self.table, taken, self.made)
 
 
@@ -297,14 +293,13 @@ class AssignedRebalanceModel(RebalanceModel):
             done.met |= _UNANSWERED
             return False
         done.met |= _ASSIGNED
-        pull, pop, _ = done.assignments.get(topic, NOTHING)
+        pull, pop, _, wanted = done.assignments.get(topic, NOTHING)
         retry = _RETRIES.get(topic)
         if retry is not None and bool(pull) != bool(pop):
             self._subscribe(done, retry, all_pulled=not pop)
-        table, now, wanted = done.table, done.now, _positions(topic, pull)
-        for queue in ROUND_QUEUES[topic]:
-            owned = table.get(queue)
-            if owned is not None and (queue not in wanted or expired(owned, now)):
+        table, now = done.table, done.now
+        for queue in ROUND_QUEUES[topic] if table else ():
+            if queue in table and (queue not in wanted or expired(table[queue], now)):
                 self.drop(done, queue)
         if done.pops:
             self._drop_pops(done, topic, pop)
@@ -397,7 +392,7 @@ def assignment_body(given: Assigned, topic: str) -> dict[str, list[dict[str, Val
 #: What the broker assigns when a case begins.
 ASSIGNMENTS: Mapping[str, Assigned] = MappingProxyType(
     {
-        topic: NOTHING if topic == pop_retry(TOPIC) else Assigned(tuple(range(len(queues))))
+        topic: NOTHING if topic == pop_retry(TOPIC) else assigned(topic, tuple(range(len(queues))), (), "")
         for topic, queues in ROUND_QUEUES.items()
     }
 )

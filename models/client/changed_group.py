@@ -56,8 +56,9 @@ class ChangedGroupModel:
         """An operation that has nothing to do with changes."""
 
         def handle(state: ChangedState, *args: Any) -> Answer[ChangedState]:
-            after, result, why = handler(state.group, *args)
-            return (state if after is state.group else ChangedState(after, state.sides)), result, why
+            before, sides = state
+            after, result, why = handler(before, *args)
+            return (state if after is before else ChangedState(after, sides)), result, why
 
         return handle
 
@@ -108,8 +109,9 @@ class ChangedGroupModel:
         """REB-MQC-SHARE: the application sets the thresholds of a topic; no queue's change before a change."""
         if not self.rebalancing.divides:
             return state, None, _NO_LIMITS
-        side = state.sides[member]._replace(limits=(messages, size))
-        return ChangedState(state.group, at(state.sides, member, side)), None, _LIMITED
+        before, sides = state
+        _, thresholds, brief, told = sides[member]
+        return ChangedState(before, at(sides, member, Side((messages, size), thresholds, brief, told))), None, _LIMITED
 
     def subscribe(self, state: ChangedState, member: int, topic: str, beat_fault: str) -> Answer[ChangedState]:
         """REB-SUB-BEAT: the heartbeat that goes at once, as ``beat`` tells it, subscribed already or not."""
@@ -129,7 +131,8 @@ class ChangedGroupModel:
         if not side.brief:
             return state, said, _BEAT[kind]
         if beat_fault == "answer":
-            state = ChangedState(state.group, at(state.sides, member, side._replace(told=who.topics)))
+            heard = Side(side.limits, side.thresholds, True, who.topics)
+            state = ChangedState(state.group, at(state.sides, member, heard))
         return state, said, _MAY_BE_BRIEF[kind]
 
 

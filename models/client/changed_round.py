@@ -178,8 +178,8 @@ class ChangedRebalanceModel(RebalanceModel):
         count = done.member.seen.get(topic)
         if topic == done.given_up and count and done.member.mode == CLUSTERING and self._asks(listed):
             done.topics -= {topic}
-        even = super()._topic(done, topic, routes, listed)
-        if self.hears_unknown and topic != RETRY_TOPIC and self.is_unknown(done, topic):
+        even = RebalanceModel._topic(self, done, topic, routes, listed)
+        if not count and self.hears_unknown and topic != RETRY_TOPIC and self.is_unknown(done, topic):
             done.met |= _NONE
             return self._tell(done, topic, (), ()) and even
         return even
