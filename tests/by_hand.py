@@ -24,6 +24,29 @@ def java_stage(release: str) -> Iterator[Stage]:
         made.close()
 
 
+class Steps:
+    """A model that is stepped through: its state, and what its latest step was said to be for."""
+
+    def __init__(self, model: Any, state: Any) -> None:
+        self.model = model
+        self.state = state
+        self.kind = ""
+        self.rules: tuple[str, ...] = ()
+
+    def do(self, name: str, *args: Any) -> Any:
+        """One operation: its result."""
+        return self._step(getattr(self.model, name), *args)
+
+    def of_group(self, name: str, *args: Any) -> Any:
+        """One operation that the model leaves to that of the group."""
+        return self._step(self.model.of_group(getattr(self.model.group, name)), *args)
+
+    def _step(self, handler: Callable[..., Any], *args: Any) -> Any:
+        self.state, result, why = handler(self.state, *args)
+        self.kind, self.rules = why.kind, why.rules
+        return result
+
+
 def rows_of(suite: Suite) -> Callable[..., Row]:
     """A function that makes a row of an operation's name and arguments."""
     return lambda name, *args: (suite.index[name], args)

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from by_hand import Steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rocketmq_conformance.models.client.assigned_group import AssignedGroupModel, AssignedState, beginning
@@ -42,28 +43,15 @@ LENIENT, STRICT, NEVER = "5.0.0-PREVIEW", "5.3.1", "5.5.0"
 FAILURES = ("SYSTEM_ERROR", "silent", "cut", "no-body", "null")
 
 
-class Play:
+class Play(Steps):
     """A group that is stepped through; only topic T has queues to give at first."""
 
     def __init__(self, client: str = NEVER, *, plain: bool = True) -> None:
-        self.model = AssignedGroupModel(Profile.of(client=client))
-        self.state: AssignedState = beginning()
-        self.kind = ""
-        self.rules: tuple[str, ...] = ()
+        super().__init__(AssignedGroupModel(Profile.of(client=client)), beginning())
         if plain:
             self.of_group("unsubscribe", 0, "U")
             self.assign("T")
             self.assign(RETRY)
-
-    def do(self, name: str, *args: Any) -> Any:
-        self.state, result, why = getattr(self.model, name)(self.state, *args)
-        self.kind, self.rules = why.kind, why.rules
-        return result
-
-    def of_group(self, name: str, *args: Any) -> Any:
-        handler = self.model.of_group(getattr(self.model.group, name))
-        self.state, result, _ = handler(self.state, *args)
-        return result
 
     def assign(self, topic: str, pull: tuple[int, ...] = (), pop: tuple[int, ...] = (), oddity: str = "") -> None:
         self.do("assign", topic, pull, pop, oddity)

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from by_hand import Steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rocketmq_conformance.models import rulebook
@@ -34,24 +35,11 @@ MINE = {"T": (5, 6), "U": (8,), RETRY: ()}
 ALL = {"T": (0, 1, 5, 6, 7), "U": (2, 8), RETRY: (3,)}
 
 
-class Play:
+class Play(Steps):
     """A group that is stepped through."""
 
     def __init__(self, client: str = NOW) -> None:
-        self.model = ChangedGroupModel(Profile.of(client=client))
-        self.state: ChangedState = beginning()
-        self.kind = ""
-        self.rules: tuple[str, ...] = ()
-
-    def do(self, name: str, *args: Any) -> Any:
-        self.state, result, why = getattr(self.model, name)(self.state, *args)
-        self.kind, self.rules = why.kind, why.rules
-        return result
-
-    def of_group(self, name: str, *args: Any) -> Any:
-        handler = self.model.of_group(getattr(self.model.group, name))
-        self.state, result, _ = handler(self.state, *args)
-        return result
+        super().__init__(ChangedGroupModel(Profile.of(client=client)), beginning())
 
     def round(
         self, *, fault: str = "answer", beat: str = "answer", fails: bool = False, given_up: str = "", listed: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from by_hand import Steps
 from rocketmq_conformance.models.client.cached import FAILED
 from rocketmq_conformance.models.client.consume_orderly import (
     CALM,
@@ -22,7 +23,6 @@ from rocketmq_conformance.models.client.consume_orderly import (
     suspended,
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.consume_orderly import SUITE
 from rocketmq_conformance.suites.sampler import sampler
@@ -30,19 +30,12 @@ from rocketmq_conformance.suites.sampler import sampler
 NEWEST = "5.5.0"
 
 
-class Consumer:
+class Consumer(Steps):
     """Steps of one consumer; answers the results."""
 
     def __init__(self, release: str = NEWEST, mode: str = CLUSTERING, max_times: int = -1, batch: int = 2) -> None:
-        self.model = OrderlyModel(Profile.of(client=release))
-        self.state: OrderlyState = self.model.begin(OrderlyState(), mode, max_times, batch)[0]
-        self.kind = ""
-
-    def do(self, name: str, *args: Any) -> Any:
-        result: Expected
-        self.state, result, why = getattr(self.model, name)(self.state, *args)
-        self.kind = why.kind
-        return result
+        model = OrderlyModel(Profile.of(client=release))
+        super().__init__(model, model.begin(OrderlyState(), mode, max_times, batch)[0])
 
     def put(self, *offsets: int, queue: int = 0, size: int = 1, times: int = 0) -> Any:
         return self.do("put", queue, offsets, size, times)

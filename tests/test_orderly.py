@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from by_hand import Steps
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client.layout import CLIENTS
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member
@@ -12,7 +13,6 @@ from rocketmq_conformance.models.client.orderly import (
     LOCK_EXPIRY,
     STRANGER,
     OrderlyModel,
-    OrderlyState,
     beginning,
     held,
     holders,
@@ -28,20 +28,14 @@ RELEASES = ("4.0.0", "4.8.0", "4.9.4", "4.9.8", "5.0.0-PREVIEW", "5.1.4", "5.3.1
 SECOND = 1_000
 
 
-class Play:
+class Play(Steps):
     """A group that is stepped through; queue 0 is of the topic that member 1 owns when all are listed."""
 
     def __init__(self, client: str = "5.5.0") -> None:
-        self.model = OrderlyModel(Profile.of(client=client))
-        self.state: OrderlyState = beginning()
-        self.kind = ""
-        self.rules: tuple[str, ...] = ()
+        super().__init__(OrderlyModel(Profile.of(client=client)), beginning())
 
     def do(self, name: str, *args: Any) -> Any:
-        handler = getattr(self.model, name, None) or self.model.of_group(getattr(self.model.group, name))
-        self.state, result, why = handler(self.state, *args)
-        self.kind, self.rules = why.kind, why.rules
-        return result
+        return super().do(name, *args) if hasattr(self.model, name) else self.of_group(name, *args)
 
     def round(self, member: int, fault: str = "answer", lock: str = "answer") -> Any:
         return self.do("rebalance", member, "answer", fault, "answer", lock)

@@ -6,8 +6,8 @@ from itertools import product
 from typing import Any
 
 import pytest
+from by_hand import Steps
 from rocketmq_conformance.models import rulebook
-from rocketmq_conformance.models.client.group import GroupState
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.plain import _MET, PlainModel, beginning, plain_reason
 from rocketmq_conformance.models.client.rebalance import BROUGHT
@@ -19,19 +19,11 @@ ALL = {"T": (0, 1, 5, 6, 7), "U": (2, 8)}
 MINE = {"T": (5, 6), "U": (8,)}
 
 
-class Play:
+class Play(Steps):
     """A group that is stepped through."""
 
     def __init__(self, client: str = NOW) -> None:
-        self.model = PlainModel(Profile.of(client=client))
-        self.state: GroupState = beginning()
-        self.kind = ""
-        self.rules: tuple[str, ...] = ()
-
-    def do(self, name: str, *args: Any) -> Any:
-        self.state, result, why = getattr(self.model, name)(self.state, *args)
-        self.kind, self.rules = why.kind, why.rules
-        return result
+        super().__init__(PlainModel(Profile.of(client=client)), beginning())
 
     def round(self, *, listed: str = "answer", fault: str = "answer", fails: bool = False) -> Any:
         return self.do("plain_round", 0, listed, fault, fails)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import pytest
+from by_hand import Steps
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client.group import GroupModel, GroupState, beginning
 from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, LIST_FAULTS, QUEUES, TOPIC_QUEUES
@@ -19,19 +19,11 @@ T = TOPIC_QUEUES["T"]
 Said = tuple[tuple[int, ...], tuple[tuple[int, int], ...], bool | None, tuple[tuple[int, int], ...]]
 
 
-class Play:
+class Play(Steps):
     """A group that is stepped through."""
 
     def __init__(self, client: str = "5.5.0", state: GroupState | None = None) -> None:
-        self.model = GroupModel(Profile.of(client=client))
-        self.state = state or beginning()
-        self.kind = ""
-        self.rules: tuple[str, ...] = ()
-
-    def do(self, name: str, *args: Any) -> Any:
-        self.state, result, why = getattr(self.model, name)(self.state, *args)
-        self.kind, self.rules = why.kind, why.rules
-        return result
+        super().__init__(GroupModel(Profile.of(client=client)), state or beginning())
 
     def round(self, member: int, listed: str = "answer", fault: str = "answer", bound: str = "answer") -> Said:
         said: Said = self.do("rebalance", member, listed, fault, bound)

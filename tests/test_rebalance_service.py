@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
+from by_hand import Steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rocketmq_conformance.models import rulebook
@@ -27,19 +27,11 @@ RELEASES = ("4.0.0", PLAIN, LOOKS, NOW)
 BOTH = ("pull", "push")
 
 
-class Play:
+class Play(Steps):
     """An instance that is stepped through."""
 
     def __init__(self, client: str = NOW) -> None:
-        self.model = ServiceModel(Profile.of(client=client))
-        self.state = ServiceState()
-        self.kind = ""
-        self.rules: tuple[str, ...] = ()
-
-    def do(self, name: str, *args: Any) -> Any:
-        self.state, result, why = getattr(self.model, name)(self.state, *args)
-        self.kind, self.rules = why.kind, why.rules
-        return result
+        super().__init__(ServiceModel(Profile.of(client=client)), ServiceState())
 
     def times(self, elapses: int) -> list[int]:
         return [when for when, _ in self.do("elapse", elapses)]
