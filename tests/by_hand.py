@@ -1,4 +1,4 @@
-"""Cases that tests write by hand, played on real clients."""
+"""Cases that tests write by hand: steps of models, and what real clients do."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 from rocketmq_conformance.conformance.judge import Judge
 from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.suites.sampler import sampler
 from rocketmq_conformance.suites.suite import Row, Suite
 
@@ -45,6 +47,12 @@ class Steps:
         self.state, result, why = handler(self.state, *args)
         self.kind, self.rules = why.kind, why.rules
         return result
+
+
+def assert_known(why: Why) -> None:
+    """A reason names rules that there are, and a kind of state."""
+    assert set(why.rules) <= set(rulebook.RULES)
+    assert why.kind
 
 
 def rows_of(suite: Suite) -> Callable[..., Row]:

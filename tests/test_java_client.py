@@ -88,3 +88,12 @@ def test_a_release_that_there_is_none_of_is_refused(tmp_path: Path) -> None:
     assert "Maven cannot get rocketmq-client 9.9.9" in said
     assert "Traceback" not in said
     assert ended == []
+
+
+@pytest.mark.parametrize(
+    "name", ["pull", *(name for name in CLIENT_SUITES if name.startswith(("rebalance", "consume")))]
+)
+def test_what_is_stepped_by_hand_is_not_played_over_sockets(name: str) -> None:
+    from rocketmq_conformance.conformance.java.adapter import JavaClient
+
+    assert "by hand" in JavaClient("5.5.0", via="tcp").hello().refuses(SUITES[name])

@@ -90,10 +90,3 @@ def test_a_run_takes_batches_until_the_listener_suspends(stage: Stage) -> None:
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage, suite: Suite) -> None:
     assert verdicts(stage, suite, stage.profile, 15, 50) == [CONFORMS] * 15
     assert DIVERGES in verdicts(stage, suite, Profile.of(client="4.4.0"), 15, 50)
-
-
-@pytest.mark.parametrize("suite", [CONSUME, ORDERLY], ids=lambda suite: suite.name)
-def test_over_sockets_it_is_not_played(suite: Suite) -> None:
-    from rocketmq_conformance.conformance.java.adapter import JavaClient
-
-    assert "by hand" in JavaClient("5.5.0", via="tcp").hello().refuses(suite)

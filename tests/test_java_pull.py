@@ -81,10 +81,3 @@ def test_the_delay_after_a_failure_cannot_be_set_on_the_consumer(stage: Stage) -
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
     assert verdicts(stage, SUITE, stage.profile, 25, 60) == [CONFORMS] * 25
     assert DIVERGES in verdicts(stage, SUITE, Profile.of(client="5.0.0"), 25, 60)
-
-
-def test_over_sockets_it_is_not_played() -> None:
-    from rocketmq_conformance.conformance.java.adapter import JavaClient
-
-    refused = JavaClient("5.5.0", via="tcp").hello().refuses(SUITE)
-    assert "by hand" in refused

@@ -87,10 +87,3 @@ def test_a_member_that_is_gone_does_nothing(stage: Stage) -> None:
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
     assert verdicts(stage, SUITE, stage.profile, 15, 60) == [CONFORMS] * 15
     assert DIVERGES in verdicts(stage, SUITE, Profile.of(client="5.1.4"), 15, 60)
-
-
-def test_over_sockets_it_is_not_played() -> None:
-    from rocketmq_conformance.conformance.java.adapter import JavaClient
-
-    refused = JavaClient("5.5.0", via="tcp").hello().refuses(SUITE)
-    assert "by hand" in refused
