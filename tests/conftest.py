@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -39,10 +39,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class _Missing(pytest.Module):
-    """A module of tests that cannot even be imported here."""
+    """A module of tests that cannot even be imported here: it counts as one skipped test."""
 
-    def collect(self) -> NoReturn:
-        pytest.skip(NEEDS["spark"], allow_module_level=True)
+    def collect(self) -> list[pytest.Item]:
+        return [_Skipped.from_parent(self, name="the whole module")]
+
+
+class _Skipped(pytest.Item):
+    def runtest(self) -> None:
+        pytest.skip(NEEDS["spark"])
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
