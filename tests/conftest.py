@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -27,6 +28,13 @@ NEEDS = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real", action="append", default=[], choices=list(NEEDS), help="Run tests with real parts.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Ctrl-C ends a process of tests as it ends the only one: what a test began is ended, too. xdist's would ignore it,
+    until they are killed."""
+    if hasattr(config, "workerinput"):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
