@@ -12,7 +12,9 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -93,10 +95,21 @@ def _resolve(artifacts: Sequence[str], version: str) -> str:
         raise CannotRunError("RocketMQ's jars come through Maven, and there is no mvn: install Maven.")
     said = ""
     for more in (("-o",), ()):
-        text, said = _run(launcher, artifacts, version, more)
+        with nullcontext() if more else _alone():
+            text, said = _run(launcher, artifacts, version, more)
         if text:
             return text
     raise CannotRunError(f"Maven cannot get {', '.join(artifacts)} {version}: {said}")
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One process at a time fills Maven's repository, which knows no others; where there can be no lock, all do."""
+    with ExitStack() as held:
+        with suppress(OSError):
+            cache_folder().mkdir(parents=True, exist_ok=True)
+            flock(held.enter_context((cache_folder() / "maven.lock").open("w")), LOCK_EX)
+        yield
 
 
 def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[str]) -> tuple[str, str]:

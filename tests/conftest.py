@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -29,6 +30,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real", action="append", default=[], choices=list(NEEDS), help="Run tests with real parts.")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Ctrl-C ends a process of tests as it ends the only one: what a test began is ended, too. xdist's would ignore it,
+    until they are killed."""
+    if hasattr(config, "workerinput"):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     asked = set(config.getoption("--real"))
     for item in items:
@@ -39,10 +47,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class _Missing(pytest.Module):
-    """A module of tests that cannot even be imported here."""
+    """A module of tests that cannot even be imported here: it counts as one skipped test."""
 
-    def collect(self) -> NoReturn:
-        pytest.skip(NEEDS["spark"], allow_module_level=True)
+    def collect(self) -> list[pytest.Item]:
+        return [_Skipped.from_parent(self, name="the whole module")]
+
+
+class _Skipped(pytest.Item):
+    def runtest(self) -> None:
+        pytest.skip(NEEDS["spark"])
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:

@@ -422,9 +422,9 @@ def test_a_topic_that_never_comes(stub: Callable[[Reply], BrokerAdapter], monkey
 def test_a_request_that_nobody_answers_is_indefinite(
     stub: Callable[[Reply], BrokerAdapter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rocketmq_conformance.conformance.broker.lanes.run.__defaults__", (0.2,))
     adapter = stub(_broker_that(lambda request: Command(0, remark="silent")))
     adapter.reset_many([(0, OFFSETS)])
+    monkeypatch.setattr("rocketmq_conformance.conformance.broker.adapter.PATIENCE", 0.2)
     outcome = adapter.apply(Commit(0, 0, 0, 5))
     assert outcome == Err("TIMEOUT", definite=False)
 
@@ -432,7 +432,7 @@ def test_a_request_that_nobody_answers_is_indefinite(
 def test_a_case_that_cannot_begin_because_nobody_answers(
     stub: Callable[[Reply], BrokerAdapter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rocketmq_conformance.conformance.broker.lanes.run.__defaults__", (0.2,))
+    monkeypatch.setattr("rocketmq_conformance.conformance.broker.adapter.PATIENCE", 0.2)
     answer = _broker_that(lambda request: Command(0))
     quiet = Request.UPDATE_AND_CREATE_TOPIC
     adapter = stub(lambda request: Command(0, remark="silent") if request.code == quiet else answer(request))

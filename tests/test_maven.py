@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,19 @@ def test_the_jars_are_those_that_maven_names(tools: Path) -> None:
     assert pom.count("<version>5.5.0</version>") == 2
     assert "<artifactId>rocketmq-tools</artifactId>" in pom
     assert " -o " in words.read_text()
+
+
+def test_only_one_maven_at_a_time_fetches(tools: Path) -> None:
+    one = jar(tools, "a.jar")
+    pretend(
+        tools,
+        f'case "$*" in *" -o "*) exit 1 ;; esac\n'
+        f"echo begin >> {tools}/order; sleep 0.1; echo end >> {tools}/order; printf '{one}' > $answer",
+    )
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(maven.class_path, ("rocketmq-client",), f"5.5.{patch}") for patch in range(3)]
+    assert [each.result() for each in asked] == [(one,)] * 3
+    assert (tools / "order").read_text().split() == ["begin", "end"] * 3
 
 
 def test_maven_is_asked_once(tools: Path) -> None:

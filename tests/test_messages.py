@@ -166,7 +166,7 @@ def test_the_group_that_reads_store_times_has_no_name_of_the_run() -> None:
 
 
 def test_a_broker_that_does_not_answer_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocketmq_conformance.conformance.broker.lanes.run.__defaults__", (0.2,))
+    monkeypatch.setattr("rocketmq_conformance.conformance.broker.adapter.PATIENCE", 1.0)
     with EmbeddedBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
         stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())

@@ -25,6 +25,8 @@ CLEAN_INTERVAL = 1000
 #: Enough for a broker with thousands of small topics; the shipped scripts ask for 8 GB.
 _BROKER_MEMORY = ("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=192m", "-XX:+UseSerialGC", "-Xss512k")
 _NAME_SERVER_MEMORY = ("-Xms32m", "-Xmx64m", "-XX:MaxDirectMemorySize=64m", "-XX:+UseSerialGC", "-Xss512k")
+#: A broker lives for minutes, and many of them begin: to compile it well would take longer than it saves.
+_SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
 
 #: Up to 5.1.4 brokers unmap files by reflection that Java 16 forbids; without these flags they start once, but not
 #: a second time on the same store.
@@ -141,12 +143,12 @@ def broker_flags(release: Release, feature: int, lease: float | None = None) -> 
     """Flags of the Java runtime for a broker whose locks live ``lease`` seconds (None: a minute)."""
     opened = _OPENED if release < _NEEDS_NO_FLAGS and feature >= 9 else ()
     lives = () if lease is None else (f"-Drocketmq.broker.rebalance.lockMaxLiveTime={lease * 1000:.0f}",)
-    return (*_BROKER_MEMORY, *opened, *_DISK, *lives)
+    return (*_BROKER_MEMORY, *_SHORT_LIVED, *opened, *_DISK, *lives)
 
 
 def name_server_flags() -> tuple[str, ...]:
     """Flags of the Java runtime for a name server."""
-    return _NAME_SERVER_MEMORY
+    return (*_NAME_SERVER_MEMORY, *_SHORT_LIVED)
 
 
 def broker_configuration(release: Release, home: Path, port: int, name_server: str = "") -> dict[str, str]:

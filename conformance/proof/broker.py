@@ -91,6 +91,8 @@ RESTART_STEPS = 120
 COLD_CASES = 12
 PROCESS_STEPS = 100
 _SEED = 1
+#: Releases side by side: each waits for brokers that begin, locks that expire and messages that grow old.
+WORKERS = 4
 
 
 class Table:
@@ -314,8 +316,10 @@ def prove_release(release: str) -> Tally:
     return tally
 
 
-def prove(releases: Iterable[str] = RELEASES, workers: int = 2, tallies: list[Tally] | None = None) -> list[ProofRow]:
-    """Prove the model against each release; ``workers`` of them side by side (a proof mostly waits).
+def prove(
+    releases: Iterable[str] = RELEASES, workers: int = WORKERS, tallies: list[Tally] | None = None
+) -> list[ProofRow]:
+    """Prove the model against each release; ``workers`` of them side by side.
 
     ``tallies`` receives the counts and examples behind the rows, but for those of the embedded broker's story.
     """
@@ -331,7 +335,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Prove the model against real brokers.")
     parser.add_argument("releases", nargs="*", default=list(RELEASES), help="such as 4.9.7 5.5.0")
     parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
-    parser.add_argument("--workers", type=int, default=2, help="releases side by side")
+    parser.add_argument("--workers", type=int, default=WORKERS, help="releases side by side")
     chosen = parser.parse_args(arguments)
     began = time.monotonic()
     tallies: list[Tally] = []

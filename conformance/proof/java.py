@@ -1,4 +1,4 @@
-"""The proof of the client half: the model against the real Java classes of many releases, in one process.
+"""The proof of the client half: the model against the real Java classes of many releases.
 
 Every release goes through the decision tables of reads and starts, through sampled allocations, and through stateful
 runs of a group that rebalances, of a consumer that pulls and of listeners; a few releases also through every small
@@ -8,10 +8,18 @@ allocation and through stateful runs of every client suite.
 from __future__ import annotations
 
 import argparse
+import os
+import signal
+import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from functools import partial
+from multiprocessing import active_children, get_context
+from multiprocessing.util import Finalize
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.java import jvm
@@ -54,10 +62,25 @@ STEPPED = {
     "rebalance-plain": 40,
 }
 SEED = 20240101
-#: Seconds of sampled allocations per release.
-SAMPLED = 1.0
+#: Cases of sampled allocations per release.
+SAMPLED = 1500
+#: Processes side by side: each has a Java machine, which takes a GiB.
+WORKERS = min(os.cpu_count() or 1, 4)
 
 Calls = Sequence[Callable[..., Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What asking one release came to; it travels between processes."""
+
+    release: str
+    #: What there is to say about it, in lines.
+    said: list[str]
+    rows: list[ProofRow]
+    differences: int = 0
+    #: Whether it could be had at all.
+    judged: bool = True
 
 
 def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]:
@@ -143,30 +166,61 @@ def _described(suite: Suite, row: Row, state: str) -> str:
     return f"{suite.name}: {suite.operation(row)} in {state}"
 
 
-def prove(
-    releases: Iterable[str] = RELEASES,
-    tallies: list[Tally] | None = None,
-    unjudged: dict[str, str] | None = None,
-    stateful: Collection[str] = STATEFUL,
-    suite: str = "",
-) -> list[ProofRow]:
-    """Prove the model against each release, by everything or by stateful runs of one client suite; ``unjudged``
-    receives the releases that cannot be had, with the reason."""
-    rows: list[ProofRow] = []
-    for release in releases:
+def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "") -> Proven:
+    """Prove the model against one release, by everything or by stateful runs of one client suite."""
+    began = time.monotonic()
+    try:
+        if suite:
+            tallies = prove_suite(release, suite)
+        else:
+            tallies = prove_release(release, release in EXHAUSTIVE, release in stateful)
+    except (CannotRunError, AdapterError) as error:
+        return Proven(release, [f"client {release}: not judged: {error}"], [], judged=False)
+    counts = ", ".join(f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies)
+    return Proven(
+        release,
+        [
+            f"client {release}: {counts}, {time.monotonic() - began:.0f} s",
+            *(f"  {example}" for tally in tallies for example in tally.examples[:5]),
+        ],
+        [row for tally in tallies for row in tally.rows()],
+        sum(tally.differences for tally in tallies),
+    )
+
+
+def prove_all(
+    releases: Iterable[str], workers: int, stateful: Collection[str] = STATEFUL, suite: str = ""
+) -> Generator[Proven]:
+    """Prove each release, in so many processes, and give what each came to as soon as it is known.
+
+    The releases that take longest begin first, so that no process is left with one of them in the end.
+    """
+    todo = sorted(releases, key=lambda release: -(release in EXHAUSTIVE) - (release in stateful))
+    workers = min(workers, len(todo))
+    one = partial(prove, stateful=frozenset(stateful), suite=suite)
+    if workers <= 1:
+        yield from map(one, todo)
+        return
+    with TemporaryDirectory(prefix="rocketmq-conformance-proof-") as folder:
+        # A process that has a Java machine cannot be forked.
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (folder,))
         try:
-            if suite:
-                done = prove_suite(release, suite)
-            else:
-                done = prove_release(release, release in EXHAUSTIVE, release in stateful)
-        except (CannotRunError, AdapterError) as error:
-            if unjudged is not None:
-                unjudged[release] = str(error)
-            continue
-        rows += [row for tally in done for row in tally.rows()]
-        if tallies is not None:
-            tallies += done
-    return rows
+            for done in as_completed([pool.submit(one, release) for release in todo]):
+                yield done.result()
+            pool.shutdown()
+        except BaseException:
+            for process in active_children():
+                process.kill()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _begin(folder: str) -> None:
+    """Begin a process of its own: it leaves files only in that folder, is stopped by the first process alone, and
+    does not wait for threads of clients in the end."""
+    tempfile.tempdir = folder
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Finalize(None, jvm.end, (0,), exitpriority=0)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -180,27 +234,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--stateful", action="store_true", help="run every release statefully, which takes twice as long"
     )
+    parser.add_argument(
+        "--workers", type=int, default=WORKERS, help="processes, each with a Java machine (one per CPU, up to 4)"
+    )
     names = [name for name, suite in SUITES.items() if suite.side is Side.CLIENT]
     parser.add_argument("--suite", choices=names, default="", help="only stateful runs of this suite")
     chosen = parser.parse_args(arguments)
     stateful = chosen.releases if chosen.stateful else STATEFUL
     rows: list[ProofRow] = []
-    differences = 0
-    missing: dict[str, str] = {}
+    differences = missing = 0
     began = time.monotonic()
-    for release in chosen.releases:
-        started = time.monotonic()
-        tallies: list[Tally] = []
-        rows += prove([release], tallies, missing, stateful, chosen.suite)
-        if release in missing:
-            print(f"client {release}: not judged: {missing[release]}", flush=True)
-            continue
-        said = ", ".join(f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies)
-        print(f"client {release}: {said}, {time.monotonic() - started:.0f} s", flush=True)
-        differences += sum(tally.differences for tally in tallies)
-        for tally in tallies:
-            for example in tally.examples[:5]:
-                print(f"  {example}")
+    for proven in prove_all(chosen.releases, chosen.workers, stateful, chosen.suite):
+        print("\n".join(proven.said), flush=True)
+        rows += proven.rows
+        differences += proven.differences
+        missing += not proven.judged
     if chosen.out:
         write_rows(chosen.out, rows)
     print(f"{time.monotonic() - began:.0f} s")

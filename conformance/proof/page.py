@@ -53,7 +53,7 @@ _INTRODUCTION = """# What is proven
 Every rule of the rule book was read in the source of RocketMQ, and reading can be wrong. The proofs ask the real thing,
 and compare each answer with the model's:
 
-- **pure** and **client**: the classes of the published Java clients, loaded into one Java machine, release by release.
+- **pure** and **client**: the classes of the published Java clients, loaded into a Java machine, release by release.
   Their network is a scripted broker, their offset files are real files.
 - **whole**: consumers of these clients that run, with threads, timers and sockets, on real brokers of their release,
   and push, orderly and lite pull consumers on embedded brokers that fail by a script.

@@ -1,0 +1,43 @@
+"""The proof of Java clients: releases are asked in several processes, and come to the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rocketmq_conformance.conformance.proof import java as proof
+
+RELEASES = ("4.9.8", "5.5.0")
+
+pytestmark = pytest.mark.java
+
+
+def test_processes_side_by_side_find_what_one_finds() -> None:
+    alone = {proven.release: proven for proven in proof.prove_all(RELEASES, 1, (), "start-push")}
+    both = {proven.release: proven for proven in proof.prove_all(RELEASES, 2, (), "start-push")}
+    assert set(alone) == set(both) == set(RELEASES)
+    for release in RELEASES:
+        assert alone[release].judged
+        assert alone[release].rows
+        assert alone[release].rows == both[release].rows
+        assert not alone[release].differences
+
+
+def test_a_release_that_cannot_be_had_is_told_and_the_others_are_proven(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    assert proof.main(["0.0.1", "5.5.0", "--workers", "2", "--suite", "local-store", "--out", str(rows)]) == 4
+    said = capfd.readouterr().out
+    assert "client 0.0.1: not judged: " in said
+    assert "client 5.5.0: client " in said
+    assert {json.loads(line)["release"] for line in rows.read_text("utf-8").splitlines()} == {"5.5.0"}
+
+
+def test_ctrl_c_stops_every_process() -> None:
+    found = proof.prove_all(RELEASES, 2, (), "local-store")
+    next(found)
+    with pytest.raises(KeyboardInterrupt):
+        found.throw(KeyboardInterrupt)
+    assert not proof.active_children()
