@@ -109,6 +109,9 @@ ROUTE, HEARTBEAT, MEMBERS = "GET_ROUTEINFO_BY_TOPIC", "HEART_BEAT", "GET_CONSUME
 LOCK, QUERY, COMMIT = "LOCK_BATCH_MQ", "QUERY_CONSUMER_OFFSET", "UPDATE_CONSUMER_OFFSET"
 MAX, SEARCH, PULL = "GET_MAX_OFFSET", "SEARCH_OFFSET_BY_TIMESTAMP", "PULL_MESSAGE"
 
+#: Somebody who is no member.
+STRANGER = "a stranger"
+
 _UNHEARD = {
     ROUTE: Why(("WHOLE-UNHEARD",), "no route"),
     HEARTBEAT: Why(("WHOLE-UNHEARD",), "no heartbeat"),
@@ -427,6 +430,14 @@ class GroupLife:
                 broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, 0, offset)[0]
                 group = self._let_go(group._replace(broker=broker), name, 0)
         return group
+
+
+def holders(group: Group) -> tuple[str, ...]:
+    """Who has the lock of each queue: the name of a member, STRANGER, or "" for nobody."""
+    found = dict.fromkeys(range(group.broker.topics[TOPIC]), STRANGER if group.seized else "")
+    if group.kind == ORDERLY:
+        found |= {QUEUES[queue].id: name for name, member in group.members.items() for queue in member.pulls}
+    return tuple(found.values())
 
 
 def _because(group: Group, why: Why) -> Group:
