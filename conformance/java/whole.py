@@ -74,7 +74,8 @@ class WholeConsumer:
 
     ``kind`` is PUSH, ORDERLY or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one
     ``client`` share their connections and timers; without one the group has a client of its own. ``gate`` is called by
-    the listener of a push consumer before it takes messages. ``pulls`` counts what it pulls, and tells when it begins.
+    its listener before it takes messages, and before each poll. ``pulls`` counts what it pulls and so tells when it
+    begins.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class WholeConsumer:
         if where == TIMESTAMP:
             self._consumer.setConsumeTimestamp(timestamp)
         self._consumer.subscribe(topic, "*")
+        self._gate = gate
         self._stopping = threading.Event()
         self._polls: threading.Thread | None = None
         if self._push:
@@ -195,8 +197,9 @@ class WholeConsumer:
     def _owned(self) -> list[Any]:
         """Its queues, of all topics."""
         if self._push:
-            table = self._release.get(self._inside.getRebalanceImpl(), "processQueueTable")
-            return list(table.keySet())
+            table = self._release.get(self._inside.getRebalanceImpl(), "processQueueTable").entrySet()
+            # one that was lost stays there while an orderly listener is busy with it
+            return [entry.getKey() for entry in table if not entry.getValue().isDropped()]
         assigned = self._release.get(self._inside, "assignedMessageQueue")
         # 5.x gave the method another name
         known = getattr(assigned, "messageQueues", None) or assigned.getAssignedMessageQueues
@@ -226,6 +229,7 @@ class WholeConsumer:
 
     def _poll(self) -> None:
         while not self._stopping.is_set():
+            self._gate()
             self._take(self._consumer.poll(_POLL))
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 #: The side of the rows.
 WHOLE = "whole"
-RELEASES = ("4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
+RELEASES = ("4.7.1", "4.9.4", "4.9.7", "5.0.0", "5.1.1", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0")
 #: Topics by what their queue is like.
 _SHAPES = ("young", "expired", "gone")
 _WHERES = (LAST, FIRST, TIMESTAMP)
@@ -63,7 +63,7 @@ _TIME = "20240701000000"
 #: How long the last commits may be under way (s).
 _COMMIT_LIMIT = 5.0
 #: How long a broker's locks live (s): the timer of an orderly consumer that was just shut down may take one again.
-_LEASE = 5.0
+_LEASE = 10.0
 
 
 class Case(NamedTuple):

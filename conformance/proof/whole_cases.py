@@ -28,8 +28,10 @@ from rocketmq_conformance.models.client.whole_group import (
     Expire,
     Fail,
     Group,
+    Hold,
     Join,
     Leave,
+    LetGo,
     Look,
     Mend,
     Move,
@@ -143,7 +145,10 @@ def handovers() -> Iterator[Case]:
         yield Case("nothing fails", kind, (Join(), Look(), Arrive(), Look()))
         yield from _comings(kind)
         yield from _goings(kind)
-    moves: tuple[Move, ...] = (Seize(), Join("a"), Join("b"), Look(), Release(), Look(), Arrive(), Look())
+        moves: tuple[Move, ...] = (Join("a"), Look(), Hold("a"), Arrive(1), Look(), Arrive(1), Join("b"), Look())
+        moves += (LetGo("a"), Look(), Arrive(), Look())
+        yield Case("another one joins while a listener is busy", kind, moves, queues=2)
+    moves = (Seize(), Join("a"), Join("b"), Look(), Release(), Look(), Arrive(), Look())
     yield Case("somebody else has the locks of two", ORDERLY, moves, queues=2)
     yield Case("somebody else has the lock", ORDERLY, (Seize(), Join(), Look(), Release(), Look()))
 

@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -17,12 +18,15 @@ from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.proof.whole_cases import TIME, Case
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.client.layout import BROKER
+from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_group import (
     STRANGER,
     Arrive,
     Given,
+    Hold,
     Join,
     Leave,
+    LetGo,
     Look,
     Move,
     Release,
@@ -40,6 +44,10 @@ Shown = TypeVar("Shown")
 LOOK_LIMIT = 45.0
 #: How long nothing else may happen after that (s): a round of rebalance, and a little more.
 _QUIET = 0.7
+#: How long a listener may be busy, and may take to be given a message (s).
+_HOLD_LIMIT, _GIVE_LIMIT = 60.0, 10.0
+#: How long a poll that is under way may take (s).
+_POLL_TIME = 0.5
 #: How often somebody has another look (s).
 _PACE = 0.1
 #: How many cases are played at the same time, and how often one is tried whose consumer does not start.
@@ -63,6 +71,9 @@ class PlayedCase(ABC):
         self._classes, self._instance, self._limit = classes, instance, limit
         #: How many messages each consumer had been given at the last look.
         self._known: dict[str, int] = {}
+        #: Is a consumer's listener free to return, and is it busy with a message? By name.
+        self._free: dict[str, Event] = {}
+        self._busy: dict[str, Event] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -115,9 +126,15 @@ class PlayedCase(ABC):
                 self.join(name)
             case Leave(name):
                 self.leave(name)
-            case Arrive():
-                for queue in range(self.case.queues):
-                    self.send(queue)
+            case Arrive(queue):
+                for number in range(self.case.queues) if queue is None else (queue,):
+                    self.send(number)
+            case Hold(name):
+                self._free[name].clear()
+                if self.case.kind == LITE:
+                    time.sleep(_POLL_TIME)
+            case LetGo(name):
+                self._free[name].set()
             case Seize():
                 self.ask(wire.lock(self.group, STRANGER, self.queues()))
             case Release():
@@ -130,23 +147,39 @@ class PlayedCase(ABC):
         from rocketmq_conformance.conformance.java.whole import WholeConsumer
 
         case, client = self.case, f"{self._instance}-{name}"
+        self._free[name], self._busy[name] = Event(), Event()
+        self._free[name].set()
         consumer = WholeConsumer(
-            self._classes, case.kind, self.address, self.group, self.topic, case.where, TIME, client, self.gate
+            self._classes,
+            case.kind,
+            self.address,
+            self.group,
+            self.topic,
+            case.where,
+            TIME,
+            client,
+            lambda: self.gate(name),
         )
         self.consumers[name] = consumer.__enter__()
         self._known[name] = 0
 
-    def gate(self) -> None:  # noqa: B027 - nothing to wait for
-        """The listener of a push consumer calls it before it takes messages."""
+    def gate(self, name: str) -> None:
+        """The listener of a consumer calls it before it takes messages."""
+        self._busy[name].set()
+        self._free[name].wait(_HOLD_LIMIT)
+        self._busy[name].clear()
 
     def leave(self, name: str) -> None:
         """A member is shut down."""
+        self._free[name].set()
         self.consumers.pop(name).__exit__(None, None, None)
 
     # --- looks ----------------------------------------------------------------------------------------------
 
-    def settle(self, expected: Seen) -> None:  # noqa: B027 - nothing to wait for
-        """Wait for what a look does not show."""
+    def settle(self, expected: Seen) -> None:
+        """Wait for what a look does not show: listeners that are to be busy are."""
+        held = [name for name in self.consumers if not self._free[name].is_set()]
+        wait_for(lambda: all(self._busy[name].is_set() for name in held), _GIVE_LIMIT)
 
     def look(self, expected: Seen) -> Seen:
         """Come to what is expected, and see what there is."""

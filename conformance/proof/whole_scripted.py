@@ -203,8 +203,9 @@ class ScriptedCase(PlayedCase):
         else:
             arm()
 
-    def gate(self) -> None:
+    def gate(self, name: str) -> None:
         """A pull commits, too: let nothing be consumed before the next one is under way."""
+        super().gate(name)
         if any(isinstance(move, Fail) and move.request == COMMIT for move in self.case.moves):
             wait_for(lambda: self._script.pulls[0] >= 2, _GATE_LIMIT)
 
@@ -218,6 +219,7 @@ class ScriptedCase(PlayedCase):
 
     def settle(self, expected: Seen) -> None:
         """Wait until the queues that were taken are pulled, and what fails has failed."""
+        super().settle(expected)
         taken = {queue for _, owned, _ in expected[0] for queue in owned} - self._owned
         # an orderly consumer that has a queue waits with its first pull, and asks once more where to begin
         wait_for(lambda: all(self._script.pulls[queue] > self._pulled[queue] for queue in taken), _PULL_LIMIT)
