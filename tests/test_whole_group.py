@@ -6,17 +6,34 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from rocketmq_conformance.conformance.proof.whole_cases import Case, cases
+from rocketmq_conformance.conformance.proof import whole_real
+from rocketmq_conformance.conformance.proof.whole_cases import Case, cases, handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import expected
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import whole_group
-from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.layout import STORED_AS
+from rocketmq_conformance.models.client.start import FIRST, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_group import Fail, Group, GroupLife, Join, Look, Reset, Seen
+from rocketmq_conformance.models.client.whole_group import (
+    STRANGER,
+    Arrive,
+    Fail,
+    Group,
+    GroupLife,
+    Hold,
+    Join,
+    LetGo,
+    Look,
+    Reset,
+    Seen,
+    Seize,
+    holders,
+)
 from rocketmq_conformance.models.profile import Profile
 
 RELEASES = ("4.1.0", "4.7.1", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.4", "5.5.0")
 EVERY = list(cases())
+HANDOVERS = list(handovers())
 OURS = {rule.id for rule in whole_group.RULES}
 
 
@@ -33,10 +50,60 @@ def alone(owns: bool, stored: int, *given: int) -> Seen:
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
-def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end() -> None:
-    assert len(EVERY) == 96
-    assert len({str(case) for case in EVERY}) == len(EVERY)
-    assert all(isinstance(case.moves[-1], Look) for case in EVERY)
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 96), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[Case], count: int) -> None:
+    assert len(table) == count
+    assert len({str(case) for case in table}) == count
+    assert all(isinstance(case.moves[-1], Look) for case in table)
+
+
+@pytest.mark.parametrize("case", HANDOVERS, ids=str)
+def test_every_queue_has_one_owner_who_has_its_lock_if_anybody_has(case: Case) -> None:
+    looks, why = whole_real.expected(life("5.5.0"), case)
+    assert why.rules
+    for (members, _), held in looks:
+        owners = {queue: name for name, queues, _ in members for queue in queues}
+        assert sum(len(queues) for _, queues, _ in members) == len(owners)
+        if STRANGER in held:
+            assert (case.kind, owners, set(held)) == (ORDERLY, {}, {STRANGER})
+        elif len(owners) < case.queues:
+            # the listener of a is busy with a message of what it lost
+            assert (case.kind, "WHOLE-BUSY" in why.rules, owners, held) == (ORDERLY, True, {0: "a"}, ("a", "a"))
+        else:
+            locks = [owners[queue] for queue in range(case.queues)]
+            assert list(held) == (locks if case.kind == ORDERLY else [""] * case.queues)
+
+
+@pytest.mark.parametrize("kind", [PUSH, ORDERLY, LITE])
+def test_a_message_that_a_listener_is_busy_with_is_given_again_where_the_queue_goes(kind: str) -> None:
+    case = next(case for case in HANDOVERS if "busy" in case.name and case.kind == kind)
+    looks, _ = expected(life("5.5.0"), case)
+    given = [[(name, *runs) for name, _, runs in members if runs] for members, _ in looks[1:-1]]
+    # a second message waited for the listener
+    a, b = [("a", (1, 12, 1))], [("b", (1, 12, 2))]
+    assert given == {PUSH: [[], b, a], ORDERLY: [[], [], a + b], LITE: [[], b, []]}[kind]
+
+
+def test_what_a_listener_is_busy_with_is_its_own_while_the_queue_is() -> None:
+    case = next(case for case in HANDOVERS if "busy" in case.name and case.kind == PUSH)
+    model = life("5.5.0")
+    # messages wait in both queues, and the listener has one of them
+    moves = (Join("a"), Look(), Hold("a"), Arrive(), Look(), LetGo("a"), Look())
+    looks, _ = model.play(case.group(model.start.store.broker), moves)
+    assert looks[1:] == (
+        ((("a", (0, 1), ()),), (12, 12)),
+        ((("a", (0, 1), ((0, 12, 1), (1, 12, 1))),), (13, 13)),
+    )
+
+
+def test_who_is_no_member_has_what_no_member_has() -> None:
+    case = next(case for case in HANDOVERS if case.kind == ORDERLY and case.queues == 2)
+    model = life("5.5.0")
+    begun = case.group(model.start.store.broker)
+    assert holders(begun) == ("", "")
+    assert holders(model.move(begun, Seize())) == (STRANGER, STRANGER)
+    joined, _ = model.look(model.move(begun, Join("a")))
+    assert holders(joined) == ("a", "a")
 
 
 #: (case, kind, release) and what its looks show, written down without the models.
@@ -91,17 +158,17 @@ def test_queues_change_hands(kind: str) -> None:
 
 
 #: Where messages are lost, or given twice, by rule.
-UNSOUND = {"WHOLE-MISTAKEN", "WHOLE-REREAD", "WHOLE-RESET", "WHOLE-LOST", "WHOLE-UNREAD"}
+UNSOUND = {"WHOLE-BUSY", "WHOLE-MISTAKEN", "WHOLE-REREAD", "WHOLE-RESET", "WHOLE-LOST", "WHOLE-UNREAD"}
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_nothing_is_lost_or_given_twice_unless_a_rule_says_so(release: str) -> None:
     judged = 0
-    for case in EVERY:
+    for case in EVERY + HANDOVERS:
         if case.kind == LITE and not life(release).start.client.lite_starts:
             continue
         looks, why = expected(life(release), case)
-        if UNSOUND.intersection(why.rules) or case.stored is None:
+        if UNSOUND.intersection(why.rules) or (case.stored is None and case.where != FIRST):
             continue
         judged += 1
         given: dict[int, list[int]] = {number: [] for number in range(case.queues)}
@@ -117,7 +184,9 @@ def test_nothing_is_lost_or_given_twice_unless_a_rule_says_so(release: str) -> N
 
 
 def test_every_rule_makes_a_case_and_is_in_the_rule_book() -> None:
-    fired = {rule for release in RELEASES for case in EVERY for rule in expected(life(release), case)[1].rules}
+    fired = {
+        rule for release in RELEASES for case in EVERY + HANDOVERS for rule in expected(life(release), case)[1].rules
+    }
     assert fired >= OURS
     assert rulebook.RULES.keys() >= fired
 
@@ -173,6 +242,17 @@ class _ResetsAll(GroupLife):
         return super()._reset(group._replace(kind=PUSH), offset)._replace(kind=group.kind)
 
 
+class _StoresLate(GroupLife):
+    def _returned(self, group: Group, name: str) -> Any:
+        hands = group.members[name].hands
+        after, late = super()._returned(group, name)
+        if late and hands:
+            queue, offset = hands
+            stored = {**after.broker.stored, STORED_AS[queue]: offset + 1}
+            after = after._replace(broker=after.broker._replace(stored=stored))
+        return after, late
+
+
 class _KeepsAll(GroupLife):
     def _drop(self, group: Group, name: str, queue: int) -> Group:
         return group
@@ -187,6 +267,7 @@ WRONG: list[tuple[type[GroupLife], str]] = [
     (_AsksOnce, "WHOLE-REREAD"),
     (_AlwaysPulls, "WHOLE-PULL"),
     (_AlwaysCommits, "WHOLE-LOST"),
+    (_StoresLate, "WHOLE-BUSY"),
     (_NeverReset, "WHOLE-RESET"),
     (_ResetsAll, "WHOLE-RESET-LITE"),
     (_KeepsAll, "WHOLE-SHARE"),
@@ -195,7 +276,9 @@ WRONG: list[tuple[type[GroupLife], str]] = [
 
 @pytest.mark.parametrize(("wrong", "rule"), WRONG, ids=[rule for _, rule in WRONG])
 def test_a_model_that_breaks_a_rule_expects_something_else(wrong: type[GroupLife], rule: str) -> None:
-    noticed = [case for case in EVERY if rule in expected(life("4.9.8"), case)[1].rules and _differs(wrong, case)]
+    noticed = [
+        case for case in EVERY + HANDOVERS if rule in expected(life("4.9.8"), case)[1].rules and _differs(wrong, case)
+    ]
     assert noticed, f"no case is about {rule}"
 
 

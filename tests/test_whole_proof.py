@@ -10,7 +10,7 @@ import pytest
 from rocketmq_conformance.conformance.proof.whole import RELEASES, cases, expected
 from rocketmq_conformance.models.client import whole_group
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
-from rocketmq_conformance.models.client.whole import LITE, PUSH
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.proof import read_rows
 
@@ -25,12 +25,12 @@ FIRSTS = {
 
 def test_every_case_has_a_group_of_its_own() -> None:
     every = list(cases())
-    assert len(every) == 36
+    assert len(every) == 54
     assert len({case.group for case in every}) == len(every)
 
 
 @pytest.mark.parametrize("release", FIRSTS)
-@pytest.mark.parametrize("kind", [PUSH, LITE])
+@pytest.mark.parametrize("kind", [PUSH, ORDERLY, LITE])
 def test_the_table_of_new_groups_is_as_known(release: str, kind: str) -> None:
     model = StartModel(Profile.of(release, release))
     for case in cases():
@@ -43,7 +43,7 @@ def test_the_rules_of_a_case_are_those_of_whole_consumers() -> None:
     model = StartModel(Profile.of("5.5.0", "5.5.0"))
     rules = {case: set(expected(model, case)[1].rules) for case in cases()}
     assert all({"WHOLE-FIRST", "WHOLE-COMMIT"} <= found for found in rules.values())
-    assert {case.kind for case, found in rules.items() if "WHOLE-MOVED" in found} == {PUSH}
+    assert {case.kind for case, found in rules.items() if "WHOLE-MOVED" in found} == {PUSH, ORDERLY}
     assert {case.kind for case, found in rules.items() if "WHOLE-MOVED-LITE" in found} == {LITE}
 
 
@@ -74,9 +74,9 @@ def prove(*args: str, cwd: Path) -> str:
 
 
 @pytest.mark.java
-def test_whole_consumers_begin_where_the_model_says_on_the_embedded_broker(tmp_path: Path) -> None:
+def test_whole_consumers_do_what_the_model_says_on_the_embedded_broker(tmp_path: Path) -> None:
     said = prove("--embedded", "4.9.7", "5.5.0", cwd=tmp_path)
-    assert said.count(": 36 cases, 0 differences") == 2
+    assert said.count(": 86 cases, 0 differences") == 2
 
 
 @pytest.mark.java
@@ -88,5 +88,5 @@ def test_a_broker_that_fails_by_a_script_is_asked_for_by_an_option(tmp_path: Pat
 
 @pytest.mark.broker
 @pytest.mark.java
-def test_whole_consumers_begin_where_the_model_says_on_a_real_broker(tmp_path: Path) -> None:
-    assert "whole 5.5.0: 36 cases, 0 differences" in prove("5.5.0", cwd=tmp_path)
+def test_whole_consumers_do_what_the_model_says_on_a_real_broker(tmp_path: Path) -> None:
+    assert "whole 5.5.0: 86 cases, 0 differences" in prove("5.5.0", cwd=tmp_path)

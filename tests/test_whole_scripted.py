@@ -9,7 +9,8 @@ from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.proof.record import Tally
 from rocketmq_conformance.conformance.proof.whole_cases import cases
 from rocketmq_conformance.conformance.proof.whole_mutants import MUTANTS
-from rocketmq_conformance.conformance.proof.whole_scripted import Script, _given, expected, play_cases, prove_cases
+from rocketmq_conformance.conformance.proof.whole_played import runs
+from rocketmq_conformance.conformance.proof.whole_scripted import Script, expected, play_cases, prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
@@ -25,11 +26,11 @@ LIMIT = 8.0
 
 
 def test_messages_are_told_by_runs() -> None:
-    assert _given([]) == ()
-    assert _given([(1, 4), (0, 7), (0, 8), (1, 5), (0, 9)]) == ((0, 7, 3), (1, 4, 2))
+    assert runs([]) == ()
+    assert runs([(1, 4), (0, 7), (0, 8), (1, 5), (0, 9)]) == ((0, 7, 3), (1, 4, 2))
     # what is given twice, or out of order, is no single run
-    assert _given([(0, 7), (0, 8), (0, 8)]) == ((0, 7, 2), (0, 8, 1))
-    assert _given([(0, 8), (0, 7)]) == ((0, 8, 1), (0, 7, 1))
+    assert runs([(0, 7), (0, 8), (0, 8)]) == ((0, 7, 2), (0, 8, 1))
+    assert runs([(0, 8), (0, 7)]) == ((0, 8, 1), (0, 7, 1))
 
 
 @pytest.fixture

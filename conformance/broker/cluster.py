@@ -27,7 +27,8 @@ _PATIENCE = 20.0
 class Cluster:
     """The two processes, and a connection to each; a context manager that starts and stops them.
 
-    ``prepare`` fills the broker's folder before its start (store.py); the name server may be of another release.
+    ``prepare`` fills the broker's folder before its start (store.py); the name server may be of another release;
+    ``lease`` is how long the broker's locks live (s), a minute unless given.
     """
 
     def __init__(
@@ -35,10 +36,12 @@ class Cluster:
         release: Release,
         prepare: Callable[[Path], None] = lambda home: None,
         name_server: Release | None = None,
+        lease: float | None = None,
     ) -> None:
         self.release = release
         self._named_by = name_server or release
         self._prepare = prepare
+        self._lease = lease
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -47,7 +50,9 @@ class Cluster:
             #: Where clients ask for routes, host:port.
             self.name_server = name_server.address
             #: The broker's process.
-            self.broker = self._open.enter_context(Broker(self.release, self._prepare, name_server.address))
+            self.broker = self._open.enter_context(
+                Broker(self.release, self._prepare, name_server.address, lease=self._lease)
+            )
             self._names = self._open.enter_context(Connection(HOST, name_server.port, _PATIENCE))
             self._connection = self._open.enter_context(Connection(HOST, self.broker.port, _PATIENCE))
         except BaseException:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from types import TracebackType
@@ -13,6 +14,7 @@ import jpype
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.java import jvm
 from rocketmq_conformance.conformance.java.release import JavaRelease
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY
 
@@ -25,6 +27,7 @@ BEGIN_LIMIT, CONSUME_LIMIT = 90.0, 45.0
 #: How long one poll of a lite pull consumer waits for messages (ms).
 _POLL = 100
 _LOCK_INTERVAL = "rocketmq.client.rebalance.lockInterval"
+_PULLS = frozenset({int(Request.PULL_MESSAGE), int(Request.LITE_PULL_MESSAGE)})
 #: (queue id, offset) of a message.
 Place = tuple[int, int]
 
@@ -44,12 +47,35 @@ def quick_release(version: str) -> JavaRelease:
     return release
 
 
+class PullCounter:
+    """Counts pulls by group and queue id as clients send them; consumers of one client have one in common.
+
+    Only a pull tells where a queue begins: an orderly consumer asks once more before the first one, and a lite pull
+    consumer says nothing until it is answered.
+    """
+
+    def __init__(self, release: JavaRelease) -> None:
+        self.sent: Counter[tuple[str, int]] = Counter()
+        #: What a consumer is made with.
+        self.hook = jpype.JProxy(release.load("remoting.RPCHook"), inst=self)
+
+    def doBeforeRequest(self, address: Any, request: Any) -> None:  # noqa: N802 - Java's name
+        """A request is about to be sent."""
+        if int(request.getCode()) in _PULLS:
+            asked = request.readCustomHeader()
+            self.sent[str(asked.getConsumerGroup()), int(asked.getQueueId())] += 1
+
+    def doAfterResponse(self, address: Any, request: Any, response: Any) -> None:  # noqa: N802 - Java's name
+        """An answer came."""
+
+
 class WholeConsumer:
     """A consumer of one topic, alone in its group; a context manager that starts it and shuts it down.
 
     ``kind`` is PUSH, ORDERLY or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one
     ``client`` share their connections and timers; without one the group has a client of its own. ``gate`` is called by
-    the listener of a push consumer before it takes messages.
+    its listener before it takes messages, and before each poll. ``pulls`` counts what it pulls and so tells when it
+    begins.
     """
 
     def __init__(
@@ -63,15 +89,21 @@ class WholeConsumer:
         timestamp: str | None = None,
         client: str = "",
         gate: Callable[[], None] = lambda: None,
+        pulls: PullCounter | None = None,
     ) -> None:
         self.topic = topic
+        self._group = group
         self.name = f"Consumer {release.version} of group {group}"
         #: The messages that it was given, in their order; more come from other threads.
         self.given: list[Place] = []
         self._release = release
         self._push = kind != LITE
         form = "client.consumer.DefaultMQPushConsumer" if self._push else "client.consumer.DefaultLitePullConsumer"
-        self._consumer = release.load(form)(group)
+        self._pulls = pulls
+        more = [] if pulls is None else [pulls.hook]
+        if more and self._push:
+            more.append(release.load("client.consumer.rebalance.AllocateMessageQueueAveragely")())
+        self._consumer = release.load(form)(group, *more)
         field = "defaultMQPushConsumerImpl" if self._push else "defaultLitePullConsumerImpl"
         self._inside = release.get(self._consumer, field)
         self._consumer.setNamesrvAddr(name_server)
@@ -87,6 +119,7 @@ class WholeConsumer:
         if where == TIMESTAMP:
             self._consumer.setConsumeTimestamp(timestamp)
         self._consumer.subscribe(topic, "*")
+        self._gate = gate
         self._stopping = threading.Event()
         self._polls: threading.Thread | None = None
         if self._push:
@@ -146,6 +179,11 @@ class WholeConsumer:
             self._consumer.commitSync()
         self._inside.persistConsumerOffset()
 
+    @property
+    def client_id(self) -> str:
+        """What the broker knows it by."""
+        return str(self._consumer.buildMQClientId())
+
     def owned(self) -> tuple[int, ...]:
         """The ids of the queues that it has, sorted."""
         return tuple(sorted(int(queue.getQueueId()) for queue in self._owned() if str(queue.getTopic()) == self.topic))
@@ -159,8 +197,9 @@ class WholeConsumer:
     def _owned(self) -> list[Any]:
         """Its queues, of all topics."""
         if self._push:
-            table = self._release.get(self._inside.getRebalanceImpl(), "processQueueTable")
-            return list(table.keySet())
+            table = self._release.get(self._inside.getRebalanceImpl(), "processQueueTable").entrySet()
+            # one that was lost stays there while an orderly listener is busy with it
+            return [entry.getKey() for entry in table if not entry.getValue().isDropped()]
         assigned = self._release.get(self._inside, "assignedMessageQueue")
         # 5.x gave the method another name
         known = getattr(assigned, "messageQueues", None) or assigned.getAssignedMessageQueues
@@ -169,7 +208,10 @@ class WholeConsumer:
     def _begun(self) -> list[int]:
         """The ids of the queues that begin somewhere."""
         queues = self._owned()
-        if not self._push:
+        if self._pulls is not None:
+            sent = self._pulls.sent
+            queues = [queue for queue in queues if sent[self._group, int(queue.getQueueId())]]
+        elif not self._push:
             assigned = self._release.get(self._inside, "assignedMessageQueue")
             queues = [queue for queue in queues if int(assigned.getPullOffset(queue)) >= 0]
         return [int(queue.getQueueId()) for queue in queues if str(queue.getTopic()) == self.topic]
@@ -187,6 +229,7 @@ class WholeConsumer:
 
     def _poll(self) -> None:
         while not self._stopping.is_set():
+            self._gate()
             self._take(self._consumer.poll(_POLL))
 
 

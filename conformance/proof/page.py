@@ -55,8 +55,8 @@ and compare each answer with the model's:
 
 - **pure** and **client**: the classes of the published Java clients, loaded into a Java machine, release by release.
   Their network is a scripted broker, their offset files are real files.
-- **whole**: consumers of these clients that run, with threads, timers and sockets, on real brokers of their release,
-  and push, orderly and lite pull consumers on embedded brokers that fail by a script.
+- **whole**: push, orderly and lite pull consumers of these clients that run, with threads, timers and sockets: on real
+  brokers of their release, where members of a group come and go, and on embedded brokers that fail by a script.
 - **broker**: brokers started from the published jars, asked over their sockets; stopped, killed and started again; and
   one whose messages really expire. Pulls, members, locks and the wire are compared through the embedded broker, which
   answers by the same models: it and the real broker are told one story, and each answer counts for every rule that
@@ -68,7 +68,7 @@ Repeat it (Java and Maven are needed):
 tox run -e proof-java                              # every client release; -- --stateful asks all of them more
 tox run -e proof-broker                            # brokers 4.9.7, 5.0.0, 5.1.4 and 5.5.0; or name releases after --
 python -m rocketmq_conformance.conformance.proof.pairs --out FILE              # ten clients on each of ten brokers
-python -m rocketmq_conformance.conformance.proof.whole --out FILE              # whole consumers on five brokers
+python -m rocketmq_conformance.conformance.proof.whole --out FILE              # whole consumers on ten brokers
 python -m rocketmq_conformance.conformance.proof.whole --scripted --out FILE   # and on brokers that fail by a script
 python -m rocketmq_conformance.conformance.proof.page docs/proof/*.jsonl      # write this page anew
 ```

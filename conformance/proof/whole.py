@@ -1,23 +1,23 @@
-"""The proof of whole consumers: push and lite pull, started, with threads and sockets, on a real broker.
+"""The proof of whole consumers: push, orderly and lite pull, started, with threads and sockets, on a real broker.
 
 With ``--embedded`` the broker is the embedded one, which starts in milliseconds: the half of the client by itself.
 With ``--scripted`` it is the embedded one, too, and fails as a table says (``whole_cases``).
 
 Each case is a group of its own that begins in a topic of one queue: which message it is given first, how many, and what
 it has committed once it was shut down. All consumers of a release run at the same time. When each has begun, one more
-message is sent to every topic.
+message is sent to every topic. Then members of other groups come and go (``whole_cases.handovers``).
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import product
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.broker import release as needs
@@ -25,9 +25,9 @@ from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.broker.cluster import Cluster
 from rocketmq_conformance.conformance.broker.store import write_store
 from rocketmq_conformance.conformance.java import jvm
-from rocketmq_conformance.conformance.java.release import java_release
+from rocketmq_conformance.conformance.proof import whole_cases, whole_real
 from rocketmq_conformance.conformance.proof.record import Tally
-from rocketmq_conformance.conformance.proof.whole_cases import cases as scripted_cases
+from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
@@ -39,6 +39,7 @@ from rocketmq_conformance.models.client.layout import GROUP, TOPIC
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, consume
+from rocketmq_conformance.models.client.whole_group import GroupLife
 from rocketmq_conformance.models.client.world import TIMES, shaped
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
@@ -46,9 +47,12 @@ from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.proof import ProofRow, write_rows
 
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.java.release import JavaRelease
+
 #: The side of the rows.
 WHOLE = "whole"
-RELEASES = ("4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
+RELEASES = ("4.7.1", "4.9.4", "4.9.7", "5.0.0", "5.1.1", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0")
 #: Topics by what their queue is like.
 _SHAPES = ("young", "expired", "gone")
 _WHERES = (LAST, FIRST, TIMESTAMP)
@@ -58,6 +62,8 @@ _STORED = (None, 2, 7, 99)
 _TIME = "20240701000000"
 #: How long the last commits may be under way (s).
 _COMMIT_LIMIT = 5.0
+#: How long a broker's locks live (s): the timer of an orderly consumer that was just shut down may take one again.
+_LEASE = 10.0
 
 
 class Case(NamedTuple):
@@ -79,7 +85,7 @@ class Case(NamedTuple):
 
 def cases() -> Iterator[Case]:
     """Every case; ConsumeFromWhere is of no interest once something is stored, which one of its values shows."""
-    for kind, shape, where, stored in product((PUSH, LITE), _SHAPES, _WHERES, _STORED):
+    for kind, shape, where, stored in product((PUSH, ORDERLY, LITE), _SHAPES, _WHERES, _STORED):
         if stored is None or where == LAST:
             yield Case(kind, shape, where, stored)
 
@@ -148,30 +154,54 @@ class EmbeddedSite:
 
 
 @contextmanager
-def _real(release: Release, every: Sequence[Case]) -> Iterator[Cluster]:
-    """A real broker that starts on a store of these topics and offsets."""
-    topics = {shape: (shaped(shape),) for shape in _SHAPES}
+def _real(release: Release, every: Sequence[Case], moving: Sequence[whole_cases.Case]) -> Iterator[Cluster]:
+    """A real broker that starts on a store of these topics and offsets, and of those of members that come and go."""
+    topics = {shape: (shaped(shape),) for shape in _SHAPES} | whole_real.topics(moving)
+    stored: dict[tuple[str, str], Mapping[int, int]]
     stored = {(case.group, case.shape): {0: case.stored} for case in every if case.stored is not None}
-    with Cluster(release, lambda home: write_store(home, topics, stored), NEWEST) as cluster:
-        for shape in _SHAPES:
-            cluster.await_route(shape)
+    stored |= whole_real.stored(moving)
+    with Cluster(release, lambda home: write_store(home, topics, stored), NEWEST, _LEASE) as cluster:
+        for topic in topics:
+            cluster.await_route(topic)
         yield cluster
 
 
 def prove_release(text: str, embedded: bool = False) -> Tally:
     """Every case on one release of broker and client; CannotRunError when it cannot be had."""
-    from rocketmq_conformance.conformance.java.whole import WholeConsumer
+    from rocketmq_conformance.conformance.java.whole import quick_release
 
-    release, classes = Release.parse(text), java_release(text)
+    release, classes = Release.parse(text), quick_release(text)
     model = StartModel(Profile(release, release, needs.java_feature(needs.java())))
     tally = Tally(WHOLE, text)
-    every = list(cases())
-    opened: AbstractContextManager[Site] = EmbeddedSite(release, every) if embedded else _real(release, every)
-    with opened as site, ExitStack() as running:
+    every, moving = list(cases()), list(whole_cases.handovers())
+    if embedded:
+        with EmbeddedSite(release, every) as site:
+            _prove_starts(tally, model, classes, site, every)
+        prove_cases(tally, classes, moving)
+    else:
+        with _real(release, every, moving) as cluster:
+            _prove_starts(tally, model, classes, cluster, every)
+            prove_handovers(tally, GroupLife(model), classes, cluster, moving)
+    return tally
+
+
+def _prove_starts(tally: Tally, model: StartModel, classes: JavaRelease, site: Site, every: Sequence[Case]) -> None:
+    from rocketmq_conformance.conformance.java.whole import PullCounter, WholeConsumer
+
+    pulls = PullCounter(classes)
+    with ExitStack() as running:
         begun: list[tuple[Case, WholeConsumer]] = []
         for case in every:
             consumer = WholeConsumer(
-                classes, case.kind, site.name_server, case.group, case.shape, case.where, _TIME, client="whole"
+                classes,
+                case.kind,
+                site.name_server,
+                case.group,
+                case.shape,
+                case.where,
+                _TIME,
+                client="whole",
+                pulls=pulls,
             )
             begun.append((case, running.enter_context(consumer)))
         for _, consumer in begun:
@@ -187,7 +217,6 @@ def prove_release(text: str, embedded: bool = False) -> Tally:
             answer, why = expected(model, case)
             observed: Value = (min(offsets, default=-1), len(offsets), committed)
             tally.add(answer, why, observed, case.__str__)
-    return tally
 
 
 def prove_scripted(text: str, only: str = "") -> Tally:
@@ -197,7 +226,7 @@ def prove_scripted(text: str, only: str = "") -> Tally:
     classes = quick_release(text)
     tally = Tally(WHOLE, text)
     kinds = {PUSH, ORDERLY} | ({LITE} if client_switches.LITE_STARTS.on(classes.release) else set())
-    every = [case for case in scripted_cases() if case.kind in kinds and only in str(case)]
+    every = [case for case in whole_cases.cases() if case.kind in kinds and only in str(case)]
     prove_cases(tally, classes, every)
     return tally
 

@@ -1,4 +1,7 @@
-"""The decision table of whole consumers whose broker fails: what is planted, when it ends, and when somebody looks."""
+"""The decision table of whole consumers: who comes and goes, what fails and when it ends, and when somebody looks.
+
+``cases`` need a broker that fails by a script; ``handovers`` play on any broker.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,10 @@ from rocketmq_conformance.models.client.whole_group import (
     Expire,
     Fail,
     Group,
+    Hold,
     Join,
     Leave,
+    LetGo,
     Look,
     Mend,
     Move,
@@ -132,3 +137,38 @@ def _shares(kind: str) -> Iterator[Case]:
     yield Case("no list while another one joins", kind, moves, queues=2)
     moves = (*_TWO, Fail(MEMBERS), Leave("a"), Arrive(), Look(), Mend(), Look())
     yield Case("no list while one leaves", kind, moves, queues=2)
+
+
+def handovers() -> Iterator[Case]:
+    """Members that come and go while no broker fails."""
+    for kind in KINDS:
+        yield Case("nothing fails", kind, (Join(), Look(), Arrive(), Look()))
+        yield from _comings(kind)
+        yield from _goings(kind)
+        moves: tuple[Move, ...] = (Join("a"), Look(), Hold("a"), Arrive(1), Look(), Arrive(1), Join("b"), Look())
+        moves += (LetGo("a"), Look(), Arrive(), Look())
+        yield Case("another one joins while a listener is busy", kind, moves, queues=2)
+    moves = (Seize(), Join("a"), Join("b"), Look(), Release(), Look(), Arrive(), Look())
+    yield Case("somebody else has the locks of two", ORDERLY, moves, queues=2)
+    yield Case("somebody else has the lock", ORDERLY, (Seize(), Join(), Look(), Release(), Look()))
+
+
+def _comings(kind: str) -> Iterator[Case]:
+    moves = (*_TWO, Arrive(), Look(), Leave("a"), Look(), Arrive(), Look())
+    yield Case("another one joins, the first one leaves", kind, moves, queues=2)
+    moves = (*_TWO, Arrive(), Look(), Leave("b"), Look(), Arrive(), Look())
+    yield Case("another one joins, and leaves", kind, moves, queues=2)
+    moves = (*_TWO, Join("c"), Look(), Arrive(), Look(), Leave("b"), Look(), Arrive(), Look())
+    yield Case("three share, the middle one leaves", kind, moves, queues=5)
+    moves = (*_TWO, Arrive(), Look())
+    yield Case("a new group, from the first: another one joins", kind, moves, None, FIRST, "expired", 3)
+    yield Case("messages have expired: another one joins", kind, moves, 2, LAST, "expired", 2)
+
+
+def _goings(kind: str) -> Iterator[Case]:
+    moves: tuple[Move, ...] = (*_TWO, Arrive(), Look(), Leave("a"), Look(), Arrive(), Look())
+    yield Case("one too many: it takes over", kind, moves)
+    moves = (Join("a"), Look(), Leave("a"), Arrive(), Join("b"), Look())
+    yield Case("messages arrive while nobody is there", kind, moves, queues=2)
+    moves = (*_TWO, Leave("b"), Look(), Join("b"), Look(), Arrive(), Look())
+    yield Case("one comes back", kind, moves, queues=2)

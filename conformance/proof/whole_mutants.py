@@ -59,6 +59,11 @@ class LocksAll(Consumers):
         return tuple(queues)
 
 
+class NeverUnlocks(Consumers):
+    def unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> Err | None:
+        return None
+
+
 class NobodyLeaves(Consumers):
     def _unregister(self, peer: Peer, request: Command) -> Command:
         return Command(0)
@@ -87,5 +92,8 @@ MUTANTS = (
     WholeMutant("whole-pulls-next", {"pulls": PullsNext}, "nothing fails", "push"),
     WholeMutant("whole-moves-to-max", {"pulls": MovesToMax}, "messages expire that were not pulled yet", "lite pull"),
     WholeMutant("whole-locks-all", {"consumers": LocksAll}, "somebody else has the lock", "orderly"),
+    WholeMutant(
+        "whole-never-unlocks", {"consumers": NeverUnlocks}, "another one joins, the first one leaves", "orderly"
+    ),
     WholeMutant("whole-nobody-leaves", {"consumers": NobodyLeaves}, "another one joins, the first one leaves", "push"),
 )

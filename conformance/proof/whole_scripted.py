@@ -6,18 +6,16 @@ A look waits until the consumers have come to what is expected, and then a littl
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.proof.record import Tally
-from rocketmq_conformance.conformance.proof.whole_cases import TIME, Case
+from rocketmq_conformance.conformance.proof.whole_cases import Case
+from rocketmq_conformance.conformance.proof.whole_played import LOOK_LIMIT, PlayedCase, play_all, wait_for
 from rocketmq_conformance.conformance.remoting.answer import document
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -33,14 +31,9 @@ from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole_group import (
     COMMIT,
     PULL,
-    Arrive,
     Expire,
     Fail,
-    Given,
     GroupLife,
-    Join,
-    Leave,
-    Look,
     Mend,
     Move,
     Release,
@@ -49,33 +42,22 @@ from rocketmq_conformance.models.client.whole_group import (
     Seize,
 )
 from rocketmq_conformance.models.client.world import TIMES, shaped
-from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
 from rocketmq_conformance.models.rule import Why
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.java.release import JavaRelease
-    from rocketmq_conformance.conformance.java.whole import WholeConsumer
 
-#: How long consumers may take to come to what is expected (s).
-LOOK_LIMIT = 45.0
-#: How long nothing else may happen after that (s): a round of rebalance, and a little more.
-_QUIET = 0.7
 #: How long a look that expects nothing waits for requests that fail, and how many of them must have come.
 _MET_LIMIT, _MET = 10.0, 2
 #: How long the first pull of a queue may take, and how long a listener waits for its consumer's next pull (s).
 _PULL_LIMIT, _GATE_LIMIT = 6.0, 30.0
 #: How long a pull is held (ms): so long that no case sees the end of it, but less than a client waits; and briefly.
 HOLD, BRIEF_HOLD = 25_000, 1000
-#: How often somebody has another look (s).
-_PACE = 0.1
-#: How many cases are played at the same time, and how often one is tried whose consumer does not start.
-_TOGETHER, _ATTEMPTS = 24, 3
 #: Faults after which a client waits for an answer.
 _UNANSWERED = frozenset({"silent", "cut", "garbage"})
 _RESETS_AT_ONCE = Switch("W01", "who is told another offset goes there at once, not ten seconds later", None, "5.5.0")
-_STRANGER = "a stranger"
 
 
 class Script:
@@ -122,24 +104,19 @@ class Script:
         return answer
 
 
-class ScriptedCase:
+class ScriptedCase(PlayedCase):
     """One case that is played; a context manager. ``instance`` names its clients in this process."""
 
     def __init__(
         self, classes: JavaRelease, profile: Profile, case: Case, instance: str, parts: Mapping[str, type], limit: float
     ) -> None:
-        self._classes, self._case, self._instance = classes, case, instance
-        self._limit = limit
         # a name of its own: a client that could not start may still be looking for a broker where this one is now
-        self._group = f"{GROUP}-{uuid4().hex}"
+        super().__init__(classes, case, instance, f"{GROUP}-{uuid4().hex}", TOPIC, limit)
         # an answer to an old pull undoes a reset if it comes right after it: keep away from that moment
         waits = any(isinstance(move, Reset) for move in case.moves) and not _RESETS_AT_ONCE.on(profile.client)
         self._script = Script(BRIEF_HOLD if waits else HOLD)
         self._now = TIMES[0]
         self.broker = EmbeddedBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})
-        self._consumers: dict[str, WholeConsumer] = {}
-        #: How many messages each consumer had been given at the last look.
-        self._known: dict[str, int] = {}
         #: The ids of the queues that somebody had at the last look, and how often they had been pulled.
         self._owned: set[int] = set()
         self._pulled: Counter[int] = Counter()
@@ -148,42 +125,46 @@ class ScriptedCase:
         self._open = ExitStack()
 
     def __enter__(self) -> ScriptedCase:
-        address = self._open.enter_context(self.broker).address
-        host, _, port = address.rpartition(":")
+        self.address = self._open.enter_context(self.broker).address
+        host, _, port = self.address.rpartition(":")
         self._connection = self._open.enter_context(Connection(host, int(port)))
-        self.broker.create_topic(TOPIC, self._case.queues)
-        self.broker.create_group(self._group)
-        for queue in range(self._case.queues):
+        self.broker.create_topic(TOPIC, self.case.queues)
+        self.broker.create_group(self.group)
+        for queue in range(self.case.queues):
             for self._now in TIMES:
-                self.broker.send(TOPIC, b"x", queue)
-            self.broker.expire(TOPIC, queue, shaped(self._case.shape).first)
-            if self._case.stored is not None:
-                self._ask(wire.commit(self._group, TOPIC, queue, self._case.stored))
+                self.send(queue)
+            self.broker.expire(TOPIC, queue, shaped(self.case.shape).first)
+            if self.case.stored is not None:
+                self.ask(wire.commit(self.group, TOPIC, queue, self.case.stored))
         return self
 
     def __exit__(self, *args: object) -> None:
         try:
             self.broker.faults.disarm()
-            for name in list(self._consumers):
-                self._leave(name)
+            self.end()
         finally:
             self._open.close()
 
-    def play(self, expected: Sequence[Seen]) -> tuple[Seen, ...]:
-        """Every move; what each look shows, up to the first that differs."""
-        seen: list[Seen] = []
-        for move in self._case.moves:
-            if not isinstance(move, Look):
-                self._move(move)
-                continue
-            seen.append(self._look(expected[len(seen)]))
-            if seen[-1] != expected[len(seen) - 1]:
-                break
-        return tuple(seen)
+    # --- the broker -----------------------------------------------------------------------------------------
+
+    def ask(self, request: wire.Ask) -> Command:
+        """The broker's answer."""
+        return self._connection.call(request.code, request.ext, request.body)
+
+    def send(self, queue: int) -> None:
+        """A message arrives."""
+        self.broker.send(TOPIC, b"x", queue)
+
+    def stored(self) -> tuple[int, ...]:
+        """What is stored for each queue."""
+        self.broker.settle()
+        stored = self.broker.state.stored
+        return tuple(stored.get((self.group, TOPIC, queue), -1) for queue in range(self.case.queues))
 
     # --- moves ----------------------------------------------------------------------------------------------
 
-    def _move(self, move: Move) -> None:
+    def move(self, move: Move) -> None:
+        """Do what is no look."""
         match move:
             case Fail():
                 self._fail(move)
@@ -191,31 +172,21 @@ class ScriptedCase:
                 self._script.mend()
                 self.broker.faults.disarm()
                 self._planted.clear()
-            case Join(name):
-                self._join(name)
-            case Leave(name):
-                self._leave(name)
-            case Arrive():
-                for queue in range(self._case.queues):
-                    self.broker.send(TOPIC, b"x", queue)
             case Expire(first):
                 self.broker.expire(TOPIC, 0, first)
             case Reset(offset):
                 key = document({"brokerName": BROKER, "queueId": 0, "topic": TOPIC}).decode()
-                fields = {"group": self._group, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
+                fields = {"group": self.group, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
                 body = f'{{"offsetTable":{{{key}:{offset}}}}}'.encode()
-                self.broker.tell(self._group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
+                self.broker.tell(self.group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
             case Seize():
                 self._planted[Request.LOCK_BATCH_MQ] = self.broker.arrived(Request.LOCK_BATCH_MQ) + 1
-                self._ask(wire.lock(self._group, _STRANGER, self._queues()))
+                super().move(move)
             case Release():
                 self._planted.clear()
-                self._ask(wire.unlock(self._group, _STRANGER, self._queues()))
+                super().move(move)
             case _:
-                raise AssertionError(f"{move} is no move")
-
-    def _queues(self) -> list[Queue]:
-        return [(TOPIC, BROKER, queue) for queue in range(self._case.queues)]
+                super().move(move)
 
     def _fail(self, move: Fail) -> None:
         # lite pull consumers of 5.x have a request of their own
@@ -232,93 +203,50 @@ class ScriptedCase:
         else:
             arm()
 
-    def _join(self, name: str) -> None:
-        from rocketmq_conformance.conformance.java.whole import WholeConsumer
-
-        case, client = self._case, f"{self._instance}-{name}"
-        loses = any(isinstance(move, Fail) and move.request == COMMIT for move in case.moves)
-        consumer = WholeConsumer(
-            self._classes,
-            case.kind,
-            self.broker.address,
-            self._group,
-            TOPIC,
-            case.where,
-            TIME,
-            client,
-            self._pulled_again if loses else lambda: None,
-        )
-        self._consumers[name] = consumer.__enter__()
-        self._known[name] = 0
-
-    def _pulled_again(self) -> None:
+    def gate(self, name: str) -> None:
         """A pull commits, too: let nothing be consumed before the next one is under way."""
-        _await(lambda: self._script.pulls[0] >= 2, _GATE_LIMIT)
+        super().gate(name)
+        if any(isinstance(move, Fail) and move.request == COMMIT for move in self.case.moves):
+            wait_for(lambda: self._script.pulls[0] >= 2, _GATE_LIMIT)
 
-    def _leave(self, name: str) -> None:
-        self._consumers.pop(name).__exit__(None, None, None)
+    def leave(self, name: str) -> None:
+        """A member is shut down."""
+        super().leave(name)
         # locks that the timer of one that was just shut down has taken again expire
         self._now += MAX_LIVE_TIME + 1
 
-    def _ask(self, request: wire.Ask) -> Command:
-        return self._connection.call(request.code, request.ext, request.body)
-
     # --- looks ----------------------------------------------------------------------------------------------
 
-    def _look(self, expected: Seen) -> Seen:
+    def settle(self, expected: Seen) -> None:
+        """Wait until the queues that were taken are pulled, and what fails has failed."""
+        super().settle(expected)
         taken = {queue for _, owned, _ in expected[0] for queue in owned} - self._owned
-        _await(lambda: self._seen() == expected, self._limit)
         # an orderly consumer that has a queue waits with its first pull, and asks once more where to begin
-        _await(lambda: all(self._script.pulls[queue] > self._pulled[queue] for queue in taken), _PULL_LIMIT)
-        if not all(owned for _, owned, _ in expected[0]) or Request.PULL_MESSAGE in self._planted:
-            _await(self._met, _MET_LIMIT)
-        time.sleep(_QUIET)
-        seen = self._seen()
-        for name, _, given in seen[0]:
-            self._known[name] += sum(count for _, _, count in given)
+        wait_for(lambda: all(self._script.pulls[queue] > self._pulled[queue] for queue in taken), _PULL_LIMIT)
+        idle = not all(owned for _, owned, _ in expected[0])
+        if self._planted and (idle or Request.PULL_MESSAGE in self._planted):
+            wait_for(self._met, _MET_LIMIT)
+
+    def look(self, expected: Seen) -> Seen:
+        """Come to what is expected, and see what there is."""
+        seen = super().look(expected)
         self._owned = {queue for _, owned, _ in seen[0] for queue in owned}
         self._pulled = Counter(self._script.pulls)
         return seen
-
-    def _seen(self) -> Seen:
-        """What is to be seen now, once everybody has committed."""
-        shown = tuple(
-            (name, consumer.owned(), _given(consumer.given[self._known[name] :]))
-            for name, consumer in self._consumers.items()
-        )
-        for consumer in self._consumers.values():
-            consumer.commit()
-        self.broker.settle()
-        stored = self.broker.state.stored
-        return shown, tuple(stored.get((self._group, TOPIC, queue), -1) for queue in range(self._case.queues))
 
     def _met(self) -> bool:
         return any(self.broker.arrived(request) >= before + _MET for request, before in self._planted.items())
 
 
-def _given(places: Sequence[tuple[int, int]]) -> Given:
-    """Each run of messages of a queue, in the order in which they were given."""
-    runs: dict[int, list[tuple[int, int, int]]] = {}
-    for queue, offset in places:
-        known = runs.setdefault(queue, [])
-        if known and offset == known[-1][1] + known[-1][2]:
-            known[-1] = queue, known[-1][1], known[-1][2] + 1
-        else:
-            known.append((queue, offset, 1))
-    return tuple(run for queue in sorted(runs) for run in runs[queue])
-
-
-def _await(done: Callable[[], bool], limit: float) -> None:
-    until = time.monotonic() + limit
-    while not done() and time.monotonic() < until:
-        time.sleep(_PACE)
+def rules_of(whys: Iterable[Why], name: str) -> Why:
+    """The rules of whole consumers among those of a case."""
+    return Why(tuple(dict.fromkeys(rule for why in whys for rule in why.rules if rule.startswith("WHOLE-"))), name)
 
 
 def expected(life: GroupLife, case: Case) -> tuple[tuple[Seen, ...], Why]:
     """What every look shows, and the rules of whole consumers that make it."""
     seen, whys = life.play(case.group(life.start.store.broker), case.moves)
-    rules = dict.fromkeys(rule for why in whys for rule in why.rules if rule.startswith("WHOLE-"))
-    return seen, Why(tuple(rules), str(case))
+    return seen, rules_of(whys, str(case))
 
 
 def play_cases(
@@ -330,21 +258,15 @@ def play_cases(
     profile = Profile(classes.release, classes.release)
     life = GroupLife(StartModel(profile))
 
-    def play(number: int, case: Case, parts: Mapping[str, type]) -> tuple[Seen, ...]:
-        for attempt in range(_ATTEMPTS):
-            try:
-                with ScriptedCase(classes, profile, case, f"whole-{number}-{attempt}", parts, limit) as played:
-                    return played.play(expected(life, case)[0])
-            except (CannotRunError, TimeoutError, ConnectionError) as error:
-                # on a busy machine a client's first requests may take longer than it waits
-                failed = error
-        raise CannotRunError(f"{case}: {failed}: try again on a quieter machine.")
+    def opened(number: int, attempt: int) -> ScriptedCase:
+        case, parts = every[number]
+        return ScriptedCase(classes, profile, case, f"whole-{number}-{attempt}", parts, limit)
 
     # what takes longest first
     order = sorted(range(len(every)), key=lambda number: -_weight(every[number][0]))
-    with ThreadPoolExecutor(_TOGETHER) as pool:
-        under_way = {number: pool.submit(play, number, *every[number]) for number in order}
-        return [under_way[number].result() for number in range(len(every))]
+    wanted = [expected(life, case)[0] for case, _ in every]
+    found = play_all(order, lambda number, attempt: opened(number, attempt).played(wanted[number]))
+    return [found[number] for number in range(len(every))]
 
 
 def _weight(case: Case) -> int:

@@ -85,8 +85,8 @@ def start(
     topic, _, number = QUEUES[queue]
     set_zero = False if model.client.asks_no_zero else None
     asked = query_offset(model.store.broker, state.broker, GROUP, topic, number, set_zero)[2]
-    read = model.store.read(state, queue, STORE if kind == PUSH else MEMORY_THEN_STORE, "answer")[2]
-    decide = model.push if kind == PUSH else model.lite_pull
+    read = model.store.read(state, queue, MEMORY_THEN_STORE if kind == LITE else STORE, "answer")[2]
+    decide = model.lite_pull if kind == LITE else model.push
     state, found, why = decide(state, queue, where, timestamp, zone, True, "answer", "answer")
     assert isinstance(found, int)  # nothing fails where every broker answers
     return state, found, (asked, read, why)

@@ -91,6 +91,15 @@ RULES = (
         "RebalanceImpl#updateProcessQueueTableInRebalance, DefaultMQPushConsumerImpl#shutdown @ 4.9.7, 5.5.0",
     ),
     Rule(
+        "WHOLE-BUSY",
+        "A message that a push or orderly listener is busy with when its queue goes to another member is given there "
+        "again: what a listener returns for a queue that was lost is not stored. An orderly consumer keeps the lock "
+        "until its listener returns, so that the other one is given the message after it, not beside it. Messages "
+        "that wait for the listener, or for a poll, go with the queue.",
+        "ConsumeMessageConcurrentlyService.ConsumeRequest#run, ConsumeMessageOrderlyService#processConsumeResult, "
+        "DefaultLitePullConsumerImpl#poll @ 4.9.7, 5.5.0",
+    ),
+    Rule(
         "WHOLE-RESET",
         "A push consumer that is told RESET_CONSUMER_CLIENT_OFFSET lets go of the queues that are named, commits the "
         "offsets that it is told, up to 5.4.0 ten seconds later, and begins there.",
@@ -109,6 +118,9 @@ ROUTE, HEARTBEAT, MEMBERS = "GET_ROUTEINFO_BY_TOPIC", "HEART_BEAT", "GET_CONSUME
 LOCK, QUERY, COMMIT = "LOCK_BATCH_MQ", "QUERY_CONSUMER_OFFSET", "UPDATE_CONSUMER_OFFSET"
 MAX, SEARCH, PULL = "GET_MAX_OFFSET", "SEARCH_OFFSET_BY_TIMESTAMP", "PULL_MESSAGE"
 
+#: Somebody who is no member.
+STRANGER = "a stranger"
+
 _UNHEARD = {
     ROUTE: Why(("WHOLE-UNHEARD",), "no route"),
     HEARTBEAT: Why(("WHOLE-UNHEARD",), "no heartbeat"),
@@ -125,6 +137,7 @@ _REREAD = whys(("WHOLE-REREAD",), "waits", "pulls from -1")
 _PUT_OFF = Why(("WHOLE-PULL",), "put off")
 _LOST = Why(("WHOLE-LOST",), "commit lost")
 _SHARE = whys(("WHOLE-SHARE",), "handed over", "taken over")
+_BUSY = whys(("WHOLE-BUSY",), "keeps the lock", "done with what was lost", "waits for a poll")
 _RESET = Why(("WHOLE-RESET",), "told"), Why(("WHOLE-RESET-LITE",), "told")
 
 
@@ -153,7 +166,22 @@ class Leave(NamedTuple):
 
 
 class Arrive(NamedTuple):
-    """A message arrives in each queue."""
+    """A message arrives in each queue, or in one of them."""
+
+    queue: int | None = None
+
+
+class Hold(NamedTuple):
+    """From now on a member's listener is busy with the first message that it is given; a lite pull consumer is not
+    polled."""
+
+    name: str = "a"
+
+
+class LetGo(NamedTuple):
+    """The listener returns; the lite pull consumer is polled again."""
+
+    name: str = "a"
 
 
 class Expire(NamedTuple):
@@ -180,7 +208,7 @@ class Look(NamedTuple):
     """Time passes, every member commits, and somebody looks."""
 
 
-Move = Fail | Mend | Join | Leave | Arrive | Expire | Seize | Release | Reset | Look
+Move = Fail | Mend | Join | Leave | Arrive | Hold | LetGo | Expire | Seize | Release | Reset | Look
 #: (queue id, first offset, messages) of each queue that a member was given messages of since the last look.
 Given = tuple[tuple[int, int, int], ...]
 #: What a look shows: name of each member, the ids of the queues that it has, what it was given; and what is stored for
@@ -198,6 +226,10 @@ class Member(NamedTuple):
     pulls: Mapping[int, int] = MappingProxyType({})
     #: Those of an orderly member that it has not pulled yet: it will ask once more where they begin.
     fresh: frozenset[int] = frozenset()
+    #: It takes no more messages.
+    busy: bool = False
+    #: The queue and offset of the message that its listener is busy with.
+    hands: tuple[int, int] | None = None
 
 
 class Group(NamedTuple):
@@ -246,8 +278,10 @@ class GroupLife:
                 return group._replace(members={**group.members, name: Member()})
             case Leave(name):
                 return self._left(group, name)
-            case Arrive():
-                return self._arrived(group)
+            case Arrive(queue):
+                return self._arrived(group, queue)
+            case Hold(name) | LetGo(name):
+                return _with(group, name, group.members[name]._replace(busy=isinstance(move, Hold)))
             case Expire(first):
                 broker, _ = expire(self.start.store.broker, group.broker, {(TOPIC, 0): first})
                 return group._replace(broker=broker)
@@ -263,12 +297,16 @@ class GroupLife:
         for name, queues in shares.items():
             for queue in sorted(group.members[name].pulls.keys() - queues):
                 group = self._drop(group, name, queue)
+        late: dict[str, Given] = {}
+        for name in group.members:
+            group, late[name] = self._returned(group, name)
         for name, queues in shares.items():
             for queue in sorted(queues - group.members[name].pulls.keys()):
                 group = self._take(group, name, queue, alone=len(shares) == 1)
         shown = []
         for name in group.members:
-            group, given = self._pull(group, name)
+            group, found = self._pull(group, name)
+            given = tuple(sorted(found + late[name]))
             owned = tuple(sorted(QUEUES[queue].id for queue in group.members[name].pulls))
             shown.append((name, owned, given))
         for name, member in group.members.items():
@@ -305,6 +343,8 @@ class GroupLife:
         if group.kind == ORDERLY:
             if LOCK in group.fails or group.seized:
                 return _because(group, _LOCK["refused" if LOCK in group.fails else "somebody else's"])
+            if any(other.busy and queue in _locks(other) for other in group.members.values()):
+                return _because(group, _BUSY["keeps the lock"])
             group = _because(group, _LOCK["granted"])
         group, begins = self._begins(group, name, queue)
         if not _known(begins):
@@ -344,8 +384,33 @@ class GroupLife:
 
     # --- messages -------------------------------------------------------------------------------------------
 
+    def _returned(self, group: Group, name: str) -> tuple[Group, Given]:
+        """What the listener was busy with until now, if the member does not have the queue any more."""
+        member = group.members[name]
+        if member.busy or member.hands is None:
+            return group, ()
+        queue, offset = member.hands
+        group = _with(group, name, member._replace(hands=None))
+        if queue in member.pulls:
+            return group, ()
+        return _because(group, _BUSY["done with what was lost"]), ((QUEUES[queue].id, offset, 1),)
+
+    def _hold(self, group: Group, name: str) -> Group:
+        """Give the listener the first message that there is, and nothing else."""
+        for queue, offset in sorted(group.members[name].pulls.items()):
+            member = group.members[name]
+            if offset >= group.broker.logs.get((TOPIC, QUEUES[queue].id), ABSENT).max:
+                continue
+            if group.kind == LITE:
+                group = _because(group, _BUSY["waits for a poll"])
+            elif member.hands is None:
+                group = _with(group, name, member._replace(hands=(queue, offset)))
+        return group
+
     def _pull(self, group: Group, name: str) -> tuple[Group, Given]:
         """Pull every queue to its end."""
+        if group.members[name].busy:
+            return self._hold(group, name), ()
         given: list[tuple[int, int, int]] = []
         member = group.members[name]
         if MEMBERS in group.fails:
@@ -400,9 +465,9 @@ class GroupLife:
 
     # --- the moves ------------------------------------------------------------------------------------------
 
-    def _arrived(self, group: Group) -> Group:
+    def _arrived(self, group: Group, queue: int | None) -> Group:
         broker = group.broker
-        for number in range(broker.topics[TOPIC]):
+        for number in range(broker.topics[TOPIC]) if queue is None else (queue,):
             times = broker.logs.get((TOPIC, number), ABSENT).times
             broker = send(self.start.store.broker, broker, TOPIC, number, times[-1:] or (0,))[0]
         return group._replace(broker=broker)
@@ -427,6 +492,19 @@ class GroupLife:
                 broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, 0, offset)[0]
                 group = self._let_go(group._replace(broker=broker), name, 0)
         return group
+
+
+def holders(group: Group) -> tuple[str, ...]:
+    """Who has the lock of each queue: the name of a member, STRANGER, or "" for nobody."""
+    found = dict.fromkeys(range(group.broker.topics[TOPIC]), STRANGER if group.seized else "")
+    if group.kind == ORDERLY:
+        found |= {QUEUES[queue].id: name for name, member in group.members.items() for queue in _locks(member)}
+    return tuple(found.values())
+
+
+def _locks(member: Member) -> set[int]:
+    """The queues that an orderly member has locked."""
+    return member.pulls.keys() | ({member.hands[0]} if member.hands else set())
 
 
 def _because(group: Group, why: Why) -> Group:

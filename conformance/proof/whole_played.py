@@ -1,0 +1,239 @@
+"""A case of the table (``whole_cases``) that whole consumers play, on whatever broker.
+
+The model (``models/client/whole_group``) says what every look shows. A look waits until the consumers have come to what
+is expected, and then a little longer: for what should not happen.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.proof.whole_cases import TIME, Case
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.models.client.layout import BROKER
+from rocketmq_conformance.models.client.whole import LITE
+from rocketmq_conformance.models.client.whole_group import (
+    STRANGER,
+    Arrive,
+    Given,
+    Hold,
+    Join,
+    Leave,
+    LetGo,
+    Look,
+    Move,
+    Release,
+    Seen,
+    Seize,
+)
+from rocketmq_conformance.models.message_queue import Queue
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.java.release import JavaRelease
+    from rocketmq_conformance.conformance.java.whole import WholeConsumer
+
+Shown = TypeVar("Shown")
+#: How long consumers may take to come to what is expected (s).
+LOOK_LIMIT = 45.0
+#: How long nothing else may happen after that (s): a round of rebalance, and a little more.
+_QUIET = 0.7
+#: How long a listener may be busy, and may take to be given a message (s).
+_HOLD_LIMIT, _GIVE_LIMIT = 60.0, 10.0
+#: How long a poll that is under way may take (s).
+_POLL_TIME = 0.5
+#: How often somebody has another look (s).
+_PACE = 0.1
+#: How many cases are played at the same time, and how often one is tried whose consumer does not start.
+_TOGETHER, _ATTEMPTS = 24, 3
+
+
+class PlayedCase(ABC):
+    """One case that is played; a context manager that shuts down whoever still runs.
+
+    ``instance`` names its clients in this process; ``group`` and ``topic`` are what the broker knows.
+    """
+
+    #: Where clients ask for routes, host:port.
+    address: str
+
+    def __init__(
+        self, classes: JavaRelease, case: Case, instance: str, group: str, topic: str, limit: float = LOOK_LIMIT
+    ) -> None:
+        self.case, self.group, self.topic = case, group, topic
+        self.consumers: dict[str, WholeConsumer] = {}
+        self._classes, self._instance, self._limit = classes, instance, limit
+        #: How many messages each consumer had been given at the last look.
+        self._known: dict[str, int] = {}
+        #: Is a consumer's listener free to return, and is it busy with a message? By name.
+        self._free: dict[str, Event] = {}
+        self._busy: dict[str, Event] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Shut down whoever still runs."""
+        for name in list(self.consumers):
+            self.leave(name)
+
+    def played(self, expected: Sequence[Seen]) -> tuple[Seen, ...]:
+        """Open it, and make every move; what each look shows, up to the first that differs."""
+        with self:
+            seen: list[Seen] = []
+            for move in self.case.moves:
+                if not isinstance(move, Look):
+                    self.move(move)
+                    continue
+                seen.append(self.look(expected[len(seen)]))
+                if seen[-1] != expected[len(seen) - 1]:
+                    break
+            return tuple(seen)
+
+    # --- the broker -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def ask(self, request: wire.Ask) -> Command:
+        """The broker's answer."""
+
+    @abstractmethod
+    def send(self, queue: int) -> None:
+        """A message arrives."""
+
+    @abstractmethod
+    def stored(self) -> tuple[int, ...]:
+        """What is stored for each queue, -1 for nothing."""
+
+    def queues(self) -> list[Queue]:
+        """The queues of the topic."""
+        return [(self.topic, BROKER, queue) for queue in range(self.case.queues)]
+
+    # --- moves ----------------------------------------------------------------------------------------------
+
+    def move(self, move: Move) -> None:
+        """Do what is no look."""
+        match move:
+            case Join(name):
+                self.join(name)
+            case Leave(name):
+                self.leave(name)
+            case Arrive(queue):
+                for number in range(self.case.queues) if queue is None else (queue,):
+                    self.send(number)
+            case Hold(name):
+                self._free[name].clear()
+                if self.case.kind == LITE:
+                    time.sleep(_POLL_TIME)
+            case LetGo(name):
+                self._free[name].set()
+            case Seize():
+                self.ask(wire.lock(self.group, STRANGER, self.queues()))
+            case Release():
+                self.ask(wire.unlock(self.group, STRANGER, self.queues()))
+            case _:
+                raise AssertionError(f"{move} is no move")
+
+    def join(self, name: str) -> None:
+        """A member starts."""
+        from rocketmq_conformance.conformance.java.whole import WholeConsumer
+
+        case, client = self.case, f"{self._instance}-{name}"
+        self._free[name], self._busy[name] = Event(), Event()
+        self._free[name].set()
+        consumer = WholeConsumer(
+            self._classes,
+            case.kind,
+            self.address,
+            self.group,
+            self.topic,
+            case.where,
+            TIME,
+            client,
+            lambda: self.gate(name),
+        )
+        self.consumers[name] = consumer.__enter__()
+        self._known[name] = 0
+
+    def gate(self, name: str) -> None:
+        """The listener of a consumer calls it before it takes messages."""
+        self._busy[name].set()
+        self._free[name].wait(_HOLD_LIMIT)
+        self._busy[name].clear()
+
+    def leave(self, name: str) -> None:
+        """A member is shut down."""
+        self._free[name].set()
+        self.consumers.pop(name).__exit__(None, None, None)
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def settle(self, expected: Seen) -> None:
+        """Wait for what a look does not show: listeners that are to be busy are."""
+        held = [name for name in self.consumers if not self._free[name].is_set()]
+        wait_for(lambda: all(self._busy[name].is_set() for name in held), _GIVE_LIMIT)
+
+    def look(self, expected: Seen) -> Seen:
+        """Come to what is expected, and see what there is."""
+        wait_for(lambda: self._seen() == expected, self._limit)
+        self.settle(expected)
+        time.sleep(_QUIET)
+        seen = self._seen()
+        for name, _, given in seen[0]:
+            self._known[name] += sum(count for _, _, count in given)
+        return seen
+
+    def _seen(self) -> Seen:
+        """What is to be seen now, once everybody has committed."""
+        shown = tuple(
+            (name, consumer.owned(), runs(consumer.given[self._known[name] :]))
+            for name, consumer in self.consumers.items()
+        )
+        for consumer in self.consumers.values():
+            consumer.commit()
+        return shown, self.stored()
+
+
+def runs(places: Sequence[tuple[int, int]]) -> Given:
+    """Each run of messages of a queue, in the order in which they were given."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for queue, offset in places:
+        known = found.setdefault(queue, [])
+        if known and offset == known[-1][1] + known[-1][2]:
+            known[-1] = queue, known[-1][1], known[-1][2] + 1
+        else:
+            known.append((queue, offset, 1))
+    return tuple(run for queue in sorted(found) for run in found[queue])
+
+
+def wait_for(done: Callable[[], bool], limit: float) -> None:
+    """Wait until something is so, and no longer than ``limit`` (s)."""
+    until = time.monotonic() + limit
+    while not done() and time.monotonic() < until:
+        time.sleep(_PACE)
+
+
+def play_all(numbers: Sequence[int], play: Callable[[int, int], Shown]) -> dict[int, Shown]:
+    """What ``play(number, attempt)`` showed, by number, many at the same time and in this order. CannotRunError when a
+    consumer does not start at all."""
+
+    def tried(number: int) -> Shown:
+        for attempt in range(_ATTEMPTS):
+            try:
+                return play(number, attempt)
+            except (CannotRunError, TimeoutError, ConnectionError) as error:
+                # on a busy machine a client's first requests may take longer than it waits
+                failed = error
+        raise CannotRunError(f"{failed}: try again on a quieter machine.")
+
+    with ThreadPoolExecutor(_TOGETHER) as pool:
+        under_way = {number: pool.submit(tried, number) for number in numbers}
+        return {number: done.result() for number, done in under_way.items()}

@@ -1,0 +1,163 @@
+"""Members of a group that come and go on a real broker: the hand-over of queues, with its real locks.
+
+Every case has topics and groups of its own, one for each attempt, on a broker that all of them share. Besides what a
+look shows, the broker is asked who has the lock of each queue.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.broker import wire
+from rocketmq_conformance.conformance.broker.cluster import Cluster
+from rocketmq_conformance.conformance.broker.process import HOST
+from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.proof.whole_cases import Case
+from rocketmq_conformance.conformance.proof.whole_played import PlayedCase, play_all
+from rocketmq_conformance.conformance.proof.whole_scripted import rules_of
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.models.broker.state import QueueLog
+from rocketmq_conformance.models.client.whole_group import STRANGER, GroupLife, Look, Seen, holders
+from rocketmq_conformance.models.client.world import shaped
+from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.rule import Why
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.java.release import JavaRelease
+
+#: How often a case may be played: when it differs, or a consumer did not start.
+ATTEMPTS = 6
+#: Seconds for the answer to a request.
+_PATIENCE = 20.0
+#: Somebody who keeps no lock.
+_PASSER_BY = "a passer-by"
+
+#: What each look shows, and who has the lock of each queue then.
+Handover = tuple[tuple[Seen, tuple[str, ...]], ...]
+
+
+class Names(NamedTuple):
+    """What the broker knows of one attempt."""
+
+    topic: str
+    group: str
+
+
+def names(number: int, attempt: int) -> Names:
+    """Of an attempt at a case."""
+    return Names(f"HANDOVER-{number}-{attempt}", f"G-HANDOVER-{number}-{attempt}")
+
+
+def topics(every: Sequence[Case]) -> dict[str, tuple[QueueLog, ...]]:
+    """The topics that the broker has from the start."""
+    return {
+        names(number, attempt).topic: (shaped(case.shape),) * case.queues
+        for number, case in enumerate(every)
+        for attempt in range(ATTEMPTS)
+    }
+
+
+def stored(every: Sequence[Case]) -> dict[tuple[str, str], Mapping[int, int]]:
+    """The offsets that it has."""
+    found: dict[tuple[str, str], Mapping[int, int]] = {}
+    for number, case in enumerate(every):
+        for attempt in range(ATTEMPTS):
+            if case.stored is not None:
+                topic, group = names(number, attempt)
+                found[group, topic] = dict.fromkeys(range(case.queues), case.stored)
+    return found
+
+
+class RealCase(PlayedCase):
+    """One attempt at a case on a real broker."""
+
+    def __init__(self, classes: JavaRelease, cluster: Cluster, number: int, attempt: int, case: Case) -> None:
+        topic, group = names(number, attempt)
+        super().__init__(classes, case, f"handover-{number}-{attempt}", group, topic)
+        self._port = cluster.broker.port
+        self.address = cluster.name_server
+        #: Who had the lock of each queue, at every look.
+        self.held: list[tuple[str, ...]] = []
+
+    def __enter__(self) -> Self:
+        # a connection belongs to one thread
+        self._connection = Connection(HOST, self._port, _PATIENCE)
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        try:
+            self.end()
+        finally:
+            self._connection.close()
+
+    def ask(self, request: wire.Ask) -> Command:
+        """The broker's answer."""
+        return self._connection.call(request.code, request.ext, request.body)
+
+    def send(self, queue: int) -> None:
+        """A message arrives."""
+        error = wire.refused(self.ask(wire.send(self.topic, queue, int(time.time() * 1000))))
+        if error is not None:
+            raise CannotRunError(f"The broker refused a message with {error.code} ({error.detail})")
+
+    def stored(self) -> tuple[int, ...]:
+        """What is stored for each queue; a new group has nothing where messages have expired, and 0 elsewhere."""
+        asked = (wire.query(self.group, self.topic, queue, None) for queue in range(self.case.queues))
+        found = (wire.number(self.ask(request)) for request in asked)
+        return tuple(-1 if isinstance(offset, Err) else offset for offset in found)
+
+    def look(self, expected: Seen) -> Seen:
+        """Come to what is expected, and see what there is."""
+        seen = super().look(expected)
+        self.held.append(self.holders())
+        return seen
+
+    def holders(self) -> tuple[str, ...]:
+        """Who has the lock of each queue: only who has it is granted it, and everybody when nobody has."""
+        asked = {"": _PASSER_BY, STRANGER: STRANGER}
+        asked |= {name: consumer.client_id for name, consumer in self.consumers.items()}
+        found: dict[Queue, str] = {}
+        for name, client in asked.items():
+            left = [queue for queue in self.queues() if queue not in found]
+            granted = wire.locked(self.ask(wire.lock(self.group, client, left))) if left else ()
+            if isinstance(granted, Err):
+                raise CannotRunError(f"The broker refused a lock with {granted.code} ({granted.detail})")
+            found |= dict.fromkeys(granted, name)
+        self.ask(wire.unlock(self.group, _PASSER_BY, [queue for queue, name in found.items() if not name]))
+        return tuple(found.get(queue, "?") for queue in self.queues())
+
+
+def expected(life: GroupLife, case: Case) -> tuple[Handover, Why]:
+    """What every look shows, and the rules of whole consumers that make it."""
+    group = case.group(life.start.store.broker)
+    looks: list[tuple[Seen, tuple[str, ...]]] = []
+    for move in case.moves:
+        if isinstance(move, Look):
+            group, seen = life.look(group)
+            looks.append((seen, holders(group)))
+        else:
+            group = life.move(group, move)
+    return tuple(looks), rules_of(group.whys, str(case))
+
+
+def prove_handovers(
+    tally: Tally, life: GroupLife, classes: JavaRelease, cluster: Cluster, every: Sequence[Case]
+) -> None:
+    """Play cases, and compare; one that differs is played once more when the others are done, and that counts."""
+    wanted = [expected(life, case) for case in every]
+
+    def play(number: int, attempt: int) -> Handover:
+        played = RealCase(classes, cluster, number, attempt, every[number])
+        looks = played.played([seen for seen, _ in wanted[number][0]])
+        return tuple(zip(looks, played.held, strict=True))
+
+    found = play_all(range(len(every)), play)
+    again = [number for number, looks in found.items() if looks != wanted[number][0]]
+    found |= play_all(again, lambda number, attempt: play(number, attempt + ATTEMPTS // 2))
+    for number, case in enumerate(every):
+        tally.add(*wanted[number], found[number], case.__str__)
