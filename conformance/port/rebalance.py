@@ -51,6 +51,8 @@ class Consumer:
         self.where = where
         self.strategy = strategy
         self.topics = ["T", "U"] if self.broadcasts else ["T", "U", RETRY_TOPIC]
+        #: Was a topic given up since the last round?
+        self.gave_up = False
         #: Readable queues by topic, as far as the name server was asked.
         self.routes: dict[str, tuple[int, ...]] = {}
         self.table: dict[int, ProcessQueue] = {}
@@ -174,12 +176,16 @@ class Rebalancer:
             elif self.is_forgotten(owned):
                 self.renew(consumer, queue)
         complete = True
+        missing: list[int] = []
         for queue in wanted:
             owned = table.get(queue)
             if owned is None:
-                self.gain(consumer, queue, begun)
-                owned = table.get(queue)
-            complete = complete and owned is not None and not owned.dropped
+                missing.append(queue)
+            elif owned.dropped:
+                complete = False
+        if missing:
+            self.gain_all(consumer, missing, begun)
+            complete = complete and all(map(table.__contains__, missing))
         return complete
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
@@ -203,6 +209,11 @@ class Rebalancer:
         """Leave the offset to the next owner."""
         consumer.store.persist(queue)
         consumer.store.remove(queue)
+
+    def gain_all(self, consumer: Consumer, queues: list[int], begun: list[tuple[int, int]]) -> None:
+        """Begin the queues of a topic that are missing."""
+        for queue in queues:
+            self.gain(consumer, queue, begun)
 
     def gain(self, consumer: Consumer, queue: int, begun: list[tuple[int, int]]) -> None:
         """Begin a queue, unless nobody knows where."""
@@ -231,6 +242,9 @@ class Rebalancer:
 
     def give_up_topics(self, consumer: Consumer) -> None:
         """Drop the queues of topics that are not subscribed any more."""
+        if not consumer.gave_up:
+            return
+        consumer.gave_up = False
         for queue in [queue for queue in consumer.table if TOPIC_OF[queue] not in consumer.topics]:
             self.give_up(consumer, queue)
 
@@ -275,17 +289,16 @@ class Rebalancer:
         """Give a topic up in the next round."""
         if topic in consumer.topics:
             consumer.topics.remove(topic)
+            consumer.gave_up = True
         return None
 
     def refresh(self, consumer: Consumer) -> Result:
         """Ask the name server for the routes of all topics."""
         for topic in consumer.topics:
             try:
-                count = readable(self.transport.route(topic))
+                consumer.routes[topic] = routed(topic, self.transport.route(topic))
             except NoRouteError:
                 self.lost_route(consumer, topic)
-            else:
-                consumer.routes[topic] = of_topic(topic)[:count]
         return None
 
     def lost_route(self, consumer: Consumer, topic: str) -> None:
@@ -385,6 +398,12 @@ def ids_of(body: bytes) -> tuple[str, ...]:
 def readable(route: bytes) -> int:
     """How many queues a route has to read from."""
     return sum(data["readQueueNums"] for data in json.loads(route)["queueDatas"] if data["perm"] & 4)
+
+
+@lru_cache(maxsize=256)
+def routed(topic: str, route: bytes) -> tuple[int, ...]:
+    """The queues of a topic that its route has to read from."""
+    return of_topic(topic)[: readable(route)]
 
 
 @lru_cache(maxsize=256)

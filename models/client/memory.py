@@ -81,7 +81,9 @@ def without(memory: Memory, frozen: Frozen, queue: int, reasons: Mapping[str, Wh
     if queue not in memory:
         return memory, frozen, reasons["no entry"]
     why = reasons["frozen entry" if queue in frozen else "entry"]
-    return {other: offset for other, offset in memory.items() if other != queue}, frozen - {queue}, why
+    left = {**memory}
+    del left[queue]
+    return left, frozen - {queue}, why
 
 
 def cloned(memory: Memory, topic: str) -> tuple[tuple[tuple[int, int], ...], Why]:
