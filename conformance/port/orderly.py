@@ -306,34 +306,14 @@ class OrderlyRebalancer(Rebalancer):
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name; faults are the broker's affair."""
-        members = self.members
-
-        def of_queue(do: Callable[[Consumer, int], Result]) -> Callable[..., Result]:
-            """For a queue of a member that is there; behind it are faults."""
-
-            def call(member: int, queue: int, *faults: str) -> Result:
-                consumer = members[member]
-                return None if consumer is None else do(consumer, queue)
-
-            return call
-
-        def of_message(do: Callable[[Consumer, int, int], Result]) -> Callable[..., Result]:
-            """For a message, by queue and offset, of a member that is there; behind it are faults."""
-
-            def call(member: int, queue: int, offset: int, *faults: str) -> Result:
-                consumer = members[member]
-                return None if consumer is None else do(consumer, queue, offset)
-
-            return call
-
         return super().calls() | {
             "leave": lambda member, fault: self.leave(member),
             "renew": self.of_faulty(self.renew_locks),
-            "pull": of_queue(self.pull),
-            "receive": of_message(self.receive),
-            "consume": of_message(self.consume_all),
-            "take": of_message(self.take_first),
-            "finish": of_queue(self.finish_first),
+            "pull": self.of_one(self.pull),
+            "receive": self.of_two(self.receive),
+            "consume": self.of_two(self.consume_all),
+            "take": self.of_two(self.take_first),
+            "finish": self.of_one(self.finish_first),
         }
 
 

@@ -104,7 +104,9 @@ class Rebalancer:
         """One topic; is it balanced?"""
         queues = consumer.routes.get(topic)
         if consumer.broadcasts:
-            return queues is None or self.own(consumer, topic, self.everything(queues), begun)
+            if queues is None:
+                return self.without_route(consumer, topic)
+            return self.own(consumer, topic, self.everything(queues), begun)
         if not queues:
             return self.without_queues(consumer, topic)
         ids = self.listed(topic)
@@ -123,6 +125,10 @@ class Rebalancer:
     def everything(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         """The queues of a broadcasting consumer."""
         return queues
+
+    def without_route(self, consumer: Consumer, topic: str) -> bool:
+        """A broadcasting consumer knows nothing of a topic: keep what there is."""
+        return True
 
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         """Nothing is known of a topic: keep what there is."""
@@ -359,6 +365,24 @@ class Rebalancer:
 
         return call
 
+    def of_one(self, do: Callable[..., Result]) -> Callable[..., Result]:
+        """An operation of a member with one argument, and faults behind it."""
+
+        def call(member: int, one: object, *faults: str) -> Result:
+            consumer = self.members[member]
+            return None if consumer is None else do(consumer, one)
+
+        return call
+
+    def of_two(self, do: Callable[..., Result]) -> Callable[..., Result]:
+        """An operation of a member with two arguments, and faults behind them."""
+
+        def call(member: int, one: object, other: object, *faults: str) -> Result:
+            consumer = self.members[member]
+            return None if consumer is None else do(consumer, one, other)
+
+        return call
+
     def of_member(self, do: Callable[..., Result]) -> Callable[..., Result]:
         """An operation of a member; one that is not there does nothing."""
 
@@ -370,20 +394,20 @@ class Rebalancer:
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name; faults are the broker's affair."""
-        of = self.of_member
+        none, one, two = self.of_faulty, self.of_one, self.of_two
         return {
-            "rebalance": self.of_faulty(self.rebalance),
+            "rebalance": none(self.rebalance),
             "join": self.join,
             "leave": self.leave,
-            "persist": of(self.persist),
-            "subscribe": of(self.subscribe),
-            "unsubscribe": of(self.unsubscribe),
-            "refresh": of(self.refresh),
-            "pull": of(self.pull),
-            "consume": of(self.consume),
-            "take": of(self.take),
-            "finish": of(self.finish),
-            "update": of(lambda consumer, queue, offset: consumer.store.update(queue, offset, False)),
+            "persist": none(self.persist),
+            "subscribe": one(self.subscribe),
+            "unsubscribe": one(self.unsubscribe),
+            "refresh": none(self.refresh),
+            "pull": one(self.pull),
+            "consume": two(self.consume),
+            "take": one(self.take),
+            "finish": two(self.finish),
+            "update": two(lambda consumer, queue, offset: consumer.store.update(queue, offset, False)),
             "tick": self.tick,
         }
 

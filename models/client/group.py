@@ -27,10 +27,10 @@ from rocketmq_conformance.models.client.member import (
     remembering,
     subscribing,
 )
-from rocketmq_conformance.models.client.memory import updated
+from rocketmq_conformance.models.client.memory import UNFROZEN, updated
 from rocketmq_conformance.models.client.process_queue import DROPPED, PULL, RESULT, TAKE, UPDATE
 from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, RebalanceModel
-from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.world import world
 from rocketmq_conformance.models.profile import Profile
@@ -190,7 +190,7 @@ class GroupModel:
         return group_state((after.broker, state.routes, state.listed, state.now, members)), sent, why
 
     def _persisted(self, state: GroupState, who: Member) -> tuple[RemoteStore, tuple[tuple[int, int], ...]]:
-        store = RemoteStore(who.memory, frozenset(), state.broker)
+        store = remote_store((who.memory, UNFROZEN, state.broker))
         after, sent, _ = self.store.persist_all(store, tuple(who.table))
         return after, sent  # type: ignore[return-value]
 
@@ -281,7 +281,7 @@ class GroupModel:
     def _result(
         self, state: GroupState, member: int, who: Member, queue: int, held: int, offset: int
     ) -> Answer[GroupState]:
-        memory, _ = updated(who.memory, frozenset(), queue, offset, True)
+        memory, _ = updated(who.memory, UNFROZEN, queue, offset, True)
         why = RESULT["first" if held == -1 else "raised" if offset > held else "kept"]
         return changed(state, member, remembering(who, memory)), memory[queue], why
 
@@ -290,7 +290,7 @@ class GroupModel:
         who = state.members[member]
         if who is None:
             return state, None, UPDATE["no member"]
-        memory, _ = updated(who.memory, frozenset(), queue, offset, False)
+        memory, _ = updated(who.memory, UNFROZEN, queue, offset, False)
         why = UPDATE["owned" if queue in who.table else "not owned"]
         return changed(state, member, remembering(who, memory)), None, why
 

@@ -35,7 +35,7 @@ from rocketmq_conformance.models.client.lite_round import (
     lite_of,
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, begun, remembering
-from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE
+from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE, UNFROZEN
 from rocketmq_conformance.models.client.rebalance import NO_MEMBER, answered
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import LAST
@@ -229,7 +229,7 @@ class LiteModel:
         lite = state.kept[member]
         if not lite.assigned:
             return state, (), _PULL["nothing assigned"]
-        store = remote_store((who.memory, frozenset(), state.group.broker))
+        store = remote_store((who.memory, UNFROZEN, state.group.broker))
         said: list[Value] = []
         arrived: list[tuple[int, int, int]] = []
         goes_on: dict[int, Assigned] = {}
@@ -308,7 +308,7 @@ class LiteModel:
             for queue, held in assigned.items()
             if held.consumed != -1 and not _dropped(who, queue, held.number)
         }
-        store = remote_store((who.memory, frozenset(), state.group.broker))
+        store = remote_store((who.memory, UNFROZEN, state.group.broker))
         sent: list[Value] = []
         why = _COMMIT["into memory" if consumed else "nothing consumed"]
         if consumed and not self.client.lite_commits_later:
@@ -318,7 +318,7 @@ class LiteModel:
                     sent += stored  # type: ignore[arg-type]
             why = _COMMIT["sent at once" if sent else "known already"]
         if consumed:
-            store = remote_store(({**who.memory, **consumed}, frozenset(), store.broker))
+            store = remote_store(({**who.memory, **consumed}, UNFROZEN, store.broker))
         if who.mode == BROADCASTING and not self.client.lite_keeps_others:
             store, more, _ = self.store.persist_all(store, tuple(assigned))
             sent += more  # type: ignore[arg-type]

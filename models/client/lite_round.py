@@ -207,14 +207,13 @@ class LiteRebalanceModel(RebalanceModel):
         why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
         return lite, (owned, tuple(sorted(done.assigned)), balanced, commits), why
 
-    def _topic(self, done: Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+    def unknown(self, done: Round, topic: str) -> None:
         """REB-MQC-UNKNOWN."""
         assert isinstance(done, LiteRound)
-        even = RebalanceModel._topic(self, done, topic, routes, listed)
-        if self.hears_unknown and self.is_unknown(done, topic):
+        super().unknown(done, topic)
+        if self.hears_unknown:
             self._assign(done, topic, ())
             done.met |= _EMPTIED
-        return even
 
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""

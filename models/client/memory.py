@@ -42,6 +42,8 @@ MEMORY, STORE, MEMORY_THEN_STORE = "memory", "store", "memory-then-store"
 
 Memory = Mapping[int, int]
 Frozen = frozenset[int]
+#: Members of a group freeze nothing.
+UNFROZEN: Frozen = frozenset()
 
 
 NO_QUEUE_READ = Why(("OFF-VAL-1",), "no queue")

@@ -23,7 +23,7 @@ from rocketmq_conformance.models.client import group
 from rocketmq_conformance.models.client.group import GroupModel, GroupState, group_state
 from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, Member, owning, remembering, working
-from rocketmq_conformance.models.client.memory import updated
+from rocketmq_conformance.models.client.memory import UNFROZEN, updated
 from rocketmq_conformance.models.client.orderly_round import OrderlyRebalanceModel, OrderlyRound, refused
 from rocketmq_conformance.models.client.process_queue import (
     PULL,
@@ -251,7 +251,7 @@ class OrderlyModel:
         why = PULL["pulled"]
         broker = before.broker
         if not owned.corrected:
-            store = RemoteStore(who.memory, frozenset(), broker)
+            store = RemoteStore(who.memory, UNFROZEN, broker)
             store, offset, _ = self.start.push(store, queue, who.where, None, "UTC", self.checked, fault, bound_fault)
             who = remembering(who, store.memory)
             broker = store.broker
@@ -321,7 +321,7 @@ class OrderlyModel:
         if owned is None or owned.number != number or owned.dropped:
             who = working(who, who.memory, who.table, taken)
             return _with(state, member, who, state.locks), ((), held), _FINISH["dropped"]
-        memory, _ = updated(who.memory, frozenset(), queue, owned.taking + 1, False)
+        memory, _ = updated(who.memory, UNFROZEN, queue, owned.taking + 1, False)
         who = working(who, memory, who.table, taken)
         locks, able, why = self._turn(state, who, queue, owned, lock_fault)
         if able is None:
@@ -360,7 +360,7 @@ class OrderlyModel:
         """All that waits is consumed."""
         memory, waiting = who.memory, owned.waiting
         if waiting:
-            memory, _ = updated(memory, frozenset(), queue, waiting[-1] + 1, False)
+            memory, _ = updated(memory, UNFROZEN, queue, waiting[-1] + 1, False)
             owned = holding(owned, (), owned.taking)
         who = owning(who, memory, {**who.table, queue: owned})
         return _with(state, member, who, locks), (waiting, memory.get(queue, -1)), why

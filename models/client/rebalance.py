@@ -29,6 +29,7 @@ from functools import cache, lru_cache
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.layout import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, brought, share
+from rocketmq_conformance.models.client.memory import UNFROZEN
 from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import StartModel
@@ -191,7 +192,7 @@ class Round:
         self.fault = fault
         self.bound_fault = bound_fault
         self.seen = member.seen
-        self.store = remote_store((member.memory, frozenset(), broker))
+        self.store = remote_store((member.memory, UNFROZEN, broker))
         self.table = member.table
         self.made = member.made
         self.dispatched: list[tuple[int, int]] = []
@@ -279,11 +280,11 @@ class RebalanceModel:
         count = done.seen.get(topic)
         if member.mode == BROADCASTING:
             if count is None:
-                done.events |= _UNKNOWN
+                self.unknown(done, topic)
                 return True
             return self._bring(done, topic, ROUND_QUEUES[topic][:count])
         if count is None or (count == 0 and self.nothing_is_unknown):
-            done.events |= _UNKNOWN
+            self.unknown(done, topic)
             if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
                 done.seen = {**done.seen, topic: routes[topic]}
                 done.events |= _ROUTED
@@ -296,6 +297,10 @@ class RebalanceModel:
             done.events |= _REFUSED
             return False
         return self._bring(done, topic, target)
+
+    def unknown(self, done: Round, topic: str) -> None:
+        """REB-CLU-1, REB-BC-1: the queues of a topic are unknown to the member."""
+        done.events |= _UNKNOWN
 
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is it?"""
