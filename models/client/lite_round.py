@@ -198,14 +198,15 @@ class LiteRebalanceModel(RebalanceModel):
         if before and before is not done.table:
             kept = {mine.number for mine in done.table.values()}
             done.gone += [mine.number for mine in before.values() if mine.number not in kept]
-        if not done.table.keys() <= done.assigned.keys():
+        pulled = tuple(sorted(done.assigned))
+        if owned != pulled and not done.table.keys() <= done.assigned.keys():
             done.met |= _UNPULLED
         if done.assigned is not lite.assigned:
             lite = lite_of((done.assigned, lite.pulled, lite.caches))
         if done.gone:
             lite = without_dropped(lite, frozenset(done.gone))
         why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
-        return lite, (owned, tuple(sorted(done.assigned)), balanced, commits), why
+        return lite, (owned, pulled, balanced, commits), why
 
     def unknown(self, done: Round, topic: str) -> None:
         """REB-MQC-UNKNOWN."""
