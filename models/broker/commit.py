@@ -84,5 +84,7 @@ def commit_offset(
         why = _UNKNOWN
     else:
         old = state.stored.get(key)
-        why = _FIRST if old is None else _FORWARD if offset > old else _SAME if offset == old else _BACK
+        if offset == old:  # most commits are those of a timer, and change nothing
+            return state, None, _SAME
+        why = _FIRST if old is None else _FORWARD if offset > old else _BACK
     return _state((topics, groups, state.logs, {**state.stored, key: offset}, state.pending)), None, why
