@@ -34,8 +34,8 @@ TIMES, RATE = 40, 300_000
 #: likes, and the result of a listener sends messages back.
 REQUIRED = {
     "rebalance": (20, 100_000),
-    "rebalance-orderly": (20, 85_000),
-    "rebalance-pull": (20, 90_000),
+    "rebalance-orderly": (20, 100_000),
+    "rebalance-pull": (20, 100_000),
     "rebalance-broker": (14, 55_000),
     "rebalance-changed": (11, 60_000),
     "rebalance-plain": (18, 90_000),

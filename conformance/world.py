@@ -21,7 +21,7 @@ from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.assigned_group import MORE_ROUTES
 from rocketmq_conformance.models.client.assigned_round import ASSIGNMENTS, NOTHING, Assigned, assigned, assignment_body
-from rocketmq_conformance.models.client.group import ROUTES, readable
+from rocketmq_conformance.models.client.group import ROUTES, listed_ids, readable
 from rocketmq_conformance.models.client.layout import (
     BROKER,
     CLIENTS,
@@ -190,7 +190,9 @@ class World:
 
     def _route(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic = ext["topic"]
-        queues = self.routes.get(topic, MORE_ROUTES.get(topic, NO_ROUTE))
+        queues = self.routes.get(topic)
+        if queues is None:
+            queues = MORE_ROUTES.get(topic, NO_ROUTE)
         if queues == NO_ROUTE:
             return _CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, _route_text(self.address, queues)
@@ -253,7 +255,7 @@ class World:
 
     def list_members(self, members: tuple[int, ...]) -> Result:
         """List the client ids of these members from now on."""
-        self.listed = tuple([CLIENTS[member] for member in members])
+        self.listed = listed_ids(members)
         return None
 
     def assign(self, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Result:

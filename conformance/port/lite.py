@@ -79,11 +79,9 @@ class LiteRebalancer(Rebalancer):
         assert isinstance(said, tuple)
         return said[0], tuple(sorted(consumer.assigned)), said[2]
 
-    def rebalance_topic(self, consumer: Consumer, topic: str, begun: list[tuple[int, int]]) -> bool:
-        """One topic; nothing of an unknown one is pulled."""
-        if consumer.broadcasts and topic not in consumer.routes:
-            self.without_queues(consumer, topic)
-        return super().rebalance_topic(consumer, topic, begun)
+    def without_route(self, consumer: Consumer, topic: str) -> bool:
+        """Nothing of an unknown topic is pulled, broadcasting or not."""
+        return self.without_queues(consumer, topic)
 
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         """Nothing is known of a topic: own what is owned, but pull nothing."""
@@ -226,13 +224,12 @@ class LiteRebalancer(Rebalancer):
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name; faults are the broker's affair."""
-        of = self.of_member
         return {
             **super().calls(),
             "rebalance": self.of_faulty(self.round),
-            "pull": of(lambda consumer, found, *faults: self.pull_all(consumer, found)),
-            "poll": of(self.poll),
-            "commit": of(self.commit),
+            "pull": self.of_one(self.pull_all),
+            "poll": self.of_one(self.poll),
+            "commit": self.of_faulty(self.commit),
         }
 
 

@@ -114,7 +114,7 @@ class OrderlyRebalancer(Rebalancer):
                     self.renewal(orderly(consumer.table[queue]), self.is_granted(queue, granted))
             else:
                 self.renewal_failed(consumer)
-        return tuple(sorted(queue for queue, owned in consumer.table.items() if orderly(owned).locked))
+        return tuple(sorted([queue for queue, owned in consumer.table.items() if orderly(owned).locked]))
 
     def renewed(self, consumer: Consumer) -> tuple[int, ...]:
         """The queues whose locks are asked for again."""
@@ -144,12 +144,18 @@ class OrderlyRebalancer(Rebalancer):
 
     # --- gaining and losing queues ------------------------------------------------------------------------
 
-    def gain(self, consumer: Consumer, queue: int, begun: list[tuple[int, int]]) -> None:
-        """Lock a queue and begin it."""
-        if self.needs_lock(consumer) and not self.lock(consumer, queue):
-            self.missed = True
-            return self.not_locked(consumer, queue, begun)
-        return super().gain(consumer, queue, begun)
+    def gain_all(self, consumer: Consumer, queues: list[int], begun: list[tuple[int, int]]) -> None:
+        """Lock the queues of a topic that are missing, by one request, and begin those that the broker grants."""
+        if not self.needs_lock(consumer):
+            return super().gain_all(consumer, queues, begun)
+        granted = self.ask_locks(consumer, tuple(queues))
+        for queue in queues:
+            if granted is not None and self.is_granted(queue, granted):
+                self.gain(consumer, queue, begun)
+            else:
+                self.missed = True
+                self.not_locked(consumer, queue, begun)
+        return None
 
     def needs_lock(self, consumer: Consumer) -> bool:
         """Broadcasting consumers share nothing."""
@@ -300,26 +306,14 @@ class OrderlyRebalancer(Rebalancer):
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name; faults are the broker's affair."""
-        members = self.members
-
-        def of(do: Callable[..., Result], count: int) -> Callable[..., Result]:
-            """For a member that is there, with so many of the arguments: behind them are faults."""
-
-            def call(member: int, *args: object) -> Result:
-                consumer = members[member]
-                return None if consumer is None else do(consumer, *args[:count])
-
-            return call
-
         return super().calls() | {
-            "rebalance": of(self.rebalance, 0),
             "leave": lambda member, fault: self.leave(member),
-            "renew": of(self.renew_locks, 0),
-            "pull": of(self.pull, 1),
-            "receive": of(self.receive, 2),
-            "consume": of(self.consume_all, 2),
-            "take": of(self.take_first, 2),
-            "finish": of(self.finish_first, 1),
+            "renew": self.of_faulty(self.renew_locks),
+            "pull": self.of_one(self.pull),
+            "receive": self.of_two(self.receive),
+            "consume": self.of_two(self.consume_all),
+            "take": self.of_two(self.take_first),
+            "finish": self.of_one(self.finish_first),
         }
 
 

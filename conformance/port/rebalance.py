@@ -51,6 +51,8 @@ class Consumer:
         self.where = where
         self.strategy = strategy
         self.topics = ["T", "U"] if self.broadcasts else ["T", "U", RETRY_TOPIC]
+        #: Was a topic given up since the last round?
+        self.gave_up = False
         #: Readable queues by topic, as far as the name server was asked.
         self.routes: dict[str, tuple[int, ...]] = {}
         self.table: dict[int, ProcessQueue] = {}
@@ -102,7 +104,9 @@ class Rebalancer:
         """One topic; is it balanced?"""
         queues = consumer.routes.get(topic)
         if consumer.broadcasts:
-            return queues is None or self.own(consumer, topic, self.everything(queues), begun)
+            if queues is None:
+                return self.without_route(consumer, topic)
+            return self.own(consumer, topic, self.everything(queues), begun)
         if not queues:
             return self.without_queues(consumer, topic)
         ids = self.listed(topic)
@@ -121,6 +125,10 @@ class Rebalancer:
     def everything(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         """The queues of a broadcasting consumer."""
         return queues
+
+    def without_route(self, consumer: Consumer, topic: str) -> bool:
+        """A broadcasting consumer knows nothing of a topic: keep what there is."""
+        return True
 
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         """Nothing is known of a topic: keep what there is."""
@@ -174,12 +182,16 @@ class Rebalancer:
             elif self.is_forgotten(owned):
                 self.renew(consumer, queue)
         complete = True
+        missing: list[int] = []
         for queue in wanted:
             owned = table.get(queue)
             if owned is None:
-                self.gain(consumer, queue, begun)
-                owned = table.get(queue)
-            complete = complete and owned is not None and not owned.dropped
+                missing.append(queue)
+            elif owned.dropped:
+                complete = False
+        if missing:
+            self.gain_all(consumer, missing, begun)
+            complete = complete and all(map(table.__contains__, missing))
         return complete
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
@@ -203,6 +215,11 @@ class Rebalancer:
         """Leave the offset to the next owner."""
         consumer.store.persist(queue)
         consumer.store.remove(queue)
+
+    def gain_all(self, consumer: Consumer, queues: list[int], begun: list[tuple[int, int]]) -> None:
+        """Begin the queues of a topic that are missing."""
+        for queue in queues:
+            self.gain(consumer, queue, begun)
 
     def gain(self, consumer: Consumer, queue: int, begun: list[tuple[int, int]]) -> None:
         """Begin a queue, unless nobody knows where."""
@@ -231,6 +248,9 @@ class Rebalancer:
 
     def give_up_topics(self, consumer: Consumer) -> None:
         """Drop the queues of topics that are not subscribed any more."""
+        if not consumer.gave_up:
+            return
+        consumer.gave_up = False
         for queue in [queue for queue in consumer.table if TOPIC_OF[queue] not in consumer.topics]:
             self.give_up(consumer, queue)
 
@@ -275,17 +295,16 @@ class Rebalancer:
         """Give a topic up in the next round."""
         if topic in consumer.topics:
             consumer.topics.remove(topic)
+            consumer.gave_up = True
         return None
 
     def refresh(self, consumer: Consumer) -> Result:
         """Ask the name server for the routes of all topics."""
         for topic in consumer.topics:
             try:
-                count = readable(self.transport.route(topic))
+                consumer.routes[topic] = routed(topic, self.transport.route(topic))
             except NoRouteError:
                 self.lost_route(consumer, topic)
-            else:
-                consumer.routes[topic] = of_topic(topic)[:count]
         return None
 
     def lost_route(self, consumer: Consumer, topic: str) -> None:
@@ -346,6 +365,24 @@ class Rebalancer:
 
         return call
 
+    def of_one(self, do: Callable[..., Result]) -> Callable[..., Result]:
+        """An operation of a member with one argument, and faults behind it."""
+
+        def call(member: int, one: object, *faults: str) -> Result:
+            consumer = self.members[member]
+            return None if consumer is None else do(consumer, one)
+
+        return call
+
+    def of_two(self, do: Callable[..., Result]) -> Callable[..., Result]:
+        """An operation of a member with two arguments, and faults behind them."""
+
+        def call(member: int, one: object, other: object, *faults: str) -> Result:
+            consumer = self.members[member]
+            return None if consumer is None else do(consumer, one, other)
+
+        return call
+
     def of_member(self, do: Callable[..., Result]) -> Callable[..., Result]:
         """An operation of a member; one that is not there does nothing."""
 
@@ -357,20 +394,20 @@ class Rebalancer:
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name; faults are the broker's affair."""
-        of = self.of_member
+        none, one, two = self.of_faulty, self.of_one, self.of_two
         return {
-            "rebalance": self.of_faulty(self.rebalance),
+            "rebalance": none(self.rebalance),
             "join": self.join,
             "leave": self.leave,
-            "persist": of(self.persist),
-            "subscribe": of(self.subscribe),
-            "unsubscribe": of(self.unsubscribe),
-            "refresh": of(self.refresh),
-            "pull": of(self.pull),
-            "consume": of(self.consume),
-            "take": of(self.take),
-            "finish": of(self.finish),
-            "update": of(lambda consumer, queue, offset: consumer.store.update(queue, offset, False)),
+            "persist": none(self.persist),
+            "subscribe": one(self.subscribe),
+            "unsubscribe": one(self.unsubscribe),
+            "refresh": none(self.refresh),
+            "pull": one(self.pull),
+            "consume": two(self.consume),
+            "take": one(self.take),
+            "finish": two(self.finish),
+            "update": two(lambda consumer, queue, offset: consumer.store.update(queue, offset, False)),
             "tick": self.tick,
         }
 
@@ -385,6 +422,12 @@ def ids_of(body: bytes) -> tuple[str, ...]:
 def readable(route: bytes) -> int:
     """How many queues a route has to read from."""
     return sum(data["readQueueNums"] for data in json.loads(route)["queueDatas"] if data["perm"] & 4)
+
+
+@lru_cache(maxsize=256)
+def routed(topic: str, route: bytes) -> tuple[int, ...]:
+    """The queues of a topic that its route has to read from."""
+    return of_topic(topic)[: readable(route)]
 
 
 @lru_cache(maxsize=256)

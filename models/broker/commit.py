@@ -10,6 +10,7 @@ from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -55,6 +56,9 @@ _UNKNOWN = Why(("BQ-UPDATE-1", "BQ-UPDATE-2"), "unknown name stored")
 _SWALLOWED = Why(("BQ-UPDATE-RESET", "BQ-RESET-3"), "swallowed")
 
 
+_state = maker(BrokerState)
+
+
 def commit_offset(
     rules: BrokerRules,
     state: BrokerState,
@@ -64,9 +68,10 @@ def commit_offset(
     offset: int | None,
 ) -> Answer[BrokerState]:
     """None when stored; otherwise the error code. ``None`` for queue or offset is a field that was not sent."""
-    if rules.group_checked and group not in state.groups:
+    topics, groups = state.topics, state.groups
+    if rules.group_checked and group not in groups:
         return state, NO_GROUP, _GROUP
-    if rules.topic_checked and topic not in state.topics:
+    if rules.topic_checked and topic not in topics:
         return state, NO_TOPIC, _TOPIC
     if queue is None or offset is None:
         return state, INVALID_PARAMETER if rules.invalid_parameter else SYSTEM_ERROR, _FIELD
@@ -75,9 +80,11 @@ def commit_offset(
         return state, None, _SWALLOWED
     if offset < 0:
         why = _NEGATIVE
-    elif group not in state.groups or topic not in state.topics:
+    elif group not in groups or topic not in topics:
         why = _UNKNOWN
     else:
         old = state.stored.get(key)
-        why = _FIRST if old is None else _FORWARD if offset > old else _SAME if offset == old else _BACK
-    return BrokerState(state.topics, state.groups, state.logs, {**state.stored, key: offset}, state.pending), None, why
+        if offset == old:  # most commits are those of a timer, and change nothing
+            return state, None, _SAME
+        why = _FIRST if old is None else _FORWARD if offset > old else _BACK
+    return _state((topics, groups, state.logs, {**state.stored, key: offset}, state.pending)), None, why

@@ -7,12 +7,12 @@ whatever it is told: neither the queue nor the broker's name, neither the group 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -53,11 +53,13 @@ class Lock(NamedTuple):
     confirmed: int
 
 
+_lock = maker(Lock)
+
 #: Locks by group and queue. Never changed in place.
 Locks = Mapping[tuple[str, Queue], Lock]
 
 #: A broker that has just started.
-NO_LOCKS: Locks = MappingProxyType({})
+NO_LOCKS: Locks = {}
 
 FAILED = Err("SYSTEM_ERROR")
 
@@ -80,7 +82,7 @@ def lock(
     key = (group, queue)
     granted, why = _asked(locks.get(key), client, now, live)
     if granted is True or why is _LOCK["free, no client"]:
-        locks = {**locks, key: Lock(client, now)}
+        locks = {**locks, key: _lock((client, now))}
     return locks, granted, why
 
 
@@ -97,6 +99,10 @@ def _asked(held: Lock | None, client: str | None, now: int, live: int) -> tuple[
     return (True, _LOCK["of another, expired"]) if expired else (False, _LOCK["of another"])
 
 
+def _is_nobodys(held: Lock | None) -> bool:
+    return held is not None and held.client is None
+
+
 def lock_batch(
     locks: Locks, group: str, client: str | None, queues: Sequence[Queue], now: int, live: int = MAX_LIVE_TIME
 ) -> Answer[Locks]:
@@ -105,21 +111,18 @@ def lock_batch(
     A broker looks at all queues before it grants any: one that belongs to nobody fails the whole request.
     """
     after = {**locks}
-    for queue in queues:
-        held = after.get((group, queue))
-        if held is not None and held.client is None:
-            return locks, FAILED, _LOCK["belongs to nobody"]
-    mine = Lock(client, now)
+    mine = _lock((client, now))
     granted: list[Queue] = []
     for queue in queues:
         key = (group, queue)
         given, why = _asked(after.get(key), client, now, live)
-        if given is False:
-            continue
-        after[key] = mine
         if given is FAILED:
-            return after, FAILED, why
-        granted.append(queue)
+            if any(_is_nobodys(locks.get((group, other))) for other in queues):
+                return locks, FAILED, _LOCK["belongs to nobody"]
+            return {**after, key: mine}, FAILED, why
+        if given:
+            after[key] = mine
+            granted.append(queue)
     if not queues:
         why = _BATCH["nothing asked"]
     elif not granted:
@@ -139,7 +142,9 @@ def unlock(locks: Locks, group: str, client: str | None, queue: Queue) -> Answer
         return locks, FAILED, _UNLOCK["belongs to nobody"]
     if held.client != client:
         return locks, None, _UNLOCK["of another"]
-    return {other: entry for other, entry in locks.items() if other != key}, None, _UNLOCK["own"]
+    left = {**locks}
+    del left[key]
+    return left, None, _UNLOCK["own"]
 
 
 def unlock_batch(locks: Locks, group: str, client: str | None, queues: Sequence[Queue]) -> Answer[Locks]:

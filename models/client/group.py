@@ -13,20 +13,29 @@ queues of the second place in the list have no owner. What is sent to them piles
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from functools import lru_cache
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES, ROUND_QUEUES, TOPIC_QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, TOPICS, Member
-from rocketmq_conformance.models.client.memory import updated
+from rocketmq_conformance.models.client.member import (
+    BROADCASTING,
+    CLUSTERING,
+    TOPICS,
+    Member,
+    begun,
+    remembering,
+    subscribing,
+)
+from rocketmq_conformance.models.client.memory import UNFROZEN, updated
 from rocketmq_conformance.models.client.process_queue import DROPPED, PULL, RESULT, TAKE, UPDATE
 from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, RebalanceModel
-from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.world import world
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -61,7 +70,7 @@ RULES = (
 )
 
 #: Routes when a case begins: readable queues by topic.
-ROUTES: Mapping[str, int] = MappingProxyType({topic: len(queues) for topic, queues in TOPIC_QUEUES.items()})
+ROUTES: Mapping[str, int] = {topic: len(queues) for topic, queues in TOPIC_QUEUES.items()}
 
 
 class GroupState(NamedTuple):
@@ -75,6 +84,9 @@ class GroupState(NamedTuple):
     members: tuple[Member | None, ...] = ()
 
 
+group_state = maker(GroupState)
+
+
 def beginning() -> GroupState:
     """Three members that have just begun."""
     return GroupState(world(), members=tuple(_begun(client, CLUSTERING, LAST, "AVG", ROUTES) for client in CLIENTS))
@@ -85,6 +97,12 @@ def client_id(member: int, twin: bool) -> str:
     return CLIENTS[(member + twin) % len(CLIENTS)]
 
 
+@lru_cache(maxsize=256)
+def listed_ids(members: tuple[int, ...]) -> tuple[str, ...]:
+    """The client ids of these members, in this order."""
+    return tuple([CLIENTS[member] for member in members])
+
+
 def readable(topic: str, queues: int) -> int:
     """Readable queues of a route that should have so many."""
     return min(queues, len(ROUND_QUEUES[topic]))
@@ -92,12 +110,17 @@ def readable(topic: str, queues: int) -> int:
 
 def _begun(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
     topics = TOPICS[mode]
-    return Member(client, mode, where, strategy, topics, _heard(topics, routes))
+    return begun(client, mode, where, strategy, topics, heard(topics, routes))
 
 
-def _heard(topics: frozenset[str], routes: Mapping[str, int]) -> dict[str, int]:
+def heard(topics: frozenset[str], routes: Mapping[str, int]) -> dict[str, int]:
     """REB-ROUTE-1: readable queues of the topics that have a route."""
     return {topic: routes[topic] for topic in topics if routes[topic] != NO_ROUTE}
+
+
+def why_begun(state: GroupState, member: int, twin: bool) -> Why:
+    """REB-BEGIN-1: the reason of a member that begins."""
+    return _JOIN["begins anew" if state.members[member] else "a twin begins" if twin else "begins"]
 
 
 _JOIN = whys(("REB-BEGIN-1",), "begins", "begins anew", "a twin begins")
@@ -135,15 +158,14 @@ class GroupModel:
         )
         if after is who:
             return state, said, why
-        return GroupState(broker, routes, listed, now, replaced(members, member, after)), said, why
+        return group_state((broker, routes, listed, now, replaced(members, member, after))), said, why
 
     def join(
         self, state: GroupState, member: int, twin: bool, mode: str, where: str, strategy: str
     ) -> Answer[GroupState]:
         """REB-BEGIN-1: the member begins, a twin with the next member's client id; a running one is gone at once."""
         began = _begun(client_id(member, twin), mode, where, strategy, state.routes)
-        why = _JOIN["begins anew" if state.members[member] else "a twin begins" if twin else "begins"]
-        return changed(state, member, began), None, why
+        return changed(state, member, began), None, why_begun(state, member, twin)
 
     def leave(self, state: GroupState, member: int) -> Answer[GroupState]:
         """REB-END-1: the commits that reach the broker."""
@@ -164,11 +186,11 @@ class GroupModel:
             why = _PERSIST["some forgotten"]
         else:
             why = _PERSIST["offsets sent" if sent else "nothing to send"]
-        members = replaced(state.members, member, _remembering(who, after.memory))
-        return GroupState(after.broker, state.routes, state.listed, state.now, members), sent, why
+        members = replaced(state.members, member, remembering(who, after.memory))
+        return group_state((after.broker, state.routes, state.listed, state.now, members)), sent, why
 
     def _persisted(self, state: GroupState, who: Member) -> tuple[RemoteStore, tuple[tuple[int, int], ...]]:
-        store = RemoteStore(who.memory, frozenset(), state.broker)
+        store = remote_store((who.memory, UNFROZEN, state.broker))
         after, sent, _ = self.store.persist_all(store, tuple(who.table))
         return after, sent  # type: ignore[return-value]
 
@@ -179,7 +201,7 @@ class GroupModel:
             return state, None, _SUBSCRIBE["no member"]
         if topic in who.topics:
             return state, None, _SUBSCRIBE["subscribed already"]
-        return changed(state, member, who._replace(topics=who.topics | {topic})), None, _SUBSCRIBE["subscribed"]
+        return changed(state, member, subscribing(who, who.topics | {topic}, who.seen)), None, _SUBSCRIBE["subscribed"]
 
     def unsubscribe(self, state: GroupState, member: int, topic: str) -> Answer[GroupState]:
         """REB-SUB-1."""
@@ -188,17 +210,21 @@ class GroupModel:
             return state, None, _SUBSCRIBE["no member"]
         if topic not in who.topics:
             return state, None, _SUBSCRIBE["not subscribed"]
-        return changed(state, member, who._replace(topics=who.topics - {topic})), None, _SUBSCRIBE["unsubscribed"]
+        return (
+            changed(state, member, subscribing(who, who.topics - {topic}, who.seen)),
+            None,
+            _SUBSCRIBE["unsubscribed"],
+        )
 
     def refresh(self, state: GroupState, member: int) -> Answer[GroupState]:
         """REB-ROUTE-1."""
         who = state.members[member]
         if who is None:
             return state, None, _REFRESH["no member"]
-        seen = {**who.seen, **_heard(who.topics, state.routes)}
+        seen = {**who.seen, **heard(who.topics, state.routes)}
         if seen == who.seen:
             return state, None, _REFRESH["nothing new"]
-        return changed(state, member, who._replace(seen=seen)), None, _REFRESH["learned"]
+        return changed(state, member, subscribing(who, who.topics, seen)), None, _REFRESH["learned"]
 
     def pull(self, state: GroupState, member: int, queue: int) -> Answer[GroupState]:
         """PULL-PRE-DROP: the offset that the member asks for, or None when it does not ask."""
@@ -255,55 +281,50 @@ class GroupModel:
     def _result(
         self, state: GroupState, member: int, who: Member, queue: int, held: int, offset: int
     ) -> Answer[GroupState]:
-        memory, _ = updated(who.memory, frozenset(), queue, offset, True)
+        memory, _ = updated(who.memory, UNFROZEN, queue, offset, True)
         why = RESULT["first" if held == -1 else "raised" if offset > held else "kept"]
-        return changed(state, member, _remembering(who, memory)), memory[queue], why
+        return changed(state, member, remembering(who, memory)), memory[queue], why
 
     def update(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
         """OFF-UPD-1: the application sets the offset of a queue in memory, whether or not the member owns it."""
         who = state.members[member]
         if who is None:
             return state, None, UPDATE["no member"]
-        memory, _ = updated(who.memory, frozenset(), queue, offset, False)
+        memory, _ = updated(who.memory, UNFROZEN, queue, offset, False)
         why = UPDATE["owned" if queue in who.table else "not owned"]
-        return changed(state, member, _remembering(who, memory)), None, why
+        return changed(state, member, remembering(who, memory)), None, why
 
     def tick(self, state: GroupState, millis: int) -> Answer[GroupState]:
         """Time passes for every member."""
         broker, routes, listed, now, members = state
-        return GroupState(broker, routes, listed, now + millis, members), None, _TICK
+        return group_state((broker, routes, listed, now + millis, members)), None, _TICK
 
     # --- what the world does ------------------------------------------------------------------------------
 
     def list_members(self, state: GroupState, members: tuple[int, ...]) -> Answer[GroupState]:
         """The brokers list the client ids of these members from now on."""
-        listed = tuple([CLIENTS[member] for member in members])
-        return GroupState(state.broker, state.routes, listed, state.now, state.members), None, _LISTED
+        return group_state((state.broker, state.routes, listed_ids(members), state.now, state.members)), None, _LISTED
 
     def route(self, state: GroupState, topic: str, queues: int) -> Answer[GroupState]:
         """The name server's route of a topic has so many readable queues, or all it has; -1: there is no route."""
         why = _ROUTED["the route is lost" if queues == NO_ROUTE else "the route changes"]
         queues = readable(topic, queues)
         routes = {**state.routes, topic: queues}
-        return GroupState(state.broker, routes, state.listed, state.now, state.members), None, why
+        return group_state((state.broker, routes, state.listed, state.now, state.members)), None, why
 
     def commit_elsewhere(self, state: GroupState, queue: int, offset: int) -> Answer[GroupState]:
         """Somebody else commits for the group."""
         after, result, why = self.store.commit_elsewhere(RemoteStore(broker=state.broker), queue, offset)
-        return GroupState(after.broker, state.routes, state.listed, state.now, state.members), result, why
+        return group_state((after.broker, state.routes, state.listed, state.now, state.members)), result, why
 
 
 def replaced(members: tuple[Member | None, ...], number: int, member: Member | None) -> tuple[Member | None, ...]:
     return (*members[:number], member, *members[number + 1 :])
 
 
-def _remembering(who: Member, memory: Mapping[int, int]) -> Member:
-    client, mode, where, strategy, topics, seen, _, table, taken, made = who
-    return Member(client, mode, where, strategy, topics, seen, memory, table, taken, made)
-
-
 def changed(state: GroupState, number: int, member: Member) -> GroupState:
-    return GroupState(state.broker, state.routes, state.listed, state.now, replaced(state.members, number, member))
+    broker, routes, listed, now, members = state
+    return group_state((broker, routes, listed, now, replaced(members, number, member)))
 
 
 # --- the group as a whole ---------------------------------------------------------------------------------------

@@ -11,8 +11,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.client import group
-from rocketmq_conformance.models.client.group import GroupModel, GroupState, changed, replaced
-from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC, TOPIC_OF
+from rocketmq_conformance.models.client.group import (
+    GroupModel,
+    GroupState,
+    changed,
+    client_id,
+    group_state,
+    heard,
+    replaced,
+    why_begun,
+)
+from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, TOPIC, TOPIC_OF
 from rocketmq_conformance.models.client.lite_round import (
     EMPTY,
     NOTHING,
@@ -21,14 +30,19 @@ from rocketmq_conformance.models.client.lite_round import (
     Lite,
     LiteRebalanceModel,
     LiteRound,
+    assigned_queue,
+    cache_of,
+    lite_of,
 )
-from rocketmq_conformance.models.client.member import BROADCASTING, Member
-from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, begun, remembering
+from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE, UNFROZEN
 from rocketmq_conformance.models.client.rebalance import NO_MEMBER, answered
-from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
+from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, whys
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -111,17 +125,19 @@ class LiteState(NamedTuple):
     kept: tuple[Lite, ...] = (NOTHING,) * len(CLIENTS)
 
 
+_state = maker(LiteState)
+
+
 def beginning() -> LiteState:
     """Three lite pull consumers that have just begun."""
     state = group.beginning()
-    members = tuple([None if who is None else _lite(who) for who in state.members])
+    members = tuple([_begun(client, CLUSTERING, LAST, "AVG", state.routes) for client in CLIENTS])
     return LiteState(state._replace(members=members))
 
 
-def _lite(who: Member) -> Member:
-    """A member that has just begun, without the retry topic."""
-    seen = {topic: count for topic, count in who.seen.items() if topic != RETRY_TOPIC}
-    return Member(who.client, who.mode, who.where, who.strategy, TOPICS, seen)
+def _begun(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
+    """A member that has just begun: it has no retry topic."""
+    return begun(client, mode, where, strategy, TOPICS, heard(TOPICS, routes))
 
 
 class LiteModel:
@@ -142,7 +158,7 @@ class LiteModel:
         def handle(state: LiteState, *args: Any) -> Answer[LiteState]:
             before, kept = state
             after, result, why = handler(before, *args)
-            return (state if after is before else LiteState(after, kept)), result, why
+            return (state if after is before else _state((after, kept))), result, why
 
         return handle
 
@@ -163,25 +179,25 @@ class LiteModel:
         lite, said, why = self.rebalancing.lite_round(done, lite, routes, answered(listed, list_fault))
         after = done.after()
         if lite is not kept[member]:
-            kept = (*kept[:member], lite, *kept[member + 1 :])
+            kept = _replaced(kept, member, lite)
         elif after is who:
             return state, said, why
         members = replaced(members, member, after)
-        return LiteState(GroupState(done.store.broker, routes, listed, now, members), kept), said, why
+        return _state((group_state((done.store.broker, routes, listed, now, members)), kept)), said, why
 
     def join(
         self, state: LiteState, member: int, twin: bool, mode: str, where: str, strategy: str
     ) -> Answer[LiteState]:
         """REB-BEGIN-1."""
-        after, result, why = self.group.join(state.group, member, twin, mode, where, strategy)
-        who = after.members[member]
-        assert who is not None
-        return _with(LiteState(changed(after, member, _lite(who)), state.kept), member, NOTHING), result, why
+        before = state.group
+        began = _begun(client_id(member, twin), mode, where, strategy, before.routes)
+        kept = _replaced(state.kept, member, NOTHING)
+        return _state((changed(before, member, began), kept)), None, why_begun(before, member, twin)
 
     def leave(self, state: LiteState, member: int) -> Answer[LiteState]:
         """REB-END-1: the commits that reach the broker."""
         after, sent, why = self.group.leave(state.group, member)
-        return _with(LiteState(after, state.kept), member, NOTHING), sent, why
+        return _state((after, _replaced(state.kept, member, NOTHING))), sent, why
 
     def subscribe(self, state: LiteState, member: int, topic: str) -> Answer[LiteState]:
         """REB-VAR-SUB."""
@@ -191,18 +207,18 @@ class LiteModel:
         after = self.group.subscribe(state.group, member, topic)[0]
         after = self.group.refresh(after, member)[0]
         why = _SUBSCRIBE["subscribed already" if topic in who.topics else "subscribed"]
-        return LiteState(after, state.kept), None, why
+        return _state((after, state.kept)), None, why
 
     def unsubscribe(self, state: LiteState, member: int, topic: str) -> Answer[LiteState]:
         """REB-VAR-UNSUB."""
         if state.group.members[member] is None:
             return state, None, _UNSUBSCRIBE["no member"]
         lite = state.kept[member]
-        after = LiteState(self.group.unsubscribe(state.group, member, topic)[0], state.kept)
+        after = _state((self.group.unsubscribe(state.group, member, topic)[0], state.kept))
         assigned = {queue: held for queue, held in lite.assigned.items() if TOPIC_OF[queue] != topic}
         if len(assigned) == len(lite.assigned):
             return after, None, _UNSUBSCRIBE["nothing assigned"]
-        return _with(after, member, Lite(assigned, lite.pulled, lite.caches)), None, _UNSUBSCRIBE["pulls end"]
+        return _with(after, member, lite_of((assigned, lite.pulled, lite.caches))), None, _UNSUBSCRIBE["pulls end"]
 
     def pull(self, state: LiteState, member: int, found: bool, fault: str, bound_fault: str) -> Answer[LiteState]:
         """LITE-PULL: (queue, offset that is asked for, -1 for none) of all assigned queues; messages are there when
@@ -213,7 +229,7 @@ class LiteModel:
         lite = state.kept[member]
         if not lite.assigned:
             return state, (), _PULL["nothing assigned"]
-        store = RemoteStore(who.memory, frozenset(), state.group.broker)
+        store = remote_store((who.memory, UNFROZEN, state.group.broker))
         said: list[Value] = []
         arrived: list[tuple[int, int, int]] = []
         goes_on: dict[int, Assigned] = {}
@@ -233,12 +249,12 @@ class LiteModel:
             if asked < 0:
                 continue
             if asked + found != pulls:
-                goes_on[queue] = Assigned(number, asked + found, consumed)
+                goes_on[queue] = assigned_queue((number, asked + found, consumed))
             if found:
                 arrived.append((queue, number, asked))
         if not goes_on:
             return state, tuple(said), why
-        lite = Lite({**lite.assigned, **goes_on}, (*lite.pulled, *arrived), _cached(lite.caches, arrived))
+        lite = lite_of(({**lite.assigned, **goes_on}, (*lite.pulled, *arrived), _cached(lite.caches, arrived)))
         return _with(_remembering(state, member, who, store), member, lite), tuple(said), why
 
     def _begin(
@@ -267,7 +283,7 @@ class LiteModel:
         for queue, number, offset in polled:
             waiting, last = caches[number]
             left = tuple([other for other in waiting if other != offset])
-            caches[number] = Cache(left, last)
+            caches[number] = cache_of((left, last))
             consumed = -1 if not waiting else left[0] if left else last + 1
             held = assigned.get(queue)
             if held is None:
@@ -277,8 +293,8 @@ class LiteModel:
                 why = _POLL["polled again"]
             elif held.number != number:
                 why = _POLL["polled, assigned anew"]
-            assigned[queue] = Assigned(held.number, held.pulls, consumed)
-        lite = Lite(assigned, lite.pulled[messages:], caches)
+            assigned[queue] = assigned_queue((held.number, held.pulls, consumed))
+        lite = lite_of((assigned, lite.pulled[messages:], caches))
         return _with(state, member, lite), tuple([(queue, offset) for queue, _, offset in polled]), why
 
     def commit(self, state: LiteState, member: int) -> Answer[LiteState]:
@@ -292,7 +308,7 @@ class LiteModel:
             for queue, held in assigned.items()
             if held.consumed != -1 and not _dropped(who, queue, held.number)
         }
-        store = RemoteStore(who.memory, frozenset(), state.group.broker)
+        store = remote_store((who.memory, UNFROZEN, state.group.broker))
         sent: list[Value] = []
         why = _COMMIT["into memory" if consumed else "nothing consumed"]
         if consumed and not self.client.lite_commits_later:
@@ -302,7 +318,7 @@ class LiteModel:
                     sent += stored  # type: ignore[arg-type]
             why = _COMMIT["sent at once" if sent else "known already"]
         if consumed:
-            store = RemoteStore({**who.memory, **consumed}, frozenset(), store.broker)
+            store = remote_store(({**who.memory, **consumed}, UNFROZEN, store.broker))
         if who.mode == BROADCASTING and not self.client.lite_keeps_others:
             store, more, _ = self.store.persist_all(store, tuple(assigned))
             sent += more  # type: ignore[arg-type]
@@ -313,7 +329,7 @@ class LiteModel:
 def _dropped(who: Member, queue: int, number: int) -> bool:
     """REB-MQC-UNKNOWN: is that the process queue of the table, and dropped?"""
     owned = who.table.get(queue)
-    return owned is not None and owned.number == number and owned.dropped
+    return owned is not None and owned.dropped and owned.number == number
 
 
 def _cached(caches: Mapping[int, Cache], arrived: list[tuple[int, int, int]]) -> Mapping[int, Cache]:
@@ -324,7 +340,7 @@ def _cached(caches: Mapping[int, Cache], arrived: list[tuple[int, int, int]]) ->
     for _, number, offset in arrived:
         waiting, _ = after.get(number, EMPTY)
         if offset not in waiting:
-            after[number] = Cache(tuple(sorted((*waiting, offset))), offset)
+            after[number] = cache_of((tuple(sorted((*waiting, offset))), offset))
     return after
 
 
@@ -334,11 +350,14 @@ def _remembering(state: LiteState, number: int, who: Member, store: RemoteStore)
     broker, routes, listed, now, members = group
     if store.memory is who.memory and store.broker is broker:
         return state
-    client, mode, where, strategy, topics, seen, _, table, taken, made = who
-    after = Member(client, mode, where, strategy, topics, seen, store.memory, table, taken, made)
-    return LiteState(GroupState(store.broker, routes, listed, now, replaced(members, number, after)), kept)
+    members = replaced(members, number, remembering(who, store.memory))
+    return _state((group_state((store.broker, routes, listed, now, members)), kept))
 
 
 def _with(state: LiteState, member: int, lite: Lite) -> LiteState:
     """The state, with what a member keeps."""
-    return LiteState(state.group, (*state.kept[:member], lite, *state.kept[member + 1 :]))
+    return _state((state.group, _replaced(state.kept, member, lite)))
+
+
+def _replaced(kept: tuple[Lite, ...], member: int, lite: Lite) -> tuple[Lite, ...]:
+    return (*kept[:member], lite, *kept[member + 1 :])

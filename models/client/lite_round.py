@@ -19,18 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import TOPIC_OF
-from rocketmq_conformance.models.client.member import Member
-from rocketmq_conformance.models.client.process_queue import ProcessQueue
+from rocketmq_conformance.models.client.member import Member, brought
+from rocketmq_conformance.models.client.process_queue import ProcessQueue, process_queue
 from rocketmq_conformance.models.client.rebalance import BROUGHT, RebalanceModel, Round, reason
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Expected, Value
 from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -117,14 +117,15 @@ class Cache(NamedTuple):
 class Lite(NamedTuple):
     """What a lite pull consumer keeps beside what every member does."""
 
-    assigned: Mapping[int, Assigned] = MappingProxyType({})
+    assigned: Mapping[int, Assigned]
     #: Messages that were pulled, in order: queue, number of the process queue, offset. Of no dropped process queue.
-    pulled: tuple[tuple[int, int, int], ...] = ()
+    pulled: tuple[tuple[int, int, int], ...]
     #: By the number of the process queue.
-    caches: Mapping[int, Cache] = MappingProxyType({})
+    caches: Mapping[int, Cache]
 
 
-NOTHING = Lite()
+assigned_queue, cache_of, lite_of = maker(Assigned), maker(Cache), maker(Lite)
+NOTHING = Lite({}, (), {})
 #: The cache of a new process queue.
 EMPTY = Cache((), -1)
 
@@ -148,7 +149,7 @@ def without_dropped(lite: Lite, dropped: frozenset[int]) -> Lite:
         return lite
     pulled = tuple([message for message in lite.pulled if message[1] not in dropped])
     caches = {number: kept for number, kept in lite.caches.items() if number not in dropped}
-    return Lite(lite.assigned, pulled, caches)
+    return lite_of((lite.assigned, pulled, caches))
 
 
 class LiteRound(Round):
@@ -165,18 +166,17 @@ class LiteRound(Round):
         bound_fault: str,
         assigned: Mapping[int, Assigned],
     ) -> None:
-        super().__init__(member, broker, now, fault, bound_fault)
+        Round.__init__(self, member, broker, now, fault, bound_fault)
         self.assigned = assigned
         self.gone: list[int] = []
         self.met = 0
 
     def after(self) -> Member:
         """The member as the round leaves it; it may have made process queues that it does not own."""
-        client, mode, where, strategy, topics, _, memory, table, taken, _ = self.member
-        if self.events & (BROUGHT - 1) or self.table is not table or self.made != self.member.made:
-            memory = self.store.memory
-            return Member(client, mode, where, strategy, topics, self.seen, memory, self.table, taken, self.made)
-        return self.member
+        who = self.member
+        if self.events & (BROUGHT - 1) or self.table is not who.table or self.made != who.made:
+            return brought(who, self.seen, self.store.memory, self.table, self.made)
+        return who
 
 
 class LiteRebalanceModel(RebalanceModel):
@@ -198,23 +198,23 @@ class LiteRebalanceModel(RebalanceModel):
         if before and before is not done.table:
             kept = {mine.number for mine in done.table.values()}
             done.gone += [mine.number for mine in before.values() if mine.number not in kept]
-        if not done.table.keys() <= done.assigned.keys():
+        pulled = tuple(sorted(done.assigned))
+        if owned != pulled and not done.table.keys() <= done.assigned.keys():
             done.met |= _UNPULLED
         if done.assigned is not lite.assigned:
-            lite = Lite(done.assigned, lite.pulled, lite.caches)
+            lite = lite_of((done.assigned, lite.pulled, lite.caches))
         if done.gone:
             lite = without_dropped(lite, frozenset(done.gone))
         why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
-        return lite, (owned, tuple(sorted(done.assigned)), balanced, commits), why
+        return lite, (owned, pulled, balanced, commits), why
 
-    def _topic(self, done: Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+    def unknown(self, done: Round, topic: str) -> None:
         """REB-MQC-UNKNOWN."""
         assert isinstance(done, LiteRound)
-        even = super()._topic(done, topic, routes, listed)
-        if self.hears_unknown and self.is_unknown(done, topic):
+        super().unknown(done, topic)
+        if self.hears_unknown:
             self._assign(done, topic, ())
             done.met |= _EMPTIED
-        return even
 
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""
@@ -232,7 +232,7 @@ class LiteRebalanceModel(RebalanceModel):
 
     def process_queue(self, done: Round, offset: int) -> ProcessQueue:
         """REB-VAR-REM: it does not grow old."""
-        return ProcessQueue(done.made, offset, _NEVER_EXPIRES)
+        return process_queue((done.made, offset, _NEVER_EXPIRES, True, 0, False, False, (), -1))
 
     def _assign(self, done: LiteRound, topic: str, target: tuple[int, ...]) -> None:
         """The assigned queues of the topic become these."""
@@ -252,5 +252,5 @@ class LiteRebalanceModel(RebalanceModel):
                 if owned is None:
                     done.met |= _UNOWNED
                     done.made += 1
-                assigned[queue] = Assigned(done.made if owned is None else owned.number)
+                assigned[queue] = assigned_queue((done.made if owned is None else owned.number, -1, -1))
         done.assigned = assigned

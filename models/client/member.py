@@ -20,6 +20,7 @@ from rocketmq_conformance.models.allocation.circle import by_circle
 from rocketmq_conformance.models.client.layout import OTHER_TOPIC, QUEUES, RETRY_TOPIC, ROUND_QUEUES, TOPIC
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
 from rocketmq_conformance.models.message_queue import sort_ids, sort_queues
+from rocketmq_conformance.models.tuples import maker
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 #: Strategies that members use, by name.
@@ -50,6 +51,48 @@ class Member(NamedTuple):
     taken: Mapping[int, int] = MappingProxyType({})
     #: Process queues that it has made so far.
     made: int = 0
+
+
+_member = maker(Member)
+
+
+def begun(client: str, mode: str, where: str, strategy: str, topics: frozenset[str], seen: Mapping[str, int]) -> Member:
+    """A member that has just begun: what it will remember and own are dicts at once, which are copied quickly."""
+    return _member((client, mode, where, strategy, topics, seen, {}, {}, {}, 0))
+
+
+def remembering(who: Member, memory: Mapping[int, int]) -> Member:
+    """The member with another memory."""
+    client, mode, where, strategy, topics, seen, _, table, taken, made = who
+    return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
+
+
+def owning(who: Member, memory: Mapping[int, int], table: Mapping[int, ProcessQueue]) -> Member:
+    """The member with another memory and other process queues."""
+    client, mode, where, strategy, topics, seen, _, _, taken, made = who
+    return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
+
+
+def working(
+    who: Member, memory: Mapping[int, int], table: Mapping[int, ProcessQueue], taken: Mapping[int, int]
+) -> Member:
+    """The same, and its listeners are busy with other process queues."""
+    client, mode, where, strategy, topics, seen, _, _, _, made = who
+    return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
+
+
+def subscribing(who: Member, topics: frozenset[str], seen: Mapping[str, int]) -> Member:
+    """The member with other topics, or other knowledge of them."""
+    client, mode, where, strategy, _, _, memory, table, taken, made = who
+    return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
+
+
+def brought(
+    who: Member, seen: Mapping[str, int], memory: Mapping[int, int], table: Mapping[int, ProcessQueue], made: int
+) -> Member:
+    """The member with everything that a round can change."""
+    client, mode, where, strategy, topics, _, _, _, taken, _ = who
+    return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
 
 
 @lru_cache(maxsize=1 << 14)

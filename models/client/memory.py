@@ -42,6 +42,8 @@ MEMORY, STORE, MEMORY_THEN_STORE = "memory", "store", "memory-then-store"
 
 Memory = Mapping[int, int]
 Frozen = frozenset[int]
+#: Members of a group freeze nothing.
+UNFROZEN: Frozen = frozenset()
 
 
 NO_QUEUE_READ = Why(("OFF-VAL-1",), "no queue")
@@ -81,7 +83,9 @@ def without(memory: Memory, frozen: Frozen, queue: int, reasons: Mapping[str, Wh
     if queue not in memory:
         return memory, frozen, reasons["no entry"]
     why = reasons["frozen entry" if queue in frozen else "entry"]
-    return {other: offset for other, offset in memory.items() if other != queue}, frozen - {queue}, why
+    left = {**memory}
+    del left[queue]
+    return left, frozen - {queue}, why
 
 
 def cloned(memory: Memory, topic: str) -> tuple[tuple[tuple[int, int], ...], Why]:

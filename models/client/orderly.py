@@ -14,23 +14,31 @@ Time is the plan's. Timers, whether of a client or of the broker, are operations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.broker import lock
 from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
 from rocketmq_conformance.models.client import group
-from rocketmq_conformance.models.client.group import GroupModel, GroupState
+from rocketmq_conformance.models.client.group import GroupModel, GroupState, group_state
 from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, Member
-from rocketmq_conformance.models.client.memory import updated
+from rocketmq_conformance.models.client.member import BROADCASTING, Member, owning, remembering, working
+from rocketmq_conformance.models.client.memory import UNFROZEN, updated
 from rocketmq_conformance.models.client.orderly_round import OrderlyRebalanceModel, OrderlyRound, refused
-from rocketmq_conformance.models.client.process_queue import PULL, ProcessQueue, confirmed, holding
+from rocketmq_conformance.models.client.process_queue import (
+    PULL,
+    ProcessQueue,
+    confirmed,
+    holding,
+    pulled_at,
+    unlocked,
+)
 from rocketmq_conformance.models.client.rebalance import NO_MEMBER, answered
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -120,6 +128,9 @@ class OrderlyState(NamedTuple):
     later: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(CLIENTS)
 
 
+_state = maker(OrderlyState)
+
+
 def beginning() -> OrderlyState:
     """Three members that have just begun, and no locks."""
     return OrderlyState(group.beginning())
@@ -148,7 +159,7 @@ class OrderlyModel:
         def handle(state: OrderlyState, *args: Any) -> Answer[OrderlyState]:
             before, locks, later = state
             after, result, why = handler(before, *args)
-            return (state if after is before else OrderlyState(after, locks, later)), result, why
+            return (state if after is before else _state((after, locks, later))), result, why
 
         return handle
 
@@ -171,10 +182,10 @@ class OrderlyModel:
         who_after = done.after()
         if who_after is who and done.locks is locks:
             return state, said, self.rebalancing.why(done)
-        after = GroupState(done.store.broker, routes, listed, now, group.replaced(members, member, who_after))
+        after = group_state((done.store.broker, routes, listed, now, group.replaced(members, member, who_after)))
         if done.later:
             later = _at(later, member, (*later[member], *done.later))
-        return OrderlyState(after, done.locks, later), said, self.rebalancing.why(done)
+        return _state((after, done.locks, later)), said, self.rebalancing.why(done)
 
     def join(
         self, state: OrderlyState, member: int, twin: bool, mode: str, where: str, strategy: str
@@ -218,9 +229,9 @@ class OrderlyModel:
         table = {**who.table}
         for queue in mine:
             owned = table[queue]
-            table[queue] = confirmed(owned, now) if QUEUES[queue] in granted else owned._replace(locked=False)
+            table[queue] = confirmed(owned, now) if QUEUES[queue] in granted else unlocked(owned)
         why = _RENEW["all granted" if len(granted) == len(mine) else "some lost"]
-        who = _becoming(who, who.memory, table)
+        who = owning(who, who.memory, table)
         return _with(state, member, who, locks), _counted(who), why
 
     def _renewed(self, who: Member) -> Sequence[int]:
@@ -234,15 +245,15 @@ class OrderlyModel:
         owned = None if who is None else who.table.get(queue)
         if who is None or owned is None or owned.dropped:
             return state, None, PULL["no member" if who is None else "dropped"]
-        owned = owned._replace(pulled=before.now)
+        owned = pulled_at(owned, before.now)
         if not owned.locked:
             return _with(state, member, _having(who, queue, owned), locks), None, _PULL_LOCKED["not locked"]
         why = PULL["pulled"]
         broker = before.broker
         if not owned.corrected:
-            store = RemoteStore(who.memory, frozenset(), broker)
+            store = RemoteStore(who.memory, UNFROZEN, broker)
             store, offset, _ = self.start.push(store, queue, who.where, None, "UTC", self.checked, fault, bound_fault)
-            who = _becoming(who, store.memory, who.table)
+            who = remembering(who, store.memory)
             broker = store.broker
             if isinstance(offset, Err):
                 after = _with(state, member, _having(who, queue, owned), locks)
@@ -252,7 +263,7 @@ class OrderlyModel:
             why = _PULL_LOCKED["from -1" if offset < 0 else "start asked again"]
         who = _having(who, queue, owned)
         members = group.replaced(before.members, member, who)
-        after = OrderlyState(GroupState(broker, before.routes, before.listed, before.now, members), locks, later)
+        after = _state((group_state((broker, before.routes, before.listed, before.now, members)), locks, later))
         if QUEUES[queue].topic not in who.topics:
             return after, None, PULL["no subscription"]
         return after, owned.offset, why
@@ -266,7 +277,8 @@ class OrderlyModel:
             return state, None, _RECEIVE["no member"]
         if queue not in who.table:
             return state, False, _RECEIVE["not owned"]
-        return _with(state, member, _received(who, queue, offset), state.locks), True, _RECEIVE["arrives"]
+        after = _keeping(who, queue, _arrived(who, queue, offset))
+        return _with(state, member, after, state.locks), True, _RECEIVE["arrives"]
 
     def consume(
         self, state: OrderlyState, member: int, queue: int, offset: int, lock_fault: str
@@ -275,24 +287,24 @@ class OrderlyModel:
         who = state.group.members[member]
         if who is None:
             return state, None, _TURN["no member"]
-        who = _received(who, queue, offset)
-        locks, owned, why = self._turn(state, who, queue, lock_fault)
-        if owned is None:
-            return _with(state, member, who, locks), ((), who.memory.get(queue, -1)), why
-        return self._consumed(state, member, who, queue, owned, locks, why)
+        owned = _arrived(who, queue, offset)
+        locks, able, why = self._turn(state, who, queue, owned, lock_fault)
+        if able is None:
+            return _with(state, member, _keeping(who, queue, owned), locks), ((), who.memory.get(queue, -1)), why
+        return self._consumed(state, member, who, queue, able, locks, why)
 
     def take(self, state: OrderlyState, member: int, queue: int, offset: int, lock_fault: str) -> Answer[OrderlyState]:
         """CONS-ORDER-1: the offset of the message that the listener is busy with from now on, or None."""
         who = state.group.members[member]
         if who is None:
             return state, None, _TURN["no member"]
-        who = _received(who, queue, offset)
-        locks, owned, why = self._turn(state, who, queue, lock_fault)
-        if owned is None:
-            return _with(state, member, who, locks), None, why
-        taken = owned.waiting[0]
-        owned = holding(owned, owned.waiting[1:], taken)
-        who = _having(who, queue, owned)._replace(taken={**who.taken, queue: owned.number})
+        owned = _arrived(who, queue, offset)
+        locks, able, why = self._turn(state, who, queue, owned, lock_fault)
+        if able is None:
+            return _with(state, member, _keeping(who, queue, owned), locks), None, why
+        taken = able.waiting[0]
+        owned = holding(able, able.waiting[1:], taken)
+        who = working(who, who.memory, {**who.table, queue: owned}, {**who.taken, queue: owned.number})
         return _with(state, member, who, locks), taken, why
 
     def finish(self, state: OrderlyState, member: int, queue: int, lock_fault: str) -> Answer[OrderlyState]:
@@ -304,26 +316,26 @@ class OrderlyModel:
         number = who.taken.get(queue)
         if number is None:
             return state, ((), held), _FINISH["nothing taken"]
-        who = who._replace(taken={other: kept for other, kept in who.taken.items() if other != queue})
+        taken = {other: kept for other, kept in who.taken.items() if other != queue}
         owned = who.table.get(queue)
         if owned is None or owned.number != number or owned.dropped:
+            who = working(who, who.memory, who.table, taken)
             return _with(state, member, who, state.locks), ((), held), _FINISH["dropped"]
-        memory, _ = updated(who.memory, frozenset(), queue, owned.taking + 1, False)
-        who = _becoming(who, memory, who.table)
-        locks, able, why = self._turn(state, who, queue, lock_fault)
+        memory, _ = updated(who.memory, UNFROZEN, queue, owned.taking + 1, False)
+        who = working(who, memory, who.table, taken)
+        locks, able, why = self._turn(state, who, queue, owned, lock_fault)
         if able is None:
             return _with(state, member, who, locks), ((), owned.taking + 1), _FINISH["lock refused"]
         why = _FINISH["goes on" if able.waiting else "done"]
         return self._consumed(state, member, who, queue, able, locks, why)
 
     def _turn(
-        self, state: OrderlyState, who: Member, queue: int, lock_fault: str
+        self, state: OrderlyState, who: Member, queue: int, owned: ProcessQueue | None, lock_fault: str
     ) -> tuple[Locks, ProcessQueue | None, Why]:
-        """REB-LOCK-2: the process queue that may be consumed now, and the broker's locks then."""
+        """REB-LOCK-2: the process queue, if it may be consumed now, and the broker's locks then."""
         locks = state.locks
         if queue in who.taken:
             return locks, None, _TURN["a listener is busy"]
-        owned = who.table.get(queue)
         if owned is None or owned.dropped:
             return locks, None, _TURN["dropped" if owned else "not owned"]
         now = state.group.now
@@ -348,9 +360,9 @@ class OrderlyModel:
         """All that waits is consumed."""
         memory, waiting = who.memory, owned.waiting
         if waiting:
-            memory, _ = updated(memory, frozenset(), queue, waiting[-1] + 1, False)
+            memory, _ = updated(memory, UNFROZEN, queue, waiting[-1] + 1, False)
             owned = holding(owned, (), owned.taking)
-        who = _becoming(who, memory, {**who.table, queue: owned})
+        who = owning(who, memory, {**who.table, queue: owned})
         return _with(state, member, who, locks), (waiting, memory.get(queue, -1)), why
 
     # --- time, and what the world does --------------------------------------------------------------------
@@ -359,9 +371,9 @@ class OrderlyModel:
         """REB-LOCK-DELAY: time passes for everybody, and what was to be unlocked by then is."""
         before, locks, later = state
         now = before.now + millis
-        after = GroupState(before.broker, before.routes, before.listed, now, before.members)
+        after = group_state((before.broker, before.routes, before.listed, now, before.members))
         if not any(later):
-            return OrderlyState(after, locks, later), None, _PASSED
+            return _state((after, locks, later)), None, _PASSED
         why = _PASSED
         left = []
         for who, tasks in zip(before.members, later, strict=True):
@@ -371,7 +383,7 @@ class OrderlyModel:
                     locks = lock.unlock(locks, GROUP, who.client, QUEUES[queue])[0]
                     why = _UNLOCKED
             left.append(tuple([task for task in tasks if task[0] > now]))
-        return OrderlyState(after, locks, tuple(left)), None, why
+        return _state((after, locks, tuple(left))), None, why
 
     def forget_locks(self, state: OrderlyState) -> Answer[OrderlyState]:
         """The broker restarts: it remembers no locks."""
@@ -382,7 +394,7 @@ class OrderlyModel:
         before = NO_LOCKS if restarted else state.locks
         locks, granted, _ = lock.lock(before, GROUP, STRANGER, QUEUES[queue], state.group.now)
         why = _LOCKED["a stranger locks" if granted is True else "a stranger is refused"]
-        return OrderlyState(state.group, locks, state.later), None, why
+        return _state((state.group, locks, state.later)), None, why
 
 
 def _at(
@@ -391,33 +403,32 @@ def _at(
     return (*later[:member], tasks, *later[member + 1 :])
 
 
-def _received(who: Member, queue: int, offset: int) -> Member:
-    """A message arrives, if there is a process queue for it."""
+def _arrived(who: Member, queue: int, offset: int) -> ProcessQueue | None:
+    """The process queue when a message has arrived, if there is one for it."""
     owned = who.table.get(queue)
     if owned is None or offset in owned.waiting:
-        return who
-    return _having(who, queue, holding(owned, tuple(sorted((*owned.waiting, offset))), owned.taking))
-
-
-def _becoming(who: Member, memory: Mapping[int, int], table: Mapping[int, ProcessQueue]) -> Member:
-    """The member with another memory and other process queues."""
-    client, mode, where, strategy, topics, seen, _, _, taken, made = who
-    return Member(client, mode, where, strategy, topics, seen, memory, table, taken, made)
+        return owned
+    return holding(owned, tuple(sorted((*owned.waiting, offset))), owned.taking)
 
 
 def _having(who: Member, queue: int, owned: ProcessQueue) -> Member:
-    return _becoming(who, who.memory, {**who.table, queue: owned})
+    return owning(who, who.memory, {**who.table, queue: owned})
+
+
+def _keeping(who: Member, queue: int, owned: ProcessQueue | None) -> Member:
+    """The member with what a message made of a process queue, if it made anything of it."""
+    return who if owned is None or owned is who.table.get(queue) else _having(who, queue, owned)
 
 
 def _with(state: OrderlyState, member: int, who: Member, locks: Locks) -> OrderlyState:
     if who is state.group.members[member] and locks is state.locks:
         return state
-    return OrderlyState(group.changed(state.group, member, who), locks, state.later)
+    return _state((group.changed(state.group, member, who), locks, state.later))
 
 
 def _counted(who: Member) -> tuple[int, ...]:
     """The queues that count as locked."""
-    return tuple(sorted(queue for queue, owned in who.table.items() if owned.locked))
+    return tuple(sorted([queue for queue, owned in who.table.items() if owned.locked]))
 
 
 # --- the group as a whole ---------------------------------------------------------------------------------------

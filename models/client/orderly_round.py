@@ -21,7 +21,7 @@ from rocketmq_conformance.models.broker.lock import Locks
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import GROUP, QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, Member
-from rocketmq_conformance.models.client.process_queue import ProcessQueue
+from rocketmq_conformance.models.client.process_queue import ProcessQueue, process_queue
 from rocketmq_conformance.models.client.rebalance import RebalanceModel, Round, reason
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.rule import Rule, Why
@@ -114,7 +114,7 @@ class OrderlyRound(Round):
         lock_fault: str,
         locks: Locks,
     ) -> None:
-        super().__init__(member, broker, now, fault, bound_fault)
+        Round.__init__(self, member, broker, now, fault, bound_fault)  # every round is made so: super() takes its time
         self.lock_fault = lock_fault
         self.locks = locks
         self.later: tuple[tuple[int, int], ...] = ()
@@ -141,7 +141,7 @@ class OrderlyRebalanceModel(RebalanceModel):
         assert isinstance(done, OrderlyRound)
         if done.member.mode == BROADCASTING:
             if self.broadcasts_unlocked:
-                return super().add(done, queue)
+                return RebalanceModel.add(self, done, queue)
             done.met |= _BROADCAST
         granted = False
         if done.lock_fault == "answer":
@@ -151,11 +151,11 @@ class OrderlyRebalanceModel(RebalanceModel):
             done.met |= _REFUSED
             return False
         done.met |= _LOCKED
-        return super().add(done, queue)
+        return RebalanceModel.add(self, done, queue)
 
     def process_queue(self, done: Round, offset: int) -> ProcessQueue:
         """REB-ADD-BORN."""
-        return ProcessQueue(done.made, offset, done.now, self.born_locked, done.now)
+        return process_queue((done.made, offset, done.now, self.born_locked, done.now, False, False, (), -1))
 
     def drop(self, done: Round, queue: int) -> None:
         """REB-REM-1 when broadcasting, REB-REM-2, REB-REM-3."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rocketmq_conformance.models.rule import Rule, whys
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -59,6 +60,8 @@ class ProcessQueue(NamedTuple):
     taking: int = -1
 
 
+process_queue = maker(ProcessQueue)
+
 PULL = whys(("PULL-PRE-DROP",), "pulled", "dropped", "no subscription", "no member")
 RESULT = whys(("CONS-DROP", "OFF-UPD-1"), "first", "raised", "kept")
 UPDATE = whys(("OFF-UPD-1",), "owned", "not owned", "no member")
@@ -74,10 +77,22 @@ def expired(queue: ProcessQueue, now: int) -> bool:
 def confirmed(queue: ProcessQueue, now: int) -> ProcessQueue:
     """REB-LOCK-1: its lock was granted."""
     number, offset, pulled, _, _, dropped, corrected, waiting, taking = queue
-    return ProcessQueue(number, offset, pulled, True, now, dropped, corrected, waiting, taking)
+    return process_queue((number, offset, pulled, True, now, dropped, corrected, waiting, taking))
 
 
 def holding(queue: ProcessQueue, waiting: tuple[int, ...], taking: int) -> ProcessQueue:
     """The same with other messages: those that wait, and the one that a listener is busy with."""
     number, offset, pulled, locked, since, dropped, corrected, _, _ = queue
-    return ProcessQueue(number, offset, pulled, locked, since, dropped, corrected, waiting, taking)
+    return process_queue((number, offset, pulled, locked, since, dropped, corrected, waiting, taking))
+
+
+def unlocked(queue: ProcessQueue) -> ProcessQueue:
+    """The broker says that the lock is somebody else's."""
+    number, offset, pulled, _, since, dropped, corrected, waiting, taking = queue
+    return process_queue((number, offset, pulled, False, since, dropped, corrected, waiting, taking))
+
+
+def pulled_at(queue: ProcessQueue, now: int) -> ProcessQueue:
+    """PULL-PRE-DROP: the time of its last pull is set."""
+    number, offset, _, locked, since, dropped, corrected, waiting, taking = queue
+    return process_queue((number, offset, now, locked, since, dropped, corrected, waiting, taking))

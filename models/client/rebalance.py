@@ -28,9 +28,10 @@ from functools import cache, lru_cache
 
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.layout import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, share
-from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
-from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, brought, share
+from rocketmq_conformance.models.client.memory import UNFROZEN
+from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue
+from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Expected, Value
 from rocketmq_conformance.models.rule import Rule, Why
@@ -191,7 +192,7 @@ class Round:
         self.fault = fault
         self.bound_fault = bound_fault
         self.seen = member.seen
-        self.store = RemoteStore(member.memory, frozenset(), broker)
+        self.store = remote_store((member.memory, UNFROZEN, broker))
         self.table = member.table
         self.made = member.made
         self.dispatched: list[tuple[int, int]] = []
@@ -209,15 +210,14 @@ class Round:
         memory, frozen, broker = self.store
         if memory is self.member.memory:
             memory = dict(memory)
-            self.store = RemoteStore(memory, frozen, broker)
+            self.store = remote_store((memory, frozen, broker))
         return memory  # type: ignore[return-value]  # a copy
 
     def after(self) -> Member:
         """The member as the round leaves it."""
         if not self.events & (BROUGHT - 1):
             return self.member
-        client, mode, where, strategy, topics, _, _, _, taken, _ = self.member
-        return Member(client, mode, where, strategy, topics, self.seen, self.store.memory, self.table, taken, self.made)
+        return brought(self.member, self.seen, self.store.memory, self.table, self.made)
 
 
 class RebalanceModel:
@@ -280,11 +280,11 @@ class RebalanceModel:
         count = done.seen.get(topic)
         if member.mode == BROADCASTING:
             if count is None:
-                done.events |= _UNKNOWN
+                self.unknown(done, topic)
                 return True
             return self._bring(done, topic, ROUND_QUEUES[topic][:count])
         if count is None or (count == 0 and self.nothing_is_unknown):
-            done.events |= _UNKNOWN
+            self.unknown(done, topic)
             if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
                 done.seen = {**done.seen, topic: routes[topic]}
                 done.events |= _ROUTED
@@ -298,16 +298,20 @@ class RebalanceModel:
             return False
         return self._bring(done, topic, target)
 
+    def unknown(self, done: Round, topic: str) -> None:
+        """REB-CLU-1, REB-BC-1: the queues of a topic are unknown to the member."""
+        done.events |= _UNKNOWN
+
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is it?"""
-        table, now = done.table, done.now
+        table, alive = done.table, done.now - PULL_EXPIRY
         done.events |= BROUGHT
         if table:
             for queue in ROUND_QUEUES[topic]:
                 if queue in table:
                     if queue not in target:
                         self.drop(done, queue)
-                    elif expired(table[queue], now):
+                    elif table[queue].pulled < alive:
                         done.events |= _EXPIRED
                         self.drop(done, queue)
         complete = True

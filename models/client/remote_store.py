@@ -37,6 +37,7 @@ from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -98,6 +99,9 @@ class RemoteStore(NamedTuple):
     memory: Mapping[int, int] = MappingProxyType({})
     frozen: frozenset[int] = frozenset()
     broker: BrokerState = BrokerState()
+
+
+remote_store = maker(RemoteStore)
 
 
 _READ = whys(("OFF-R-READ",), "memory hit", "memory miss")
@@ -180,7 +184,7 @@ class RemoteStoreModel:
             return state, offset, _FETCHED["store is memory"]
         else:
             why = _FETCHED["store raises memory" if offset > old else "store lowers memory"]
-        return RemoteStore({**state.memory, queue: offset}, state.frozen, state.broker), offset, why
+        return remote_store(({**state.memory, queue: offset}, state.frozen, state.broker)), offset, why
 
     def persist(self, state: RemoteStore, queue: int) -> Answer[RemoteStore]:
         """OFF-R-P: the commits that reach the broker, as (queue, offset) pairs."""
@@ -203,7 +207,7 @@ class RemoteStoreModel:
             broker = self._stored(broker, queue, offset)
         dropped = len(kept) < len(state.memory)
         why = _ALL["some dropped" if dropped else "all kept" if kept else "nothing held"]
-        return RemoteStore(kept, state.frozen.intersection(kept), broker), sent, why
+        return remote_store((kept, state.frozen.intersection(kept), broker)), sent, why
 
     def remove(self, state: RemoteStore, queue: int) -> Answer[RemoteStore]:
         """OFF-R-REM."""
@@ -221,7 +225,7 @@ class RemoteStoreModel:
             return state, UNROUTED, _COMMIT["no broker"]
         if fault == "answer":
             broker = self._stored(state.broker, queue, offset)
-            after = RemoteStore(state.memory, state.frozen, broker)
+            after = remote_store((state.memory, state.frozen, broker))
             return after, ((queue, offset),), _COMMIT["one way" if one_way else "accepted"]
         if one_way:
             return state, (), _COMMIT["one way"]

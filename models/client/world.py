@@ -56,6 +56,7 @@ def world() -> BrokerState:
         topics=topics,
         groups=frozenset({GROUP}),
         logs={(queue.topic, queue.id): shaped("expired" if queue in _EXPIRED else "young") for queue in known},
+        stored={},  # copied with each commit: a dict is copied several times as fast as a view of one
     )
 
 
