@@ -19,12 +19,13 @@ from rocketmq_conformance.models.client.assigned_round import (
     Side,
     assigned,
 )
-from rocketmq_conformance.models.client.group import ROUTES, GroupModel, GroupState
+from rocketmq_conformance.models.client.group import ROUTES, GroupModel, GroupState, group_state
 from rocketmq_conformance.models.client.layout import CLIENTS, NEXT_TOPIC, OTHER_TOPIC, TOPIC, pop_retry
 from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, answered
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -54,6 +55,9 @@ class AssignedState(NamedTuple):
     sides: tuple[Side, ...] = (Side(),) * len(CLIENTS)
 
 
+_state = maker(AssignedState)
+
+
 def beginning() -> AssignedState:
     """Three members that have just begun."""
     state = group.beginning()
@@ -75,7 +79,7 @@ class AssignedGroupModel:
         def handle(state: AssignedState, *args: Any) -> Answer[AssignedState]:
             before, assignments, sides = state
             after, result, why = handler(before, *args)
-            return (state if after is before else AssignedState(after, assignments, sides)), result, why
+            return (state if after is before else _state((after, assignments, sides))), result, why
 
         return handle
 
@@ -104,12 +108,13 @@ class AssignedGroupModel:
         )
         after, why = done.after(), self.rebalancing.why(done)
         if after is not who:
-            before = GroupState(done.store.broker, routes, listed, now, group.replaced(members, member, after))
+            members = group.replaced(members, member, after)
+            before = group_state((done.store.broker, routes, listed, now, members))
         if done.pops is not side.pops or done.marks is not side.marks:
             sides = _at(sides, member, Side(done.pops, done.marks))
         elif after is who:
             return state, said, why
-        return AssignedState(before, assignments, sides), said, why
+        return _state((before, assignments, sides)), said, why
 
     def join(
         self, state: AssignedState, member: int, twin: bool, mode: str, where: str, strategy: str
@@ -145,7 +150,8 @@ class AssignedGroupModel:
     ) -> Answer[AssignedState]:
         """The broker assigns these queues of a topic from now on."""
         given = assigned(topic, pull, pop, oddity)
-        return AssignedState(state.group, {**state.assignments, topic: given}, state.sides), None, _ASSIGN
+        before, assignments, sides = state
+        return _state((before, {**assignments, topic: given}, sides)), None, _ASSIGN
 
 
 def _at(sides: tuple[Side, ...], member: int, side: Side) -> tuple[Side, ...]:

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.client import group
 from rocketmq_conformance.models.client.changed_round import ChangedRebalanceModel, ChangedRound, Side
-from rocketmq_conformance.models.client.group import GroupModel, GroupState
+from rocketmq_conformance.models.client.group import GroupModel, GroupState, group_state
 from rocketmq_conformance.models.client.layout import CLIENTS
 from rocketmq_conformance.models.client.rebalance import answered
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(
@@ -38,6 +39,9 @@ class ChangedState(NamedTuple):
     sides: tuple[Side, ...] = (Side(),) * len(CLIENTS)
 
 
+_state, _side = maker(ChangedState), maker(Side)
+
+
 def beginning() -> ChangedState:
     """Three members that have just begun."""
     return ChangedState(group.beginning())
@@ -58,7 +62,7 @@ class ChangedGroupModel:
         def handle(state: ChangedState, *args: Any) -> Answer[ChangedState]:
             before, sides = state
             after, result, why = handler(before, *args)
-            return (state if after is before else ChangedState(after, sides)), result, why
+            return (state if after is before else _state((after, sides))), result, why
 
         return handle
 
@@ -92,12 +96,13 @@ class ChangedGroupModel:
         )
         after = done.after()
         if after is not who:
-            before = GroupState(done.store.broker, routes, listed, now, group.replaced(members, member, after))
+            members = group.replaced(members, member, after)
+            before = group_state((done.store.broker, routes, listed, now, members))
         if done.thresholds != side.thresholds or done.told != side.told:
-            sides = at(sides, member, Side(side.limits, done.thresholds, side.brief, done.told))
+            sides = at(sides, member, _side((side.limits, done.thresholds, side.brief, done.told)))
         elif after is who:
             return state, said, model.why(done)
-        return ChangedState(before, sides), said, model.why(done)
+        return _state((before, sides)), said, model.why(done)
 
     def join(self, state: ChangedState, member: int, mode: str, brief: bool) -> Answer[ChangedState]:
         """REB-BEGIN-1: without thresholds of a topic."""
@@ -111,7 +116,7 @@ class ChangedGroupModel:
             return state, None, _NO_LIMITS
         before, sides = state
         _, thresholds, brief, told = sides[member]
-        return ChangedState(before, at(sides, member, Side((messages, size), thresholds, brief, told))), None, _LIMITED
+        return _state((before, at(sides, member, _side(((messages, size), thresholds, brief, told))))), None, _LIMITED
 
     def subscribe(self, state: ChangedState, member: int, topic: str, beat_fault: str) -> Answer[ChangedState]:
         """REB-SUB-BEAT: the heartbeat that goes at once, as ``beat`` tells it, subscribed already or not."""
@@ -131,8 +136,8 @@ class ChangedGroupModel:
         if not side.brief:
             return state, said, _BEAT[kind]
         if beat_fault == "answer":
-            heard = Side(side.limits, side.thresholds, True, who.topics)
-            state = ChangedState(state.group, at(state.sides, member, heard))
+            heard = _side((side.limits, side.thresholds, True, who.topics))
+            state = _state((state.group, at(state.sides, member, heard)))
         return state, said, _MAY_BE_BRIEF[kind]
 
 
