@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rocketmq_conformance.conformance.proof import java as proof
@@ -22,6 +23,19 @@ def test_processes_side_by_side_find_what_one_finds() -> None:
         assert alone[release].rows
         assert alone[release].rows == both[release].rows
         assert not alone[release].differences
+
+
+def test_a_process_goes_on_for_one_that_has_proven_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "_EACH", 1)
+    begun, pool = [], proof.ProcessPoolExecutor
+
+    def begin(workers: int, *how: Any) -> Any:
+        begun.append(workers)
+        return pool(workers, *how)
+
+    monkeypatch.setattr(proof, "ProcessPoolExecutor", begin)
+    found = [proven.release for proven in proof.prove_all(RELEASES, 1, (), "start-push")]
+    assert (sorted(found), begun) == (sorted(RELEASES), [1, 1])
 
 
 def test_a_release_that_cannot_be_had_is_told_and_the_others_are_proven(
