@@ -12,7 +12,8 @@ from rocketmq_conformance.conformance.port.rebalance import (
     Consumer,
     Rebalancer,
     of_topic,
-    readable,
+    place_of,
+    routed,
 )
 from rocketmq_conformance.conformance.port.start import FIRST, StartPosition
 from rocketmq_conformance.conformance.port.transport import NoRouteError
@@ -118,10 +119,9 @@ class AssignedRebalancer(Rebalancer):
     def learn(self, consumer: AssignedConsumer, topic: str) -> bool:
         """Ask the name server for the route of a topic."""
         try:
-            count = readable(self.transport.route(topic))
+            consumer.routes[topic] = routed(topic, self.transport.route(topic))
         except NoRouteError:
             return False
-        consumer.routes[topic] = of_topic(topic)[:count]
         return True
 
     def not_assigned(self) -> Assignment | None:
@@ -233,15 +233,8 @@ RETRIES = {queue.topic: retry_of(queue.topic) for queue in QUEUES if not queue.t
 @lru_cache(maxsize=1024)
 def in_order(topics: tuple[str, ...]) -> tuple[str, ...]:
     """Topics, and those that a round may subscribe to on its way, as Java's hash table of 16 bins has them."""
-
-    def place(topic: str) -> int:
-        value = 0
-        for letter in topic.encode("latin-1"):
-            value = 31 * value + letter & 0xFFFF_FFFF
-        return (value ^ value >> 16) & 15
-
     found = {*topics, *(RETRIES[topic] for topic in topics if topic in RETRIES)}
-    return tuple(sorted(found, key=place))
+    return tuple(sorted(found, key=place_of))
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance.port.rebalance import LAST, RETRY_TOPIC, Consumer, Rebalancer
+from rocketmq_conformance.conformance.port.rebalance import LAST, RETRY_TOPIC, Consumer, Rebalancer, place_of
 from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import NoRouteError
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
@@ -252,14 +252,7 @@ class ChangedRebalancer(Rebalancer):
 @lru_cache(maxsize=256)
 def in_order(topics: tuple[str, ...]) -> tuple[str, ...]:
     """Topics as Java's hash table of 16 bins has them."""
-
-    def place(topic: str) -> int:
-        value = 0
-        for letter in topic.encode("latin-1"):
-            value = 31 * value + letter & 0xFFFF_FFFF
-        return (value ^ value >> 16) & 15
-
-    return tuple(sorted(topics, key=place))
+    return tuple(sorted(topics, key=place_of))
 
 
 @lru_cache(maxsize=1024)

@@ -434,3 +434,11 @@ def routed(topic: str, route: bytes) -> tuple[int, ...]:
 def of_topic(topic: str) -> tuple[int, ...]:
     """The queues of a topic, by their ids."""
     return tuple(at for at, queue in enumerate(QUEUES) if queue.topic == topic)
+
+
+def place_of(topic: str) -> int:
+    """Where Java's hash table of 16 bins has a topic."""
+    value = 0
+    for letter in topic.encode("latin-1"):
+        value = 31 * value + letter & 0xFFFF_FFFF
+    return (value ^ value >> 16) & 15
