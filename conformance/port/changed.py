@@ -49,8 +49,8 @@ class ChangedConsumer(Consumer):
         self.versions: dict[str, int] = {}
         #: May heartbeats be brief?
         self.brief = False
-        #: The topics that the broker has heard of, if it understands brief heartbeats.
-        self.known: frozenset[str] | None = None
+        #: The topics that the broker has heard of, sorted, if it understands brief heartbeats.
+        self.known: tuple[str, ...] | None = None
         #: Topics whose latest version has not gone to the brokers.
         self.news: set[str] = set()
         #: Changes of the round, by topic.
@@ -157,8 +157,7 @@ class ChangedRebalancer(Rebalancer):
 
     def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         """Tell the listener; ListenerError."""
-        every = consumer.routes.get(topic, ())
-        heard = tuple(sorted(every if mine or every else ())), tuple(sorted(mine))
+        heard = consumer.routes.get(topic, ()), mine
         consumer.told[topic] = Told(topic, topic not in consumer.news, heard)
         consumer.news.discard(topic)
         if self.fails:
@@ -216,12 +215,12 @@ class ChangedRebalancer(Rebalancer):
         except (NoRouteError, OSError):
             return brief, told
         if code == _SUCCESS and consumer.brief and said.get(_UNDERSTANDS) == "true":
-            consumer.known = frozenset(consumer.topics)
+            consumer.known = topics
         return brief, told
 
     def is_known(self, consumer: ChangedConsumer, topics: tuple[str, ...]) -> bool:
         """Has the broker heard of these subscriptions?"""
-        return consumer.known is not None and consumer.known == frozenset(topics)
+        return consumer.known == topics
 
     # --- the rest -----------------------------------------------------------------------------------------
 

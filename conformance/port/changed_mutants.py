@@ -62,7 +62,7 @@ class LostIsKnown(ChangedRebalancer):
     def heartbeat(self, consumer: ChangedConsumer) -> Result:
         said = super().heartbeat(consumer)
         if consumer.brief and consumer.routes:
-            consumer.known = frozenset(consumer.topics)
+            consumer.known = tuple(sorted(consumer.topics))
         return said
 
 

@@ -25,7 +25,7 @@ from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, an
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
-from rocketmq_conformance.models.tuples import maker
+from rocketmq_conformance.models.tuples import maker, replaced
 
 RULES = (
     Rule(
@@ -108,10 +108,10 @@ class AssignedGroupModel:
         )
         after, why = done.after(), self.rebalancing.why(done)
         if after is not who:
-            members = group.replaced(members, member, after)
+            members = replaced(members, member, after)
             before = group_state((done.store.broker, routes, listed, now, members))
         if done.pops is not side.pops or done.marks is not side.marks:
-            sides = _at(sides, member, Side(done.pops, done.marks))
+            sides = replaced(sides, member, Side(done.pops, done.marks))
         elif after is who:
             return state, said, why
         return _state((before, assignments, sides)), said, why
@@ -121,14 +121,14 @@ class AssignedGroupModel:
     ) -> Answer[AssignedState]:
         """REB-BEGIN-1."""
         after, result, why = self.group.join(state.group, member, twin, mode, where, strategy)
-        return AssignedState(after, state.assignments, _at(state.sides, member, Side())), result, why
+        return AssignedState(after, state.assignments, replaced(state.sides, member, Side())), result, why
 
     def leave(self, state: AssignedState, member: int) -> Answer[AssignedState]:
         """REB-END-1: the commits that reach the broker; nobody hears of queues that were popped."""
         after, result, why = self.group.leave(state.group, member)
         if after is state.group:
             return state, result, why
-        return AssignedState(after, state.assignments, _at(state.sides, member, Side())), result, why
+        return AssignedState(after, state.assignments, replaced(state.sides, member, Side())), result, why
 
     def pop(self, state: AssignedState, member: int, topic: str, queue: int) -> Answer[AssignedState]:
         """POP-PRE-DROP: does the member ask for messages of the queue?"""
@@ -140,7 +140,7 @@ class AssignedGroupModel:
         after = state
         if side.pops[topic, queue] != state.group.now:
             popped = Side({**side.pops, (topic, queue): state.group.now}, side.marks)
-            after = AssignedState(state.group, state.assignments, _at(state.sides, member, popped))
+            after = AssignedState(state.group, state.assignments, replaced(state.sides, member, popped))
         if topic not in who.topics:
             return after, False, _POP["no subscription"]
         return after, True, _POP["popped"]
@@ -152,7 +152,3 @@ class AssignedGroupModel:
         given = assigned(topic, pull, pop, oddity)
         before, assignments, sides = state
         return _state((before, {**assignments, topic: given}, sides)), None, _ASSIGN
-
-
-def _at(sides: tuple[Side, ...], member: int, side: Side) -> tuple[Side, ...]:
-    return (*sides[:member], side, *sides[member + 1 :])

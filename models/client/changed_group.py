@@ -14,7 +14,7 @@ from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
-from rocketmq_conformance.models.tuples import maker
+from rocketmq_conformance.models.tuples import maker, replaced
 
 RULES = (
     Rule(
@@ -96,10 +96,10 @@ class ChangedGroupModel:
         )
         after = done.after()
         if after is not who:
-            members = group.replaced(members, member, after)
+            members = replaced(members, member, after)
             before = group_state((done.store.broker, routes, listed, now, members))
         if done.thresholds != side.thresholds or done.told != side.told:
-            sides = at(sides, member, _side((side.limits, done.thresholds, side.brief, done.told)))
+            sides = replaced(sides, member, _side((side.limits, done.thresholds, side.brief, done.told)))
         elif after is who:
             return state, said, model.why(done)
         return _state((before, sides)), said, model.why(done)
@@ -108,7 +108,7 @@ class ChangedGroupModel:
         """REB-BEGIN-1: without thresholds of a topic."""
         after, result, why = self.group.join(state.group, member, False, mode, LAST, "AVG")
         side = Side(brief=brief and self.rebalancing.brief)
-        return ChangedState(after, at(state.sides, member, side)), result, why
+        return ChangedState(after, replaced(state.sides, member, side)), result, why
 
     def limit(self, state: ChangedState, member: int, messages: int, size: int) -> Answer[ChangedState]:
         """REB-MQC-SHARE: the application sets the thresholds of a topic; no queue's change before a change."""
@@ -116,7 +116,11 @@ class ChangedGroupModel:
             return state, None, _NO_LIMITS
         before, sides = state
         _, thresholds, brief, told = sides[member]
-        return _state((before, at(sides, member, _side(((messages, size), thresholds, brief, told))))), None, _LIMITED
+        return (
+            _state((before, replaced(sides, member, _side(((messages, size), thresholds, brief, told))))),
+            None,
+            _LIMITED,
+        )
 
     def subscribe(self, state: ChangedState, member: int, topic: str, beat_fault: str) -> Answer[ChangedState]:
         """REB-SUB-BEAT: the heartbeat that goes at once, as ``beat`` tells it, subscribed already or not."""
@@ -137,10 +141,5 @@ class ChangedGroupModel:
             return state, said, _BEAT[kind]
         if beat_fault == "answer":
             heard = _side((side.limits, side.thresholds, True, who.topics))
-            state = _state((state.group, at(state.sides, member, heard)))
+            state = _state((state.group, replaced(state.sides, member, heard)))
         return state, said, _MAY_BE_BRIEF[kind]
-
-
-def at(sides: tuple[Side, ...], member: int, side: Side) -> tuple[Side, ...]:
-    """The sides with another one of a member."""
-    return (*sides[:member], side, *sides[member + 1 :])

@@ -199,7 +199,7 @@ class ChangedRebalanceModel(RebalanceModel):
         return topic == RETRY_TOPIC  # what the listener throws for it is swallowed, its balance with it
 
     def _tell(self, done: ChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
-        """The queues of a topic changed: does the topic go on to its end?"""
+        """The queues of a topic changed, both in the topic's order: does the topic go on to its end?"""
         if not self.tells:
             return True
         if topic not in done.topics:
@@ -220,7 +220,7 @@ class ChangedRebalanceModel(RebalanceModel):
         if not self.hears:
             done.changes.append((topic, beat, None))
             return True
-        done.changes.append((topic, beat, (tuple(sorted(every)), tuple(sorted(mine)))))
+        done.changes.append((topic, beat, (every, mine)))
         done.met |= _HEARD
         if done.fails:
             done.met |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED

@@ -35,7 +35,7 @@ from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.world import world
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
-from rocketmq_conformance.models.tuples import maker
+from rocketmq_conformance.models.tuples import maker, replaced
 
 RULES = (
     Rule(
@@ -316,10 +316,6 @@ class GroupModel:
         """Somebody else commits for the group."""
         after, result, why = self.store.commit_elsewhere(RemoteStore(broker=state.broker), queue, offset)
         return group_state((after.broker, state.routes, state.listed, state.now, state.members)), result, why
-
-
-def replaced(members: tuple[Member | None, ...], number: int, member: Member | None) -> tuple[Member | None, ...]:
-    return (*members[:number], member, *members[number + 1 :])
 
 
 def changed(state: GroupState, number: int, member: Member) -> GroupState:

@@ -18,7 +18,6 @@ from rocketmq_conformance.models.client.group import (
     client_id,
     group_state,
     heard,
-    replaced,
     why_begun,
 )
 from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, TOPIC, TOPIC_OF
@@ -42,7 +41,7 @@ from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, whys
-from rocketmq_conformance.models.tuples import maker
+from rocketmq_conformance.models.tuples import maker, replaced
 
 RULES = (
     Rule(
@@ -179,7 +178,7 @@ class LiteModel:
         lite, said, why = self.rebalancing.lite_round(done, lite, routes, answered(listed, list_fault))
         after = done.after()
         if lite is not kept[member]:
-            kept = _replaced(kept, member, lite)
+            kept = replaced(kept, member, lite)
         elif after is who:
             return state, said, why
         members = replaced(members, member, after)
@@ -191,13 +190,13 @@ class LiteModel:
         """REB-BEGIN-1."""
         before = state.group
         began = _begun(client_id(member, twin), mode, where, strategy, before.routes)
-        kept = _replaced(state.kept, member, NOTHING)
+        kept = replaced(state.kept, member, NOTHING)
         return _state((changed(before, member, began), kept)), None, why_begun(before, member, twin)
 
     def leave(self, state: LiteState, member: int) -> Answer[LiteState]:
         """REB-END-1: the commits that reach the broker."""
         after, sent, why = self.group.leave(state.group, member)
-        return _state((after, _replaced(state.kept, member, NOTHING))), sent, why
+        return _state((after, replaced(state.kept, member, NOTHING))), sent, why
 
     def subscribe(self, state: LiteState, member: int, topic: str) -> Answer[LiteState]:
         """REB-VAR-SUB."""
@@ -356,8 +355,4 @@ def _remembering(state: LiteState, number: int, who: Member, store: RemoteStore)
 
 def _with(state: LiteState, member: int, lite: Lite) -> LiteState:
     """The state, with what a member keeps."""
-    return _state((state.group, _replaced(state.kept, member, lite)))
-
-
-def _replaced(kept: tuple[Lite, ...], member: int, lite: Lite) -> tuple[Lite, ...]:
-    return (*kept[:member], lite, *kept[member + 1 :])
+    return _state((state.group, replaced(state.kept, member, lite)))

@@ -38,7 +38,7 @@ from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
-from rocketmq_conformance.models.tuples import maker
+from rocketmq_conformance.models.tuples import maker, replaced
 
 RULES = (
     Rule(
@@ -182,9 +182,9 @@ class OrderlyModel:
         who_after = done.after()
         if who_after is who and done.locks is locks:
             return state, said, self.rebalancing.why(done)
-        after = group_state((done.store.broker, routes, listed, now, group.replaced(members, member, who_after)))
+        after = group_state((done.store.broker, routes, listed, now, replaced(members, member, who_after)))
         if done.later:
-            later = _at(later, member, (*later[member], *done.later))
+            later = replaced(later, member, (*later[member], *done.later))
         return _state((after, done.locks, later)), said, self.rebalancing.why(done)
 
     def join(
@@ -192,7 +192,7 @@ class OrderlyModel:
     ) -> Answer[OrderlyState]:
         """REB-BEGIN-1: what it was before is gone at once, without unlocking anything."""
         after, result, why = self.group.join(state.group, member, twin, mode, where, strategy)
-        return OrderlyState(after, state.locks, _at(state.later, member, ())), result, why
+        return OrderlyState(after, state.locks, replaced(state.later, member, ())), result, why
 
     def leave(self, state: OrderlyState, member: int, lock_fault: str) -> Answer[OrderlyState]:
         """REB-LOCK-4: the commits that reach the broker."""
@@ -211,7 +211,7 @@ class OrderlyModel:
         else:
             locks = lock.unlock_batch(locks, GROUP, who.client, [QUEUES[queue] for queue in mine])[0]
             why = _LEAVE["unlocks"]
-        return OrderlyState(after, locks, _at(state.later, member, ())), sent, why
+        return OrderlyState(after, locks, replaced(state.later, member, ())), sent, why
 
     def renew(self, state: OrderlyState, member: int, lock_fault: str) -> Answer[OrderlyState]:
         """REB-LOCK-3: the queues that then count as locked, or None for no member."""
@@ -262,7 +262,7 @@ class OrderlyModel:
             owned = owned._replace(offset=offset, corrected=True)
             why = _PULL_LOCKED["from -1" if offset < 0 else "start asked again"]
         who = _having(who, queue, owned)
-        members = group.replaced(before.members, member, who)
+        members = replaced(before.members, member, who)
         after = _state((group_state((broker, before.routes, before.listed, before.now, members)), locks, later))
         if QUEUES[queue].topic not in who.topics:
             return after, None, PULL["no subscription"]
@@ -395,12 +395,6 @@ class OrderlyModel:
         locks, granted, _ = lock.lock(before, GROUP, STRANGER, QUEUES[queue], state.group.now)
         why = _LOCKED["a stranger locks" if granted is True else "a stranger is refused"]
         return _state((state.group, locks, state.later)), None, why
-
-
-def _at(
-    later: tuple[tuple[tuple[int, int], ...], ...], member: int, tasks: tuple[tuple[int, int], ...]
-) -> tuple[tuple[tuple[int, int], ...], ...]:
-    return (*later[:member], tasks, *later[member + 1 :])
 
 
 def _arrived(who: Member, queue: int, offset: int) -> ProcessQueue | None:

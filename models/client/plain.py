@@ -15,7 +15,7 @@ from functools import cache
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client import group
-from rocketmq_conformance.models.client.group import GroupModel, GroupState, changed, replaced
+from rocketmq_conformance.models.client.group import GroupModel, GroupState, changed
 from rocketmq_conformance.models.client.layout import OTHER_TOPIC, RETRY_TOPIC, ROUND_QUEUES, TOPIC
 from rocketmq_conformance.models.client.member import Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
@@ -24,6 +24,7 @@ from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.tuples import replaced
 
 RULES = (
     Rule(
@@ -116,7 +117,7 @@ class PlainRebalanceModel(RebalanceModel):
 
     def _tell(self, done: PlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         done.met |= _FAILED if done.fails else _HEARD
-        done.heard.append((topic, tuple(sorted(every)), tuple(sorted(mine))))
+        done.heard.append((topic, every, mine))  # both are in the topic's order
 
     def beginning(self, done: Round, queue: int) -> tuple[int, int | None]:
         """REB-VAR-PLAIN: nobody is asked."""
