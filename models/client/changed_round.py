@@ -173,20 +173,25 @@ class ChangedRebalanceModel(RebalanceModel):
         return changed_reason(done.met, done.events, done.member.mode, self.reports)
 
     def _topic(self, done: Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
-        """REB-MQC-NONE, and the application may give the topic up."""
+        """One topic, which the application may give up: is it balanced?"""
         assert isinstance(done, ChangedRound)
-        count = done.member.seen.get(topic)
-        if topic == done.given_up and count and done.member.mode == CLUSTERING and self._asks(listed):
+        if topic == done.given_up and done.member.mode == CLUSTERING and self._divides(done, topic, listed):
             done.topics -= {topic}
-        even = RebalanceModel._topic(self, done, topic, routes, listed)
-        if not count and self.hears_unknown and topic != RETRY_TOPIC and self.is_unknown(done, topic):
-            done.met |= _NONE
-            return self._tell(done, topic, (), ()) and even
-        return even
+        return RebalanceModel._topic(self, done, topic, routes, listed)
 
-    def _asks(self, listed: tuple[str, ...] | None) -> bool:
-        """REB-CLU-3: is the strategy asked when the members are these?"""
-        return listed is not None and (bool(listed) or not self.nothing_is_unknown)
+    def _divides(self, done: ChangedRound, topic: str, listed: tuple[str, ...] | None) -> bool:
+        """REB-CLU-3: is the strategy asked for the share, so that something can happen meanwhile?"""
+        asks = listed is not None and (bool(listed) or not self.nothing_is_unknown)
+        return asks and bool(done.member.seen.get(topic))
+
+    def unknown(self, done: Round, topic: str) -> bool:
+        """REB-MQC-NONE."""
+        assert isinstance(done, ChangedRound)
+        even = super().unknown(done, topic)
+        if not self.hears_unknown or topic == RETRY_TOPIC:
+            return even
+        done.met |= _NONE
+        return self._tell(done, topic, (), ())
 
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""

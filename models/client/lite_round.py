@@ -208,13 +208,13 @@ class LiteRebalanceModel(RebalanceModel):
         why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
         return lite, (owned, pulled, balanced, commits), why
 
-    def unknown(self, done: Round, topic: str) -> None:
+    def unknown(self, done: Round, topic: str) -> bool:
         """REB-MQC-UNKNOWN."""
         assert isinstance(done, LiteRound)
-        super().unknown(done, topic)
         if self.hears_unknown:
             self._assign(done, topic, ())
             done.met |= _EMPTIED
+        return super().unknown(done, topic)
 
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""

@@ -10,7 +10,6 @@ What the application has set in memory for a queue is forgotten when a round add
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 from rocketmq_conformance.models.broker.state import BrokerState
@@ -98,14 +97,13 @@ class PlainRebalanceModel(RebalanceModel):
         super().__init__(start)
         self.hears_unknown = start.client.hears_unknown
 
-    def _topic(self, done: Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+    def unknown(self, done: Round, topic: str) -> bool:
         """REB-VAR-PLAIN-NONE."""
         assert isinstance(done, PlainRound)
-        even = super()._topic(done, topic, routes, listed)
-        if self.hears_unknown and self.is_unknown(done, topic):
+        if self.hears_unknown:
             done.met |= _NONE
             self._tell(done, topic, (), ())
-        return even
+        return super().unknown(done, topic)
 
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """REB-VAR-PLAIN-MQC."""

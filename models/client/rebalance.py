@@ -280,15 +280,13 @@ class RebalanceModel:
         count = done.seen.get(topic)
         if member.mode == BROADCASTING:
             if count is None:
-                self.unknown(done, topic)
-                return True
+                return self.unknown(done, topic)
             return self._bring(done, topic, ROUND_QUEUES[topic][:count])
         if count is None or (count == 0 and self.nothing_is_unknown):
-            self.unknown(done, topic)
             if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
                 done.seen = {**done.seen, topic: routes[topic]}
                 done.events |= _ROUTED
-            return True
+            return self.unknown(done, topic)
         if listed is None or (not listed and self.nothing_is_unknown):
             done.events |= _UNLISTED
             return True
@@ -298,9 +296,10 @@ class RebalanceModel:
             return False
         return self._bring(done, topic, target)
 
-    def unknown(self, done: Round, topic: str) -> None:
-        """REB-CLU-1, REB-BC-1: the queues of a topic are unknown to the member."""
+    def unknown(self, done: Round, topic: str) -> bool:
+        """REB-CLU-1, REB-BC-1: the queues of a topic were unknown to the member; is it balanced?"""
         done.events |= _UNKNOWN
+        return True
 
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is it?"""
@@ -328,11 +327,6 @@ class RebalanceModel:
         changed = bool(done.events & _CHANGED)
         done.events |= before
         return even, changed
-
-    def is_unknown(self, done: Round, topic: str) -> bool:
-        """REB-CLU-1, REB-BC-1: are the queues of a topic unknown to the member, as the round began?"""
-        count = done.member.seen.get(topic)
-        return count is None or (count == 0 and self.nothing_is_unknown and done.member.mode == CLUSTERING)
 
     def drop(self, done: Round, queue: int) -> None:
         """REB-DROP-1, REB-REM-1."""
