@@ -66,8 +66,8 @@ SEED = 20240101
 SAMPLED = 1500
 #: Processes side by side: each has a Java machine, which takes a GiB.
 WORKERS = min(os.cpu_count() or 1, 4)
-#: Releases that one process proves: its Java machine keeps what each of them leaves behind, and is full after some 29.
-_EACH = 20
+#: Releases that one process proves: its Java machine keeps what each of them leaves behind, and grows slow with it.
+_EACH = 8
 
 Calls = Sequence[Callable[..., Result]]
 
