@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from by_hand import Steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rocketmq_conformance.conformance import corpus
@@ -32,19 +33,15 @@ NEW = ("5.0.0-PREVIEW", "5.0.0", "5.4.0", "5.5.0")
 MINE = (5, 6, 8)
 
 
-class Play:
+class Play(Steps):
     """A group that is stepped through; most of what happens, happens to member 0."""
 
     def __init__(self, client: str = "5.5.0") -> None:
-        self.bound = SUITE.bind(Profile.of(client=client))
-        self.state = self.bound.initial
-        self.kind = ""
-        self.rules: tuple[str, ...] = ()
+        bound = SUITE.bind(Profile.of(client=client))
+        super().__init__(bound, bound.initial)
 
     def do(self, name: str, *args: Any) -> Any:
-        self.state, result, why = self.bound.handlers[SUITE.index[name]](self.state, *args)
-        self.kind, self.rules = why.kind, why.rules
-        return result
+        return self._step(self.model.handlers[SUITE.index[name]], *args)
 
     def round(self, member: int = 0, fault: str = "answer", bound: str = "answer", listed: str = "answer") -> Any:
         return self.do("rebalance", member, listed, fault, bound)

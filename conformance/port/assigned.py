@@ -207,11 +207,7 @@ class AssignedRebalancer(Rebalancer):
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name; faults are the broker's affair."""
-        of = self.of_member
-        return super().calls() | {
-            "rebalance": self.of_faulty(self.round),
-            "pop": of(self.pop),
-        }
+        return super().calls() | {"rebalance": self.of_faulty(self.round), "pop": self.of_two(self.pop)}
 
 
 @lru_cache(maxsize=256)

@@ -234,17 +234,16 @@ class ChangedRebalancer(Rebalancer):
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name."""
-        of = self.of_member
         group = super().calls()
         shared = {name: group[name] for name in ("unsubscribe", "refresh", "tick")}
         return shared | {
-            "rebalance": of(
+            "rebalance": self.of_member(
                 lambda consumer, list_fault, fault, beat_fault, fails, given_up: self.round(consumer, fails, given_up)
             ),
             "join": self.begin_anew,
-            "subscribe": of(lambda consumer, topic, beat_fault: self.subscribe_and_tell(consumer, topic)),
-            "limit": of(self.limit),
-            "beat": of(lambda consumer, beat_fault: self.beat(consumer)),
+            "subscribe": self.of_one(self.subscribe_and_tell),
+            "limit": self.of_two(self.limit),
+            "beat": self.of_faulty(self.beat),
         }
 
 

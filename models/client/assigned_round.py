@@ -31,7 +31,7 @@ from rocketmq_conformance.models.client.layout import (
     assignment_played,
     pop_retry,
 )
-from rocketmq_conformance.models.client.member import CLUSTERING, Member
+from rocketmq_conformance.models.client.member import CLUSTERING, Member, brought, subscribing
 from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, expired
 from rocketmq_conformance.models.client.rebalance import BROUGHT, NO_ROUTE, RebalanceModel, Round, in_order, reason
 from rocketmq_conformance.models.client.start import FIRST, StartModel
@@ -217,10 +217,10 @@ class AssignedRound(Round):
     def after(self) -> Member:
         """The member as the round leaves it."""
         before, memory = self.member, self.store.memory
-        client, mode, where, strategy, topics, seen, remembered, table, taken, _ = before
-        if self.table is table and memory is remembered and self.topics is topics and self.seen is seen:
-            return before  # what a round changes it has made anew
-        return Member(client, mode, where, strategy, self.topics, self.seen, memory, self.table, taken, self.made)
+        # what a round changes it has made anew
+        if self.table is not before.table or memory is not before.memory or self.seen is not before.seen:
+            before = brought(before, self.seen, memory, self.table, self.made)
+        return before if self.topics is before.topics else subscribing(before, self.topics, self.seen)
 
 
 class AssignedRebalanceModel(RebalanceModel):

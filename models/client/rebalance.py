@@ -30,7 +30,7 @@ from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.layout import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, brought, share
 from rocketmq_conformance.models.client.memory import UNFROZEN
-from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue
+from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Expected, Value
@@ -303,14 +303,14 @@ class RebalanceModel:
 
     def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is it?"""
-        table, alive = done.table, done.now - PULL_EXPIRY
+        table, now = done.table, done.now
         done.events |= BROUGHT
         if table:
             for queue in ROUND_QUEUES[topic]:
                 if queue in table:
                     if queue not in target:
                         self.drop(done, queue)
-                    elif table[queue].pulled < alive:
+                    elif expired(table[queue], now):
                         done.events |= _EXPIRED
                         self.drop(done, queue)
         complete = True
