@@ -55,9 +55,12 @@ def cli() -> None:
       port                           the bundled Python port (the default)
       python:package.module:factory  any Python implementation
       java-client:VERSION            the real Java client's own classes
+      broker                         the embedded broker, which needs nothing
       broker:VERSION                 a real broker, started from jars
       broker:HOST:PORT               a broker that is already running
       mutant:NAME                    the port, or a broker, with one deliberate fault
+
+    broker:VERSION?via=container starts the broker in a container.
 
     With ?clock=real&pace=N behind it a port, a mutant of one or a java-client has a real clock, N times faster.
     """

@@ -114,15 +114,13 @@ class Runner:
         else:
             draw = sampler(suite, self.profile)
             cases = ((number, draw.case(self.options.seed, number, steps)) for number in range(generated))
-        path = ""
-        if self.options.out:
-            cases = list(cases)
-            file = self.options.out / f"{suite.name}.plan.jsonl"
-            plan.write(file, suite, self.profile, self.options.seed, cases)
-            path = str(file)
+        file = self.options.out / f"{suite.name}.plan.jsonl" if self.options.out else None
         of = len(corpus) + generated
         files = [event.CorpusPlan(str(case.path), case.number) for case in corpus.values()]
-        self.emit(event.SuiteStarted(suite.name, suite.sentence, of, steps, path, files))
+        self.emit(event.SuiteStarted(suite.name, suite.sentence, of, steps, str(file or ""), files))
+        if file:  # the suite is on the screen by now: a large plan takes its time
+            cases = list(cases)
+            plan.write(file, suite, self.profile, self.options.seed, cases)
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - (time.monotonic() - self.started)) / left
         part = SuiteRun(self.stage, self.hello, self.profile, self.options, self.emit, suite, of, share, corpus)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from rocketmq_conformance.models.client import plain
-from rocketmq_conformance.models.client.group import GroupState
 from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.plain import PlainModel, beginning
+from rocketmq_conformance.models.client.plain import PlainModel, PlainState, beginning
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.domain import Values
 from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist, Refresh, Unsubscribe
+from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
 from rocketmq_conformance.suites.suite import Bound, Suite
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
@@ -42,10 +41,23 @@ class Join(Operation):
     mode: Annotated[str, Values(CLUSTERING, BROADCASTING, weights=(2, 1))]
 
 
-@operation("The application pulls from a queue of a topic for the first time, which subscribes to the topic.", weight=2)
+@operation("The application pulls from a queue of a topic for the first time, which subscribes to the topic.", weight=4)
 class Subscribe(Operation):
     member: Annotated[int, MEMBER]
     topic: Annotated[str, TOPICS]
+
+
+@operation("A member unsubscribes from a topic, which stays registered.", weight=3)
+class Unsubscribe(Operation):
+    member: Annotated[int, MEMBER]
+    topic: Annotated[str, TOPICS]
+
+
+@operation(
+    "A member's timer asks the name server for the routes of all registered topics, subscribed or not.", weight=5
+)
+class Refresh(Operation):
+    member: Annotated[int, MEMBER]
 
 
 @operation("The application sets the offset of a queue in a member's memory, owned or not.", weight=8)
@@ -72,31 +84,33 @@ class Route(Operation):
 
 def _bind(profile: Profile) -> Bound:
     model = PlainModel(profile)
+    group, of_group = model.group, model.of_group
     handlers = (
-        model.plain_round,
-        model.plain_join,
-        model.leave,
-        model.persist,
-        model.subscribe,
-        model.unsubscribe,
+        model.rebalance,
+        model.join,
+        of_group(group.leave),
+        of_group(group.persist),
+        of_group(group.subscribe),
+        of_group(group.unsubscribe),
         model.refresh,
-        model.update,
-        model.tick,
-        model.list_members,
-        model.route,
+        of_group(group.update),
+        of_group(group.tick),
+        of_group(group.list_members),
+        of_group(group.route),
     )
     return Bound(beginning(), handlers)
 
 
-def _show(state: GroupState) -> str:
+def _show(state: PlainState) -> str:
+    group = state.group
     told = [
         f"{number}: nobody"
         if who is None
         else f"{number}: {who.client} {who.mode} owns {sorted(who.table)}, remembers {dict(who.memory)}, subscribes to "
-        f"{sorted(who.topics)}, knows {dict(who.seen)}"
-        for number, who in enumerate(state.members)
+        f"{sorted(who.topics)}, knows {dict(who.seen)}, its client {dict(client)}"
+        for number, (who, client) in enumerate(zip(group.members, state.clients, strict=True))
     ]
-    return f"members {'; '.join(told)}; listed {list(state.listed)}, routes {dict(state.routes)}, clock {state.now}"
+    return f"members {'; '.join(told)}; listed {list(group.listed)}, routes {dict(group.routes)}, clock {group.now}"
 
 
 SUITE = Suite(

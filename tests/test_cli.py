@@ -175,6 +175,16 @@ def test_an_out_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "name another folder" in done.stderr
 
 
+def test_a_plan_that_cannot_be_written_ends_the_run_in_its_suite(tmp_path: Path) -> None:
+    (tmp_path / "out" / "remote-store.plan.jsonl").mkdir(parents=True)
+    ended = kit("run", "port", "-k", "remote-store", "--cases", "3", "--out", "out", cwd=tmp_path)
+    assert ended.returncode == 4
+    assert "Writing the run failed" in ended.stderr
+    events = [type(event).__name__ for event in jsonl.read(tmp_path / "out" / jsonl.NAME).events]
+    assert events == ["RunStarted", "SuiteStarted"]
+    assert "Verdict: undecided: the run was cut off before its end" in ended.stdout
+
+
 def test_ctrl_c_keeps_what_ran(tmp_path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "rocketmq_conformance", "run", "--cases", "200000", "--steps", "5",

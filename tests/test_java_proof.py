@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from rocketmq_conformance.conformance.proof import java as proof
+from rocketmq_conformance.conformance.proof import java_clock
+from rocketmq_conformance.models.profile import Profile
 
 RELEASES = ("4.9.8", "5.5.0")
 
@@ -55,3 +57,24 @@ def test_ctrl_c_stops_every_process() -> None:
     with pytest.raises(KeyboardInterrupt):
         found.throw(KeyboardInterrupt)
     assert not proof.active_children()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_on_a_real_clock_what_depends_on_time_is_played(release: str) -> None:
+    tally = java_clock.prove_release(release, "rebalance", cases=4)
+    assert (tally.differences, tally.examples) == (0, [])
+    assert tally.cases > 50
+    assert {(row.side, row.release) for row in tally.rows()} == {("clock", release)}
+
+
+def test_on_a_real_clock_the_rules_of_another_release_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Profile.of(client="5.1.4")
+    monkeypatch.setattr(java_clock.Profile, "of", lambda **sides: other)
+    assert java_clock.prove_release("5.5.0", "rebalance-orderly", cases=8).differences
+
+
+def test_a_suite_without_time_is_not_played_on_a_real_clock(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        proof.main(["--real-clock", "--suite", "local-store"])
+    assert ended.value.code == 2
+    assert "local-store does not depend on time; what does: rebalance, " in capsys.readouterr().err

@@ -14,12 +14,11 @@ from rocketmq_conformance.models.client import whole_group
 from rocketmq_conformance.models.client.layout import STORED_AS
 from rocketmq_conformance.models.client.start import FIRST, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_group import (
+from rocketmq_conformance.models.client.whole_group import Group, GroupLife, holders
+from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
     Arrive,
     Fail,
-    Group,
-    GroupLife,
     Hold,
     Join,
     LetGo,
@@ -27,7 +26,6 @@ from rocketmq_conformance.models.client.whole_group import (
     Reset,
     Seen,
     Seize,
-    holders,
 )
 from rocketmq_conformance.models.profile import Profile
 

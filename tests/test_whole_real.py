@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.proof.whole_cases import handovers
 from rocketmq_conformance.conformance.proof.whole_real import RealCase, names, stored, topics
 from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.models.client.whole import ORDERLY
-from rocketmq_conformance.models.client.whole_group import STRANGER, Arrive, Release, Seize
+from rocketmq_conformance.models.client.whole_moves import STRANGER, Arrive, Release, Seize
 
 EVERY = list(handovers())
 AT = next(number for number, case in enumerate(EVERY) if case.kind == ORDERLY and case.queues == 2)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from rocketmq_conformance.conformance.port.rebalance import LAST, Consumer, ProcessQueue, Rebalancer
+from rocketmq_conformance.conformance.port.rebalance import LAST, Consumer, ProcessQueue, Rebalancer, routed
 from rocketmq_conformance.conformance.port.start import StartPosition
+from rocketmq_conformance.conformance.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
 
+#: The topics that the application registers.
+REGISTERED = ("T", "U")
 Heard = tuple[str, tuple[int, ...], tuple[int, ...]]
 
 
@@ -21,7 +24,9 @@ class PlainConsumer(Consumer):
 
     def __init__(self, positions: StartPosition, client: str, mode: str, where: str, strategy: str) -> None:
         super().__init__(positions, client, mode, where, strategy)
-        self.topics = ["T", "U"]
+        self.topics = [*REGISTERED]
+        #: Readable queues by topic, as its client last heard of them, whoever was subscribed.
+        self.client_routes: dict[str, tuple[int, ...]] = {}
         #: What the listener heard in the round.
         self.heard: list[Heard] = []
 
@@ -83,6 +88,21 @@ class PlainRebalancer(Rebalancer):
         consumer.heard.append((topic, tuple(sorted(every)), tuple(sorted(mine))))
         if self.fails:
             raise ListenerError(topic)
+
+    def refresh(self, consumer: Consumer) -> Result:
+        """The client asks for the routes of all registered topics, and tells the consumer what is news."""
+        assert isinstance(consumer, PlainConsumer)
+        for topic in dict.fromkeys((*REGISTERED, *consumer.topics)):
+            try:
+                route = routed(topic, self.transport.route(topic))
+            except NoRouteError:
+                continue
+            subscribed = topic in consumer.topics
+            if consumer.client_routes.get(topic) != route or (subscribed and topic not in consumer.routes):
+                consumer.client_routes[topic] = route
+                if subscribed:
+                    consumer.routes[topic] = route
+        return None
 
     def beginning(self, consumer: Consumer, queue: int) -> int:
         """Where a queue begins is the application's business."""

@@ -6,7 +6,7 @@ from functools import partial
 
 from rocketmq_conformance.conformance.port.mutant import Mutant
 from rocketmq_conformance.conformance.port.plain import ListenerError, PlainConsumer, PlainRebalancer
-from rocketmq_conformance.conformance.port.rebalance import PULL_EXPIRY, RETRY_TOPIC, Consumer, ProcessQueue
+from rocketmq_conformance.conformance.port.rebalance import PULL_EXPIRY, RETRY_TOPIC, Consumer, ProcessQueue, Rebalancer
 from rocketmq_conformance.models.outcome import Result
 
 
@@ -85,6 +85,11 @@ class ForgetsWithoutQueues(PlainRebalancer):
         return True
 
 
+class LearnsWhatItMissed(PlainRebalancer):
+    def refresh(self, consumer: Consumer) -> Result:
+        return Rebalancer.refresh(self, consumer)
+
+
 class HasRetryTopic(PlainRebalancer):
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         super().join(member, twin, mode, where, strategy)
@@ -117,5 +122,11 @@ MUTANTS = (
     _mutant("plain-hears-gains", "D95", "The listener does not hear of lost queues.", HearsGainsOnly),
     _mutant("plain-hears-no-nothing", "D82", "Nobody hears of a topic without queues.", HearsNothingOfNothing),
     _mutant("plain-forgets-unknown", "D82", "Queues of an unknown topic are dropped.", ForgetsWithoutQueues),
+    _mutant(
+        "plain-learns-what-it-missed",
+        "D95",
+        "A route that changed while nobody was subscribed is learned later on.",
+        LearnsWhatItMissed,
+    ),
     _mutant("plain-has-retry-topic", "D81", "A plain pull consumer owns queues of a retry topic.", HasRetryTopic),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -316,18 +316,15 @@ def prove_release(release: str) -> Tally:
     return tally
 
 
-def prove(
-    releases: Iterable[str] = RELEASES, workers: int = WORKERS, tallies: list[Tally] | None = None
-) -> list[ProofRow]:
-    """Prove the model against each release; ``workers`` of them side by side.
+def prove(releases: Iterable[str], workers: int) -> Iterator[tuple[Tally, list[ProofRow]]]:
+    """Prove the model against each release, ``workers`` of them side by side.
 
-    ``tallies`` receives the counts and examples behind the rows, but for those of the embedded broker's story.
+    Answers, in the order of the releases, the counts and examples of the model's proof, and all rows: those of the
+    embedded broker's story too.
     """
     with ThreadPoolExecutor(workers) as pool:
-        done = list(pool.map(lambda release: (prove_release(release), broker_story.prove(release)), releases))
-    if tallies is not None:
-        tallies += [tally for tally, _ in done]
-    return [row for tally, story in done for row in (*tally.rows(), *story)]
+        for tally, story in pool.map(lambda release: (prove_release(release), broker_story.prove(release)), releases):
+            yield tally, [*tally.rows(), *story]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -338,12 +335,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=WORKERS, help="releases side by side")
     chosen = parser.parse_args(arguments)
     began = time.monotonic()
-    tallies: list[Tally] = []
-    rows = prove(chosen.releases, chosen.workers, tallies)
-    if chosen.out:
-        write_rows(chosen.out, rows)
-    for tally in tallies:
-        print(f"broker {tally.release}: {tally.cases} cases, {tally.differences} differences")
+    rows: list[ProofRow] = []
+    for tally, proven in prove(chosen.releases, chosen.workers):
+        print(f"broker {tally.release}: {tally.cases} cases, {tally.differences} differences", flush=True)
+        rows += proven
+        if chosen.out:  # at once, so that a proof that is stopped keeps what it has
+            write_rows(chosen.out, rows)
     wrong = [row for row in rows if row.differences]
     for example in dict.fromkeys(row.example for row in wrong):
         print(f"  {example}")

@@ -24,8 +24,8 @@ from tempfile import TemporaryDirectory
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.java import jvm
 from rocketmq_conformance.conformance.java.adapter import JavaClient
-from rocketmq_conformance.conformance.proof import allocation, java_tables
-from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.proof import allocation, java_clock, java_tables
+from rocketmq_conformance.conformance.proof.record import Tally, described
 from rocketmq_conformance.conformance.stage import Stage
 from rocketmq_conformance.models.outcome import Result, agrees
 from rocketmq_conformance.models.profile import Profile
@@ -158,21 +158,20 @@ def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Ite
             state, expected, why = bound.handlers[position](state, *args)
             if suite.operations[position].form.side is Side.WORLD:
                 continue
-            describe = partial(_described, suite, (position, args), suite.show(before))
+            describe = partial(described, suite, (position, args), before)
             tally.add(expected, why, observed, describe)
             if not agrees(expected, observed):
                 break
 
 
-def _described(suite: Suite, row: Row, state: str) -> str:
-    return f"{suite.name}: {suite.operation(row)} in {state}"
-
-
-def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "") -> Proven:
-    """Prove the model against one release, by everything or by stateful runs of one client suite."""
+def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "", real_clock: bool = False) -> Proven:
+    """Prove the model against one release, by everything or by stateful runs of one client suite; or on a real clock
+    by stateful runs of what depends on time."""
     began = time.monotonic()
     try:
-        if suite:
+        if real_clock:
+            tallies = [java_clock.prove_release(release, suite)]
+        elif suite:
             tallies = prove_suite(release, suite)
         else:
             tallies = prove_release(release, release in EXHAUSTIVE, release in stateful)
@@ -191,7 +190,11 @@ def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "") -
 
 
 def prove_all(
-    releases: Iterable[str], workers: int, stateful: Collection[str] = STATEFUL, suite: str = ""
+    releases: Iterable[str],
+    workers: int,
+    stateful: Collection[str] = STATEFUL,
+    suite: str = "",
+    real_clock: bool = False,
 ) -> Generator[Proven]:
     """Prove each release, in so many processes, and give what each came to as soon as it is known.
 
@@ -199,7 +202,7 @@ def prove_all(
     """
     todo = sorted(releases, key=lambda release: -(release in EXHAUSTIVE) - (release in stateful))
     workers = min(workers, len(todo))
-    one = partial(prove, stateful=frozenset(stateful), suite=suite)
+    one = partial(prove, stateful=frozenset(stateful), suite=suite, real_clock=real_clock)
     if workers <= 1 and len(todo) <= _EACH:
         yield from map(one, todo)
         return
@@ -248,18 +251,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     names = [name for name, suite in SUITES.items() if suite.side is Side.CLIENT]
     parser.add_argument("--suite", choices=names, default="", help="only stateful runs of this suite")
+    parser.add_argument(
+        "--real-clock", action="store_true", help="only stateful runs of what depends on time, on the machine's clock"
+    )
     chosen = parser.parse_args(arguments)
+    if chosen.real_clock and chosen.suite not in ("", *java_clock.TIMED):
+        parser.error(f"{chosen.suite} does not depend on time; what does: {', '.join(java_clock.TIMED)}")
     stateful = chosen.releases if chosen.stateful else STATEFUL
     rows: list[ProofRow] = []
     differences = missing = 0
     began = time.monotonic()
-    for proven in prove_all(chosen.releases, chosen.workers, stateful, chosen.suite):
+    for proven in prove_all(chosen.releases, chosen.workers, stateful, chosen.suite, chosen.real_clock):
         print("\n".join(proven.said), flush=True)
         rows += proven.rows
         differences += proven.differences
         missing += not proven.judged
-    if chosen.out:
-        write_rows(chosen.out, rows)
+        if chosen.out:  # at once, so that a proof that is stopped keeps what it has
+            write_rows(chosen.out, rows)
     print(f"{time.monotonic() - began:.0f} s")
     return 1 if differences else 4 if missing else 0
 

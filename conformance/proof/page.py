@@ -55,6 +55,8 @@ and compare each answer with the model's:
 
 - **pure** and **client**: the classes of the published Java clients, loaded into a Java machine, release by release.
   Their network is a scripted broker, their offset files are real files.
+- **clock**: the same classes on the clock of the machine, their timers 250 times faster: nobody sets the time, and the
+  model goes by what was measured.
 - **whole**: push, orderly and lite pull consumers of these clients that run, with threads, timers and sockets: on real
   brokers of their release, where members of a group come and go, and on embedded brokers that fail by a script.
 - **broker**: brokers started from the published jars, asked over their sockets; stopped, killed and started again; and
@@ -66,6 +68,7 @@ Repeat it (Java and Maven are needed):
 
 ```sh
 tox run -e proof-java                              # every client release; -- --stateful asks all of them more
+python -m rocketmq_conformance.conformance.proof.java --real-clock --out FILE  # and on the clock of the machine
 tox run -e proof-broker                            # brokers 4.9.7, 5.0.0, 5.1.4 and 5.5.0; or name releases after --
 python -m rocketmq_conformance.conformance.proof.pairs --out FILE              # ten clients on each of ten brokers
 python -m rocketmq_conformance.conformance.proof.whole --out FILE              # whole consumers on ten brokers

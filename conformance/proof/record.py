@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from rocketmq_conformance.models.outcome import UNDEFINED, Expected, Result, agrees
+from rocketmq_conformance.models.outcome import UNDEFINED, Expected, agrees
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.proof import ProofRow
+from rocketmq_conformance.suites.suite import Row, Suite
 
 
 class Tally:
@@ -28,7 +30,7 @@ class Tally:
         self._whys: dict[Why, int] = {}
         self._wrong: dict[str, tuple[int, str]] = {}
 
-    def add(self, expected: Expected, why: Why, observed: Result, describe: Callable[[], str]) -> bool:
+    def add(self, expected: Expected, why: Why, observed: Expected, describe: Callable[[], str]) -> bool:
         """Count one case; ``describe`` is asked only when it differs. True when it agrees."""
         if expected is UNDEFINED:
             self.undefined += 1
@@ -56,3 +58,8 @@ class Tally:
             ProofRow(rule, self.side, self.release, cases[rule], *self._wrong.get(rule, (0, "")))
             for rule in sorted(cases)
         ]
+
+
+def described(suite: Suite, row: Row, state: Any) -> str:
+    """A step and the model's state before it, for the reader."""
+    return f"{suite.name}: {suite.operation(row)} in {suite.show(state)}"

@@ -14,7 +14,8 @@ from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.layout import GROUP, TOPIC
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_group import (
+from rocketmq_conformance.models.client.whole_group import Group
+from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     HEARTBEAT,
     LOCK,
@@ -27,7 +28,6 @@ from rocketmq_conformance.models.client.whole_group import (
     Arrive,
     Expire,
     Fail,
-    Group,
     Hold,
     Join,
     Leave,

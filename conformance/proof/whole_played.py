@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.proof.whole_cases import TIME, Case
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.client.layout import BROKER
 from rocketmq_conformance.models.client.whole import LITE
-from rocketmq_conformance.models.client.whole_group import (
+from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
     Arrive,
     Given,

@@ -21,7 +21,8 @@ from rocketmq_conformance.conformance.proof.whole_scripted import rules_of
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.state import QueueLog
-from rocketmq_conformance.models.client.whole_group import STRANGER, GroupLife, Look, Seen, holders
+from rocketmq_conformance.models.client.whole_group import GroupLife, holders
+from rocketmq_conformance.models.client.whole_moves import STRANGER, Look, Seen
 from rocketmq_conformance.models.client.world import shaped
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err

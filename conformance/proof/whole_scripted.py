@@ -28,12 +28,12 @@ from rocketmq_conformance.conformance.remoting.pulling import Pulls
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.client.layout import BROKER, GROUP, TOPIC
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.whole_group import (
+from rocketmq_conformance.models.client.whole_group import GroupLife
+from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     PULL,
     Expire,
     Fail,
-    GroupLife,
     Mend,
     Move,
     Release,

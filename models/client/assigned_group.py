@@ -6,9 +6,9 @@ them is the broker's affair (BQ-ASSIGN-*), and what a member makes of an assignm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rocketmq_conformance.models.client import group
 from rocketmq_conformance.models.client.assigned_round import (
@@ -19,7 +19,7 @@ from rocketmq_conformance.models.client.assigned_round import (
     Side,
     assigned,
 )
-from rocketmq_conformance.models.client.group import ROUTES, GroupModel, GroupState, group_state
+from rocketmq_conformance.models.client.group import ROUTES, GroupModel, GroupState, group_state, within
 from rocketmq_conformance.models.client.layout import CLIENTS, NEXT_TOPIC, OTHER_TOPIC, TOPIC, pop_retry
 from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, answered
 from rocketmq_conformance.models.outcome import Value
@@ -68,20 +68,12 @@ class AssignedGroupModel:
     """The operations of such a group for one profile; every method is pure."""
 
     __slots__ = ("group", "rebalancing")
+    #: An operation that has nothing to do with assignments.
+    of_group = staticmethod(within(_state))
 
     def __init__(self, profile: Profile) -> None:
         self.group = GroupModel(profile)
         self.rebalancing = AssignedRebalanceModel(self.group.rebalancing.start)
-
-    def of_group(self, handler: Callable[..., Answer[GroupState]]) -> Callable[..., Answer[AssignedState]]:
-        """An operation that has nothing to do with assignments."""
-
-        def handle(state: AssignedState, *args: Any) -> Answer[AssignedState]:
-            before, assignments, sides = state
-            after, result, why = handler(before, *args)
-            return (state if after is before else _state((after, assignments, sides))), result, why
-
-        return handle
 
     def rebalance(
         self, state: AssignedState, member: int, list_fault: str, assign_fault: str, fault: str, bound_fault: str

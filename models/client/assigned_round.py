@@ -177,7 +177,7 @@ def assigned_reason(met: int, events: int, mode: str, reports: bool) -> Why:
     return Why(tuple(dict.fromkeys((*rules, *every.rules))), kind)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1 << 12)
 def assigned(topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Assigned:
     """An assignment of queues that a topic has: others are left out."""
     queues = ROUND_QUEUES[topic]
@@ -223,7 +223,7 @@ class AssignedRound(Round):
         return before if self.topics is before.topics else subscribing(before, self.topics, self.seen)
 
 
-class AssignedRebalanceModel(RebalanceModel):
+class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
     """The rounds of members that leave it to the broker, for one profile; pure but for the round under way."""
 
     __slots__ = ("assigned", "pops_born", "probes", "probes_once")
@@ -343,9 +343,8 @@ class AssignedRebalanceModel(RebalanceModel):
 
     # --- what the client does itself ----------------------------------------------------------------------
 
-    def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
+    def _bring(self, done: AssignedRound, topic: str, target: tuple[int, ...]) -> bool:
         """REB-BRK-LEFT: as ever, but queues that are popped count."""
-        assert isinstance(done, AssignedRound)
         even = super()._bring(done, topic, target)
         popped = {number for name, number in done.pops if name == topic}
         if not popped:

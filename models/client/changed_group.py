@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rocketmq_conformance.models.client import group
 from rocketmq_conformance.models.client.changed_round import ChangedRebalanceModel, ChangedRound, Side
-from rocketmq_conformance.models.client.group import GroupModel, GroupState, group_state
+from rocketmq_conformance.models.client.group import GroupModel, GroupState, group_state, within
 from rocketmq_conformance.models.client.layout import CLIENTS
 from rocketmq_conformance.models.client.rebalance import answered
 from rocketmq_conformance.models.client.start import LAST
@@ -51,20 +50,12 @@ class ChangedGroupModel:
     """The operations of such a group for one profile; every method is pure. Members are given by number."""
 
     __slots__ = ("group", "rebalancing")
+    #: An operation that has nothing to do with changes.
+    of_group = staticmethod(within(_state))
 
     def __init__(self, profile: Profile) -> None:
         self.group = GroupModel(profile)
         self.rebalancing = ChangedRebalanceModel(self.group.rebalancing.start)
-
-    def of_group(self, handler: Callable[..., Answer[GroupState]]) -> Callable[..., Answer[ChangedState]]:
-        """An operation that has nothing to do with changes."""
-
-        def handle(state: ChangedState, *args: Any) -> Answer[ChangedState]:
-            before, sides = state
-            after, result, why = handler(before, *args)
-            return (state if after is before else _state((after, sides))), result, why
-
-        return handle
 
     def rebalance(
         self,

@@ -145,7 +145,7 @@ class ChangedRound(Round):
         return member if self.topics is member.topics else member._replace(topics=self.topics, table=self.table)
 
 
-class ChangedRebalanceModel(RebalanceModel):
+class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
     """The rounds of push consumers that tell of changes, for one profile; pure but for the round under way."""
 
     __slots__ = ("brief", "divides", "hears", "hears_unknown", "tells")
@@ -172,9 +172,8 @@ class ChangedRebalanceModel(RebalanceModel):
         """The reason of a round."""
         return changed_reason(done.met, done.events, done.member.mode, self.reports)
 
-    def _topic(self, done: Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+    def _topic(self, done: ChangedRound, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
         """One topic, which the application may give up: is it balanced?"""
-        assert isinstance(done, ChangedRound)
         if topic == done.given_up and done.member.mode == CLUSTERING and self._divides(done, topic, listed):
             done.topics -= {topic}
         return RebalanceModel._topic(self, done, topic, routes, listed)
@@ -184,18 +183,16 @@ class ChangedRebalanceModel(RebalanceModel):
         asks = listed is not None and (bool(listed) or not self.nothing_is_unknown)
         return asks and bool(done.member.seen.get(topic))
 
-    def unknown(self, done: Round, topic: str) -> bool:
+    def unknown(self, done: ChangedRound, topic: str) -> bool:
         """REB-MQC-NONE."""
-        assert isinstance(done, ChangedRound)
         even = super().unknown(done, topic)
         if not self.hears_unknown or topic == RETRY_TOPIC:
             return even
         done.met |= _NONE
         return self._tell(done, topic, (), ())
 
-    def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
+    def _bring(self, done: ChangedRound, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
-        assert isinstance(done, ChangedRound)
         even, changed = self.brought(done, topic, target)
         if not changed:
             return even

@@ -12,9 +12,9 @@ queues of the second place in the list have no owner. What is sent to them piles
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES, ROUND_QUEUES, TOPIC_QUEUES
@@ -29,7 +29,7 @@ from rocketmq_conformance.models.client.member import (
 )
 from rocketmq_conformance.models.client.memory import UNFROZEN, updated
 from rocketmq_conformance.models.client.process_queue import DROPPED, PULL, RESULT, TAKE, UPDATE
-from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, RebalanceModel
+from rocketmq_conformance.models.client.rebalance import NO_MEMBER, NO_ROUTE, RebalanceModel, Round
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.world import world
@@ -86,6 +86,26 @@ class GroupState(NamedTuple):
 
 group_state = maker(GroupState)
 
+#: A state whose first item is a group: the other items are what its members have beside what every member has.
+Wider = TypeVar("Wider", bound=tuple[Any, ...])
+
+
+def within(
+    make: Callable[[tuple[Any, ...]], Wider],
+) -> Callable[[Callable[..., Answer[GroupState]]], Callable[..., Answer[Wider]]]:
+    """Makes an operation of every group one of a wider state, whose other items it leaves alone; ``make`` makes such
+    states of their items."""
+
+    def of_group(handler: Callable[..., Answer[GroupState]]) -> Callable[..., Answer[Wider]]:
+        def handle(state: Wider, *args: Any) -> Answer[Wider]:
+            before = state[0]
+            after, result, why = handler(before, *args)
+            return (state if after is before else make((after, *state[1:]))), result, why
+
+        return handle
+
+    return of_group
+
 
 def beginning() -> GroupState:
     """Three members that have just begun."""
@@ -139,7 +159,7 @@ class GroupModel:
     __slots__ = ("rebalancing", "store")
 
     def __init__(self, profile: Profile) -> None:
-        self.rebalancing = RebalanceModel(StartModel(profile))
+        self.rebalancing: RebalanceModel[Round] = RebalanceModel(StartModel(profile))
         self.store = self.rebalancing.store
 
     # --- what members do ----------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ what a commit writes into the offset table, from where the timer sends it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from rocketmq_conformance.models.client import group
 from rocketmq_conformance.models.client.group import (
@@ -19,6 +19,7 @@ from rocketmq_conformance.models.client.group import (
     group_state,
     heard,
     why_begun,
+    within,
 )
 from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, TOPIC, TOPIC_OF
 from rocketmq_conformance.models.client.lite_round import (
@@ -143,6 +144,8 @@ class LiteModel:
     """The operations of a group of lite pull consumers, for one profile; every method is pure."""
 
     __slots__ = ("client", "group", "rebalancing", "start", "store")
+    #: An operation that has nothing to do with assignments.
+    of_group = staticmethod(within(_state))
 
     def __init__(self, profile: Profile) -> None:
         self.group = GroupModel(profile)
@@ -150,16 +153,6 @@ class LiteModel:
         self.store = self.group.store
         self.client = self.start.client
         self.rebalancing = LiteRebalanceModel(self.start)
-
-    def of_group(self, handler: Callable[..., Answer[GroupState]]) -> Callable[..., Answer[LiteState]]:
-        """An operation that has nothing to do with assignments."""
-
-        def handle(state: LiteState, *args: Any) -> Answer[LiteState]:
-            before, kept = state
-            after, result, why = handler(before, *args)
-            return (state if after is before else _state((after, kept))), result, why
-
-        return handle
 
     # --- what members do ----------------------------------------------------------------------------------
 

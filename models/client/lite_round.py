@@ -179,7 +179,7 @@ class LiteRound(Round):
         return who
 
 
-class LiteRebalanceModel(RebalanceModel):
+class LiteRebalanceModel(RebalanceModel[LiteRound]):
     """The rounds of lite pull consumers, for one profile; pure but for the round that is under way."""
 
     __slots__ = ("hears_unknown", "starts")
@@ -208,17 +208,15 @@ class LiteRebalanceModel(RebalanceModel):
         why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
         return lite, (owned, pulled, balanced, commits), why
 
-    def unknown(self, done: Round, topic: str) -> bool:
+    def unknown(self, done: LiteRound, topic: str) -> bool:
         """REB-MQC-UNKNOWN."""
-        assert isinstance(done, LiteRound)
         if self.hears_unknown:
             self._assign(done, topic, ())
             done.met |= _EMPTIED
         return super().unknown(done, topic)
 
-    def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
+    def _bring(self, done: LiteRound, topic: str, target: tuple[int, ...]) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""
-        assert isinstance(done, LiteRound)
         even, changed = self.brought(done, topic, target)
         if changed:
             self._assign(done, topic, target)
@@ -230,7 +228,7 @@ class LiteRebalanceModel(RebalanceModel):
         """REB-VAR-START."""
         return self.start.lite_pull(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
-    def process_queue(self, done: Round, offset: int) -> ProcessQueue:
+    def process_queue(self, done: LiteRound, offset: int) -> ProcessQueue:
         """REB-VAR-REM: it does not grow old."""
         return process_queue((done.made, offset, _NEVER_EXPIRES, True, 0, False, False, (), -1))
 

@@ -14,13 +14,13 @@ Time is the plan's. Timers, whether of a client or of the broker, are operations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from rocketmq_conformance.models.broker import lock
 from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
 from rocketmq_conformance.models.client import group
-from rocketmq_conformance.models.client.group import GroupModel, GroupState, group_state
+from rocketmq_conformance.models.client.group import GroupModel, GroupState, group_state, within
 from rocketmq_conformance.models.client.layout import CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, Member, owning, remembering, working
 from rocketmq_conformance.models.client.memory import UNFROZEN, updated
@@ -145,6 +145,8 @@ class OrderlyModel:
     """The operations of a group with orderly listeners, for one profile; every method is pure."""
 
     __slots__ = ("checked", "group", "rebalancing", "skips_dropped", "start")
+    #: An operation that has nothing to do with locks.
+    of_group = staticmethod(within(_state))
 
     def __init__(self, profile: Profile) -> None:
         self.group = GroupModel(profile)
@@ -152,16 +154,6 @@ class OrderlyModel:
         self.rebalancing = OrderlyRebalanceModel(self.start)
         self.checked = self.start.client.checked_start
         self.skips_dropped = self.start.client.skips_dropped
-
-    def of_group(self, handler: Callable[..., Answer[GroupState]]) -> Callable[..., Answer[OrderlyState]]:
-        """An operation that has nothing to do with locks."""
-
-        def handle(state: OrderlyState, *args: Any) -> Answer[OrderlyState]:
-            before, locks, later = state
-            after, result, why = handler(before, *args)
-            return (state if after is before else _state((after, locks, later))), result, why
-
-        return handle
 
     # --- what members do ----------------------------------------------------------------------------------
 

@@ -121,7 +121,7 @@ class OrderlyRound(Round):
         self.met = 0
 
 
-class OrderlyRebalanceModel(RebalanceModel):
+class OrderlyRebalanceModel(RebalanceModel[OrderlyRound]):
     """The rounds of members with an orderly listener, for one profile; pure but for the round that is under way."""
 
     __slots__ = ("born_locked", "broadcasts_unlocked", "unlocks_idle")
@@ -136,9 +136,8 @@ class OrderlyRebalanceModel(RebalanceModel):
         """The reason of a round."""
         return ordered_reason(done.met, done.events, done.member.mode, self.reports, self.unlocks_idle)
 
-    def add(self, done: Round, queue: int) -> bool:
+    def add(self, done: OrderlyRound, queue: int) -> bool:
         """REB-ADD-LOCK, REB-BC-LOCK; False without a lock or a start."""
-        assert isinstance(done, OrderlyRound)
         if done.member.mode == BROADCASTING:
             if self.broadcasts_unlocked:
                 return RebalanceModel.add(self, done, queue)
@@ -153,13 +152,12 @@ class OrderlyRebalanceModel(RebalanceModel):
         done.met |= _LOCKED
         return RebalanceModel.add(self, done, queue)
 
-    def process_queue(self, done: Round, offset: int) -> ProcessQueue:
+    def process_queue(self, done: OrderlyRound, offset: int) -> ProcessQueue:
         """REB-ADD-BORN."""
         return process_queue((done.made, offset, done.now, self.born_locked, done.now, False, False, (), -1))
 
-    def drop(self, done: Round, queue: int) -> None:
+    def drop(self, done: OrderlyRound, queue: int) -> None:
         """REB-REM-1 when broadcasting, REB-REM-2, REB-REM-3."""
-        assert isinstance(done, OrderlyRound)
         if done.member.mode == BROADCASTING:
             super().drop(done, queue)
             return

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
+from typing import Generic, TypeVar
 
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.layout import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
@@ -220,7 +221,11 @@ class Round:
         return brought(self.member, self.seen, self.store.memory, self.table, self.made)
 
 
-class RebalanceModel:
+#: The rounds of a kind of members.
+RoundT = TypeVar("RoundT", bound=Round)
+
+
+class RebalanceModel(Generic[RoundT]):
     """A member's rounds for one profile; pure, but that it remembers starts."""
 
     __slots__ = ("_logs", "_starts", "balances_all", "nothing_is_unknown", "reports", "start", "store")
@@ -236,7 +241,7 @@ class RebalanceModel:
         self._starts: dict[tuple[int, str, str, str, int | None], tuple[int, int | None]] = {}
 
     def round(
-        self,
+        self: RebalanceModel[Round],
         member: Member,
         broker: BrokerState,
         routes: Mapping[str, int],
@@ -257,7 +262,7 @@ class RebalanceModel:
         return done.after(), done.store.broker, said, reason(done.events, member.mode, self.reports)
 
     def go(
-        self, done: Round, routes: Mapping[str, int], members: tuple[str, ...] | None
+        self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, Value, Value, Value]:
         """A round that has begun: what it says. ``members`` are the client ids that a broker answers, if it does."""
         member = done.member
@@ -274,7 +279,7 @@ class RebalanceModel:
             tuple(sorted(done.commits)) if done.commits else (),
         )
 
-    def _topic(self, done: Round, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+    def _topic(self, done: RoundT, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
         """One topic; is it balanced?"""
         member = done.member
         count = done.seen.get(topic)
@@ -284,8 +289,7 @@ class RebalanceModel:
             return self._bring(done, topic, ROUND_QUEUES[topic][:count])
         if count is None or (count == 0 and self.nothing_is_unknown):
             if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
-                done.seen = {**done.seen, topic: routes[topic]}
-                done.events |= _ROUTED
+                self.learn(done, topic, routes[topic])
             return self.unknown(done, topic)
         if listed is None or (not listed and self.nothing_is_unknown):
             done.events |= _UNLISTED
@@ -296,12 +300,17 @@ class RebalanceModel:
             return False
         return self._bring(done, topic, target)
 
-    def unknown(self, done: Round, topic: str) -> bool:
+    def learn(self, done: RoundT, topic: str, queues: int) -> None:
+        """REB-CLU-ROUTE: who looks for a broker of a topic learns its route."""
+        done.seen = {**done.seen, topic: queues}
+        done.events |= _ROUTED
+
+    def unknown(self, done: RoundT, topic: str) -> bool:
         """REB-CLU-1, REB-BC-1: the queues of a topic were unknown to the member; is it balanced?"""
         done.events |= _UNKNOWN
         return True
 
-    def _bring(self, done: Round, topic: str, target: tuple[int, ...]) -> bool:
+    def _bring(self, done: RoundT, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is it?"""
         table, now = done.table, done.now
         done.events |= BROUGHT
@@ -319,7 +328,7 @@ class RebalanceModel:
             complete &= self.add(done, queue) if owned is None else not owned.dropped
         return complete
 
-    def brought(self, done: Round, topic: str, target: tuple[int, ...]) -> tuple[bool, bool]:
+    def brought(self, done: RoundT, topic: str, target: tuple[int, ...]) -> tuple[bool, bool]:
         """Bring the table in line with the share of a topic: is it, and did that change the table?"""
         before = done.events
         done.events &= ~_CHANGED
@@ -328,13 +337,13 @@ class RebalanceModel:
         done.events |= before
         return even, changed
 
-    def drop(self, done: Round, queue: int) -> None:
+    def drop(self, done: RoundT, queue: int) -> None:
         """REB-DROP-1, REB-REM-1."""
         if self.send(done, queue):
             del done.own_memory()[queue]
         self.remove(done, queue)
 
-    def send(self, done: Round, queue: int) -> bool:
+    def send(self, done: RoundT, queue: int) -> bool:
         """A queue is dropped: send its offset in memory, if there is one."""
         held = done.store.memory.get(queue)
         done.events |= _DROPPED
@@ -346,11 +355,11 @@ class RebalanceModel:
             done.commits.append((queue, held))
         return True
 
-    def remove(self, done: Round, queue: int) -> None:
+    def remove(self, done: RoundT, queue: int) -> None:
         """A dropped queue leaves the table."""
         del done.own_table()[queue]
 
-    def add(self, done: Round, queue: int) -> bool:
+    def add(self, done: RoundT, queue: int) -> bool:
         """REB-ADD-1; False without a start."""
         offset, answered = self.beginning(done, queue)
         if answered is not None:
@@ -366,7 +375,7 @@ class RebalanceModel:
         done.dispatched.append((queue, offset))
         return True
 
-    def beginning(self, done: Round, queue: int) -> tuple[int, int | None]:
+    def beginning(self, done: RoundT, queue: int) -> tuple[int, int | None]:
         """The start of a queue that is added, and the offset that memory holds of it from then on: the broker's, if it
         answers one. Both depend on what the broker has of the queue and on nothing that a round does, so that each
         start is worked out once."""
@@ -388,11 +397,11 @@ class RebalanceModel:
         """START-PUSH-1: the start of a queue of which memory holds nothing."""
         return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
-    def process_queue(self, done: Round, offset: int) -> ProcessQueue:
+    def process_queue(self, done: RoundT, offset: int) -> ProcessQueue:
         """What is kept of a queue that is added."""
         return ProcessQueue(done.made, offset, done.now)
 
-    def truncate(self, done: Round, topics: frozenset[str]) -> None:
+    def truncate(self, done: RoundT, topics: frozenset[str]) -> None:
         """REB-TRUNC-1: only these topics are subscribed to."""
         lost = [queue for queue in done.table if TOPIC_OF[queue] not in topics]
         if lost:

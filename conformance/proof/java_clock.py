@@ -1,0 +1,63 @@
+"""The proof of the client half on the clock of the machine: stateful runs in which nobody sets the time.
+
+The timers of the real classes are as fast as the pace says. How old a queue or a lock is when it is looked at, nobody
+knows exactly: the model goes by what was measured, and a case ends where that is not enough (``suites/elapsed.py``).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.hello import hello_of
+from rocketmq_conformance.conformance.java.adapter import JavaClient
+from rocketmq_conformance.conformance.judge import Judge
+from rocketmq_conformance.conformance.player import Player
+from rocketmq_conformance.conformance.proof.record import Tally, described
+from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.elapsed import TICK, by_time
+from rocketmq_conformance.suites.operation import Side
+from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.suite import Row, Suite
+
+#: The side of its rows.
+SIDE = "clock"
+#: Suites whose answers depend on time.
+TIMED = {name: suite for name, suite in SUITES.items() if suite.side is Side.CLIENT and by_time(suite)}
+#: How many times faster than standard the timers are: 20 s between two rounds are 80 ms.
+PACE = 250
+#: Cases of each suite, and their steps.
+CASES, STEPS = 20, 30
+SEED = 20240102
+
+
+def prove_release(release: str, only: str = "", cases: int = CASES) -> Tally:
+    """Stateful runs of the suites that depend on time, or of one; CannotRunError and AdapterError when the release
+    cannot be had or asked."""
+    stage = Stage(JavaClient(release, pace=PACE), Profile.of(client=release))
+    try:
+        tally = Tally(SIDE, release)
+        hello = hello_of(stage)  # it says that the clock is real
+        for suite in TIMED.values():
+            if hello.refuses(suite) or only not in ("", suite.name):
+                continue
+            player, draw = Player(stage, Judge(suite, stage.profile)), sampler(suite, stage.profile)
+            for number in range(cases):
+                played = player.one(number, draw.case(SEED, number, STEPS))
+                if played.judged is None:
+                    raise AdapterError(played.reason)
+                for step in played.judged.steps:
+                    if _asks(suite, step.row):
+                        describe = partial(described, suite, step.row, step.before)
+                        tally.add(step.expected, step.why, step.observed, describe)
+        return tally
+    finally:
+        stage.close()
+
+
+def _asks(suite: Suite, row: Row) -> bool:
+    """Is the client asked, and is it asked for more than to wait?"""
+    form = suite.operations[row[0]].form
+    return form.side is not Side.WORLD and form.name != TICK
