@@ -78,6 +78,58 @@ def test_a_process_that_ends_at_once_is_named_with_its_last_error(process: JavaP
         process.start(shell(f"echo hello; printf '{says}' >{tmp_path}/broker.log; exit 3"), lambda: False)
 
 
+def states_of_threads(pid: int) -> set[str]:
+    stats = [(task / "stat").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    return {stat.rsplit(")", 1)[1].split()[0] for stat in stats}
+
+
+def test_no_thread_of_a_frozen_process_runs(process: JavaProcess, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    busy = f"""
+import threading
+from pathlib import Path
+def work():
+    while True:
+        pass
+for _ in range(8):
+    threading.Thread(target=work).start()
+Path({str(ready)!r}).touch()
+"""
+    process.start([sys.executable, "-c", busy], ready.exists)
+    for _ in range(20):
+        process.pause()
+        process.pause()
+        assert states_of_threads(process.pid) == {"T"}
+        process.resume()
+        process.resume()
+    process.pause()
+    process.stop()
+    assert gone(process.pid)
+
+
+def test_a_process_that_ended_while_it_was_frozen_is_frozen_anew(process: JavaProcess, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    script = shell(f"touch {ready}; exec sleep 60")
+    process.start(script, ready.exists)
+    process.pause()
+    os.kill(process.pid, signal.SIGKILL)
+    assert gone(process.pid)
+    process.pause()
+    ready.unlink()
+    process.start(script, ready.exists)
+    process.pause()
+    assert states_of_threads(process.pid) == {"T"}
+
+
+def test_freezing_what_has_ended_does_nothing(process: JavaProcess) -> None:
+    process.pause()
+    process.start(shell("exec sleep 60"), lambda: True)
+    os.kill(process.pid, signal.SIGKILL)
+    assert gone(process.pid)
+    process.pause()
+    assert not process.alive
+
+
 def test_a_process_that_is_never_ready_is_killed(process: JavaProcess) -> None:
     with pytest.raises(CannotRunError, match="was not ready after 0 s: it said nothing"):
         process.start(shell("exec sleep 60"), lambda: False, limit=0.3)

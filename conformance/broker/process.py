@@ -86,6 +86,7 @@ class JavaProcess:
         self.log = log
         self._process: subprocess.Popen[bytes] | None = None
         self._watcher: subprocess.Popen[bytes] | None = None
+        self._frozen = False
 
     @property
     def alive(self) -> bool:
@@ -113,6 +114,7 @@ class JavaProcess:
                 # Ctrl-C is for us: we stop the process ourselves
                 start_new_session=True,
             )
+        self._frozen = False
         self._watch(self._process.pid)
         until = time.monotonic() + limit
         while time.monotonic() < until:
@@ -133,14 +135,19 @@ class JavaProcess:
         self._end(signal.SIGKILL)
 
     def pause(self) -> None:
-        """Freeze it."""
-        if self._process is not None:
+        """Freeze it: none of its threads runs when this returns."""
+        if self._process is not None and not self._frozen:
             self._process.send_signal(signal.SIGSTOP)
+            # The signal only asks. A thread that was about to run may answer a request before it stops.
+            with suppress(ChildProcessError):  # it has ended
+                os.waitpid(self._process.pid, os.WUNTRACED)
+            self._frozen = True
 
     def resume(self) -> None:
         """Let it go on."""
         if self._process is not None:
             self._process.send_signal(signal.SIGCONT)
+            self._frozen = False
 
     def close(self) -> None:
         """End it for good."""
