@@ -23,7 +23,12 @@ class _Columns(NamedTuple):
     """The values of every argument of an operation, by weight."""
 
     at: int
-    columns: tuple[Sequence[Any], ...]
+    #: The values, and how many there are.
+    columns: tuple[tuple[Sequence[Any], int], ...]
+
+
+def _counted(at: int, columns: tuple[Sequence[Any], ...]) -> _Columns:
+    return _Columns(at, tuple([(values, len(values)) for values in columns]))
 
 
 class _Drawn(NamedTuple):
@@ -51,7 +56,7 @@ class Sampler:
                 self._table += [made[k * len(made) // share] for k in range(share)]
             else:
                 columns = form.columns()
-                self._table += [_Drawn(at, form.draw) if columns is None else _Columns(at, columns)] * share
+                self._table += [_Drawn(at, form.draw) if columns is None else _counted(at, columns)] * share
         while len(self._table) < _TABLE:
             self._table.append(self._table[-1])
         del self._table[_TABLE:]
@@ -78,7 +83,8 @@ class Sampler:
         for step, entry in open_steps:
             if type(entry) is _Columns:
                 # the product of a word and the length, less 16 bits, is a position: no modulus, no bias to speak of
-                rows[step] = entry.at, tuple([column[next(words) * len(column) >> 16] for column in entry.columns])
+                at, columns = entry
+                rows[step] = at, tuple([values[word * count >> 16] for (values, count), word in zip(columns, words)])
             else:
                 rows[step] = entry.at, entry.draw(choices)
 

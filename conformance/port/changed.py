@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.port.transport import NoRouteError
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.models.client.layout import BROKER, GROUP
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.models.tuples import maker
 
 #: The application has not limited a topic.
 NO_LIMIT = -1
@@ -34,6 +35,9 @@ class Told(NamedTuple):
     beat: bool
     #: What the listener heard: all queues and those of the consumer.
     heard: tuple[tuple[int, ...], tuple[int, ...]] | None
+
+
+_told = maker(Told)
 
 
 class ChangedConsumer(Consumer):
@@ -65,8 +69,6 @@ class ChangedRebalancer(Rebalancer):
     fails = False
     #: The topic that the application gives up while its queues are divided.
     given_up = ""
-    #: Did queues of the topic come or go that the round is at?
-    moved = False
 
     # --- a round ------------------------------------------------------------------------------------------
 
@@ -78,8 +80,9 @@ class ChangedRebalancer(Rebalancer):
         for topic in self.visited(consumer):
             balanced = self.both(balanced, self.bring(consumer, topic))
         self.give_up_topics(consumer)
-        told = tuple([tuple(consumer.told[topic]) for topic in sorted(consumer.told)])
-        return tuple(sorted(consumer.table)), balanced, consumer.thresholds, told
+        told = consumer.told
+        changes = tuple([tuple(told[topic]) for topic in sorted(told)]) if told else ()
+        return tuple(sorted(consumer.table)), balanced, consumer.thresholds, changes
 
     def visited(self, consumer: ChangedConsumer) -> tuple[str, ...]:
         """Topics in the order in which a round comes to them: thresholds depend on it."""
@@ -88,8 +91,6 @@ class ChangedRebalancer(Rebalancer):
     def bring(self, consumer: ChangedConsumer, topic: str) -> bool:
         """One topic; is it balanced? A failure of the listener is its own."""
         try:
-            if topic not in consumer.routes or (not consumer.routes[topic] and not consumer.broadcasts):
-                return self.nothing_known(consumer, topic)
             return self.rebalance_topic(consumer, topic, [])
         except ListenerError:
             return self.failed(topic)
@@ -97,6 +98,15 @@ class ChangedRebalancer(Rebalancer):
     def failed(self, topic: str) -> bool:
         """Is a topic balanced whose listener failed?"""
         return topic == RETRY_TOPIC
+
+    def without_route(self, consumer: Consumer, topic: str) -> bool:
+        """A broadcasting consumer hears of unknown queues like every other."""
+        return self.without_queues(consumer, topic)
+
+    def without_queues(self, consumer: Consumer, topic: str) -> bool:
+        """Nothing is known of a topic."""
+        assert isinstance(consumer, ChangedConsumer)
+        return self.nothing_known(consumer, topic)
 
     def nothing_known(self, consumer: ChangedConsumer, topic: str) -> bool:
         """There are no queues of a topic that anybody knows of."""
@@ -108,26 +118,15 @@ class ChangedRebalancer(Rebalancer):
         """The share; the application may give the topic up meanwhile."""
         if topic == self.given_up:
             self.unsubscribe(consumer, topic)
-        return super().divided(consumer, topic, queues, ids)
+        return Rebalancer.divided(self, consumer, topic, queues, ids)
 
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
         """Own these queues of a topic and no others, and tell when that changed anything."""
-        self.moved = False
-        complete = super().own(consumer, topic, wanted, begun)
+        complete = Rebalancer.own(self, consumer, topic, wanted, begun)
         if not self.moved:
             return complete
         assert isinstance(consumer, ChangedConsumer)
         return self.changed(consumer, topic, wanted) and complete
-
-    def lose(self, consumer: Consumer, queue: int) -> None:
-        """Drop a queue."""
-        self.moved = True
-        super().lose(consumer, queue)
-
-    def begin(self, consumer: Consumer, queue: int, offset: int, begun: list[tuple[int, int]]) -> None:
-        """Own a queue and pull from an offset on."""
-        self.moved = True
-        super().begin(consumer, queue, offset, begun)
 
     # --- telling ------------------------------------------------------------------------------------------
 
@@ -158,7 +157,7 @@ class ChangedRebalancer(Rebalancer):
     def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         """Tell the listener; ListenerError."""
         heard = consumer.routes.get(topic, ()), mine
-        consumer.told[topic] = Told(topic, topic not in consumer.news, heard)
+        consumer.told[topic] = _told((topic, topic not in consumer.news, heard))
         consumer.news.discard(topic)
         if self.fails:
             raise ListenerError(topic)
@@ -234,12 +233,18 @@ class ChangedRebalancer(Rebalancer):
 
     def calls(self) -> dict[str, Callable[..., Result]]:
         """One callable per operation of the suite, by name."""
+        members = self.members
+
+        def rebalance(
+            member: int, list_fault: str, fault: str, beat_fault: str, fails: bool, given_up: str
+        ) -> Result:
+            consumer = members[member]
+            return self.round(consumer, fails, given_up) if isinstance(consumer, ChangedConsumer) else None
+
         group = super().calls()
         shared = {name: group[name] for name in ("unsubscribe", "refresh", "tick")}
         return shared | {
-            "rebalance": self.of_member(
-                lambda consumer, list_fault, fault, beat_fault, fails, given_up: self.round(consumer, fails, given_up)
-            ),
+            "rebalance": rebalance,
             "join": self.begin_anew,
             "subscribe": self.of_one(self.subscribe_and_tell),
             "limit": self.of_two(self.limit),

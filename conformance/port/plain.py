@@ -37,8 +37,6 @@ class PlainRebalancer(Rebalancer):
     consumer = PlainConsumer
     #: Does the listener fail in the round that is under way?
     fails = False
-    #: Did queues of the topic come or go that the round is at?
-    moved = False
 
     def round(self, consumer: PlainConsumer, fails: bool) -> Result:
         """One round: (owned queues, is it balanced?, what the listener heard)."""
@@ -61,16 +59,10 @@ class PlainRebalancer(Rebalancer):
 
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
         """Own these queues of a topic and no others, and tell when that changed anything."""
-        self.moved = False
         complete = super().own(consumer, topic, wanted, begun)
         if self.moved:
             self.tell(consumer, topic, consumer.routes[topic], wanted)
         return complete
-
-    def lose(self, consumer: Consumer, queue: int) -> None:
-        """Drop a queue."""
-        self.moved = True
-        super().lose(consumer, queue)
 
     def begin(self, consumer: Consumer, queue: int, offset: int, begun: list[tuple[int, int]]) -> None:
         """Own a queue."""

@@ -67,6 +67,8 @@ class Rebalancer:
 
     process_queue = ProcessQueue
     consumer: type[Consumer] = Consumer
+    #: Did queues of the topic come or go that the round is at?
+    moved = False
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -172,6 +174,7 @@ class Rebalancer:
 
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
         """Own these queues of a topic and no others; does the consumer then?"""
+        self.moved = False
         table = consumer.table
         for queue in of_topic(topic) if table else ():
             owned = table.get(queue)
@@ -204,6 +207,7 @@ class Rebalancer:
 
     def lose(self, consumer: Consumer, queue: int) -> None:
         """Drop a queue."""
+        self.moved = True
         self.drop(consumer.table.pop(queue))
         self.hand_over(consumer, queue)
 
@@ -243,6 +247,7 @@ class Rebalancer:
 
     def begin(self, consumer: Consumer, queue: int, offset: int, begun: list[tuple[int, int]]) -> None:
         """Own a queue and pull from an offset on."""
+        self.moved = True
         consumer.table[queue] = consumer.requests[queue] = self.process_queue(offset, self.now)
         begun.append((queue, offset))
 
@@ -380,15 +385,6 @@ class Rebalancer:
         def call(member: int, one: object, other: object, *faults: str) -> Result:
             consumer = self.members[member]
             return None if consumer is None else do(consumer, one, other)
-
-        return call
-
-    def of_member(self, do: Callable[..., Result]) -> Callable[..., Result]:
-        """An operation of a member; one that is not there does nothing."""
-
-        def call(member: int, *args: object) -> Result:
-            consumer = self.members[member]
-            return None if consumer is None else do(consumer, *args)
 
         return call
 

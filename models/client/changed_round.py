@@ -162,26 +162,25 @@ class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
         self, done: ChangedRound, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, bool | None]:
         """A round that has begun: (owned queues, is it balanced?, None when the client does not say)."""
-        owned, _, balanced, _ = self.go(done, routes, members)
+        balanced = self.each(done, routes, members)
         if done.topics is not done.member.topics:
             self.truncate(done, done.topics)
-            owned = tuple(sorted(done.table))
-        return owned, balanced  # type: ignore[return-value]
+        return tuple(sorted(done.table)), balanced
 
     def why(self, done: ChangedRound) -> Why:
         """The reason of a round."""
         return changed_reason(done.met, done.events, done.member.mode, self.reports)
 
-    def _topic(self, done: ChangedRound, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
-        """One topic, which the application may give up: is it balanced?"""
-        if topic == done.given_up and done.member.mode == CLUSTERING and self._divides(done, topic, listed):
-            done.topics -= {topic}
-        return RebalanceModel._topic(self, done, topic, routes, listed)
+    def refused(self, done: ChangedRound, topic: str) -> bool:
+        """REB-CLU-3: a strategy that is asked to divide queues among nobody; what can happen meanwhile happens."""
+        if done.seen[topic]:
+            self._divided(done, topic)
+        return RebalanceModel.refused(self, done, topic)
 
-    def _divides(self, done: ChangedRound, topic: str, listed: tuple[str, ...] | None) -> bool:
-        """REB-CLU-3: is the strategy asked for the share, so that something can happen meanwhile?"""
-        asks = listed is not None and (bool(listed) or not self.nothing_is_unknown)
-        return asks and bool(done.member.seen.get(topic))
+    def _divided(self, done: ChangedRound, topic: str) -> None:
+        """The strategy was asked for a share, and meanwhile the application may have given the topic up."""
+        if topic == done.given_up and done.member.mode == CLUSTERING:
+            done.topics -= {topic}
 
     def unknown(self, done: ChangedRound, topic: str) -> bool:
         """REB-MQC-NONE."""
@@ -192,10 +191,13 @@ class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
         return self._tell(done, topic, (), ())
 
     def _bring(self, done: ChangedRound, topic: str, target: tuple[int, ...]) -> bool:
+        """The share is there: is the topic balanced?"""
+        if topic == done.given_up:
+            self._divided(done, topic)
+        return RebalanceModel._bring(self, done, topic, target)
+
+    def changed(self, done: ChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
-        even, changed = self.brought(done, topic, target)
-        if not changed:
-            return even
         if self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target):
             return even
         return topic == RETRY_TOPIC  # what the listener throws for it is swallowed, its balance with it
@@ -210,7 +212,7 @@ class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
         done.met |= _CHANGED
         count = len(done.table)
         if self.divides and count:
-            done.thresholds = self._divided(done, count)
+            done.thresholds = self._shares(done, count)
         beat = bool(done.seen)
         if beat:
             done.met |= 0 if done.beats else _LOST
@@ -228,7 +230,7 @@ class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
             done.met |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED
         return not done.fails
 
-    def _divided(self, done: ChangedRound, count: int) -> tuple[int, int]:
+    def _shares(self, done: ChangedRound, count: int) -> tuple[int, int]:
         """REB-MQC-SHARE: the thresholds of each of so many queues."""
         (messages, size), (queue_messages, queue_size) = done.limits, done.thresholds
         if messages == NO_LIMIT and size == NO_LIMIT:

@@ -215,11 +215,9 @@ class LiteRebalanceModel(RebalanceModel[LiteRound]):
             done.met |= _EMPTIED
         return super().unknown(done, topic)
 
-    def _bring(self, done: LiteRound, topic: str, target: tuple[int, ...]) -> bool:
+    def changed(self, done: LiteRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""
-        even, changed = self.brought(done, topic, target)
-        if changed:
-            self._assign(done, topic, target)
+        self._assign(done, topic, target)
         return even
 
     def started(

@@ -128,11 +128,9 @@ class PlainRebalanceModel(RebalanceModel[PlainRound]):
             self._tell(done, topic, (), ())
         return super().unknown(done, topic)
 
-    def _bring(self, done: PlainRound, topic: str, target: tuple[int, ...]) -> bool:
+    def changed(self, done: PlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-VAR-PLAIN-MQC."""
-        even, changed = self.brought(done, topic, target)
-        if changed:
-            self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target)
+        self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target)
         return even
 
     def _tell(self, done: PlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:

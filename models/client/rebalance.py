@@ -31,7 +31,7 @@ from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.layout import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, brought, share
 from rocketmq_conformance.models.client.memory import UNFROZEN
-from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
+from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Expected, Value
@@ -132,8 +132,6 @@ EVENTS = (
 _TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
     1 << at for at in range(len(EVENTS))
 )
-#: Those that change the table.
-_CHANGED = _DROPPED | _ADDED
 #: Beside these: a topic's table was brought in line with the share. By which rules, and by which nothing is known.
 BROUGHT = 1 << len(EVENTS)
 _BROUGHT_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
@@ -181,6 +179,7 @@ class Round:
         "fault",
         "made",
         "member",
+        "moved",
         "now",
         "seen",
         "store",
@@ -199,6 +198,8 @@ class Round:
         self.dispatched: list[tuple[int, int]] = []
         self.commits: list[tuple[int, int]] = []
         self.events = 0
+        #: Did the topic's queues in the table change that the round is at?
+        self.moved = False
 
     def own_table(self) -> dict[int, ProcessQueue]:
         """The table as a copy that the round may change."""
@@ -265,6 +266,16 @@ class RebalanceModel(Generic[RoundT]):
         self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, Value, Value, Value]:
         """A round that has begun: what it says. ``members`` are the client ids that a broker answers, if it does."""
+        balanced = self.each(done, routes, members)
+        return (
+            tuple(sorted(done.table)),
+            tuple(sorted(done.dispatched)) if done.dispatched else (),
+            balanced,
+            tuple(sorted(done.commits)) if done.commits else (),
+        )
+
+    def each(self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
+        """REB-DO-1: every topic in its turn; is the member balanced? None when the client does not say."""
         member = done.member
         balanced = True
         for topic in in_order(member.topics):
@@ -272,12 +283,7 @@ class RebalanceModel(Generic[RoundT]):
             balanced = even and (balanced or not self.balances_all)
         if len(member.topics) < len(TOPIC_QUEUES):
             self.truncate(done, member.topics)
-        return (
-            tuple(sorted(done.table)),
-            tuple(sorted(done.dispatched)) if done.dispatched else (),
-            balanced if self.reports else None,
-            tuple(sorted(done.commits)) if done.commits else (),
-        )
+        return balanced if self.reports else None
 
     def _topic(self, done: RoundT, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
         """One topic; is it balanced?"""
@@ -295,10 +301,12 @@ class RebalanceModel(Generic[RoundT]):
             done.events |= _UNLISTED
             return True
         target = share(member.strategy, member.client, topic, count, listed)
-        if target is None:
-            done.events |= _REFUSED
-            return False
-        return self._bring(done, topic, target)
+        return self.refused(done, topic) if target is None else self._bring(done, topic, target)
+
+    def refused(self, done: RoundT, topic: str) -> bool:
+        """REB-CLU-3: the strategy refuses to divide a topic; is it balanced?"""
+        done.events |= _REFUSED
+        return False
 
     def learn(self, done: RoundT, topic: str, queues: int) -> None:
         """REB-CLU-ROUTE: who looks for a broker of a topic learns its route."""
@@ -311,31 +319,30 @@ class RebalanceModel(Generic[RoundT]):
         return True
 
     def _bring(self, done: RoundT, topic: str, target: tuple[int, ...]) -> bool:
-        """Bring the table in line with the share of a topic; is it?"""
-        table, now = done.table, done.now
+        """Bring the table in line with the share of a topic; is the topic balanced?"""
+        done.moved = False
+        table = done.table
         done.events |= BROUGHT
         if table:
+            overdue = done.now - PULL_EXPIRY
             for queue in ROUND_QUEUES[topic]:
-                if queue in table:
-                    if queue not in target:
-                        self.drop(done, queue)
-                    elif expired(table[queue], now):
-                        done.events |= _EXPIRED
-                        self.drop(done, queue)
+                owned = table.get(queue)
+                if owned is None:
+                    continue
+                if queue not in target:
+                    self.drop(done, queue)
+                elif owned.pulled < overdue:
+                    done.events |= _EXPIRED
+                    self.drop(done, queue)
         complete = True
         for queue in target:
             owned = done.table.get(queue)
             complete &= self.add(done, queue) if owned is None else not owned.dropped
-        return complete
+        return self.changed(done, topic, target, complete) if done.moved else complete
 
-    def brought(self, done: RoundT, topic: str, target: tuple[int, ...]) -> tuple[bool, bool]:
-        """Bring the table in line with the share of a topic: is it, and did that change the table?"""
-        before = done.events
-        done.events &= ~_CHANGED
-        even = RebalanceModel._bring(self, done, topic, target)
-        changed = bool(done.events & _CHANGED)
-        done.events |= before
-        return even, changed
+    def changed(self, done: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
+        """Queues of a topic came or went, or came anew, and the table is its share or not: is the topic balanced?"""
+        return even
 
     def drop(self, done: RoundT, queue: int) -> None:
         """REB-DROP-1, REB-REM-1."""
@@ -347,6 +354,7 @@ class RebalanceModel(Generic[RoundT]):
         """A queue is dropped: send its offset in memory, if there is one."""
         held = done.store.memory.get(queue)
         done.events |= _DROPPED
+        done.moved = True
         if held is None:
             return False
         done.events |= _COMMITTED
@@ -370,6 +378,7 @@ class RebalanceModel(Generic[RoundT]):
             done.events |= _UNSTARTED
             return False
         done.events |= _ADDED
+        done.moved = True
         done.made += 1
         done.own_table()[queue] = self.process_queue(done, offset)
         done.dispatched.append((queue, offset))
