@@ -29,6 +29,7 @@ from rocketmq_conformance.conformance.command_options import (
     seed_option,
     writable_folder,
 )
+from rocketmq_conformance.conformance.compiled import is_compiled
 from rocketmq_conformance.conformance.ending import FAULT, KIT_FAULT, UNDECIDED, CouldNot, finish
 from rocketmq_conformance.conformance.hello import profile_of
 from rocketmq_conformance.conformance.judging import judge
@@ -46,7 +47,7 @@ SMOKE_CASES, SMOKE_STEPS = 3, 10
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="rocketmq-conformance")
+@click.version_option(f"{__version__}, compiled" if is_compiled() else __version__, prog_name="rocketmq-conformance")
 def cli() -> None:
     """Judge a RocketMQ client or broker by an executable reference model.
 

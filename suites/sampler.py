@@ -23,12 +23,7 @@ class _Columns(NamedTuple):
     """The values of every argument of an operation, by weight."""
 
     at: int
-    #: The values, and how many there are.
-    columns: tuple[tuple[Sequence[Any], int], ...]
-
-
-def _counted(at: int, columns: tuple[Sequence[Any], ...]) -> _Columns:
-    return _Columns(at, tuple([(values, len(values)) for values in columns]))
+    columns: tuple[Sequence[Any], ...]
 
 
 class _Drawn(NamedTuple):
@@ -56,7 +51,7 @@ class Sampler:
                 self._table += [made[k * len(made) // share] for k in range(share)]
             else:
                 columns = form.columns()
-                self._table += [_Drawn(at, form.draw) if columns is None else _counted(at, columns)] * share
+                self._table += [_Drawn(at, form.draw) if columns is None else _Columns(at, columns)] * share
         while len(self._table) < _TABLE:
             self._table.append(self._table[-1])
         del self._table[_TABLE:]
@@ -83,8 +78,7 @@ class Sampler:
         for step, entry in open_steps:
             if type(entry) is _Columns:
                 # the product of a word and the length, less 16 bits, is a position: no modulus, no bias to speak of
-                at, columns = entry
-                rows[step] = at, tuple([values[word * count >> 16] for (values, count), word in zip(columns, words)])
+                rows[step] = entry.at, tuple([column[next(words) * len(column) >> 16] for column in entry.columns])
             else:
                 rows[step] = entry.at, entry.draw(choices)
 

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 NEEDS = {
     "java": "needs Java and Maven: tox run -e java",
+    "compiled": "needs a compiled kit: tox run -e compiled",
     "broker": "starts real brokers: tox run -e broker",
     "spark": "needs Spark and Java: tox run -e spark",
     "browser": "needs Chromium: tox run -e browser",

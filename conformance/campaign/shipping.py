@@ -19,6 +19,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
@@ -46,7 +47,10 @@ _PLACE = Path(rocketmq_conformance.__file__).absolute().parent.parent
 
 
 def contents() -> dict[str, bytes]:
-    """All files of the kit, modules and data, by their name on an import path."""
+    """All files of the kit, modules and data, by their name on an import path.
+
+    What was compiled stays here: it fits this machine and this Python, and every such module is there in Python too.
+    """
     found = dict(_walk(files(PACKAGE), PACKAGE))
     for room in ROOMS:
         found.update(_walk(files(f"{PACKAGE}.{room}"), f"{PACKAGE}/{room}"))
@@ -56,6 +60,8 @@ def contents() -> dict[str, bytes]:
 def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
     for entry in folder.iterdir():
         path = f"{name}/{entry.name}"
+        if entry.name.endswith(tuple(EXTENSION_SUFFIXES)):
+            continue
         if entry.name.startswith((".", "__pycache__")) or path == "/".join((PACKAGE, *_PACKAGE_IN_TREE)):
             continue
         if entry.is_dir():

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.port.rebalance import (
     PULL_EXPIRY,
     Consumer,
@@ -46,6 +47,7 @@ class Begun(NamedTuple):
     pops: list[tuple[str, int, int]]
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class PopQueue:
     """A queue that a consumer pops from, from gaining to dropping it."""
 
@@ -56,6 +58,7 @@ class PopQueue:
         self.dropped = False
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class AssignedConsumer(Consumer):
     """One member of the group."""
 
@@ -66,6 +69,7 @@ class AssignedConsumer(Consumer):
         self.pop_requests: dict[Popped, PopQueue] = {}
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class AssignedRebalancer(Rebalancer):
     """The members of the group, by number; in a cluster they ask the broker, who broadcasts has everything."""
 

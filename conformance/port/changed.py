@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.port.rebalance import LAST, RETRY_TOPIC, Consumer, Rebalancer, place_of
 from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import NoRouteError
@@ -40,6 +41,7 @@ class Told(NamedTuple):
 _told = maker(Told)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class ChangedConsumer(Consumer):
     """One member of the group."""
 
@@ -61,6 +63,7 @@ class ChangedConsumer(Consumer):
         self.told: dict[str, Told] = {}
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class ChangedRebalancer(Rebalancer):
     """The members of the group, by number."""
 
@@ -77,16 +80,12 @@ class ChangedRebalancer(Rebalancer):
         self.fails, self.given_up = fails, given_up
         consumer.told.clear()
         balanced = True
-        for topic in self.visited(consumer):
+        for topic in in_order(tuple(consumer.topics)):  # the order tells, as thresholds depend on it
             balanced = self.both(balanced, self.bring(consumer, topic))
         self.give_up_topics(consumer)
         told = consumer.told
         changes = tuple([tuple(told[topic]) for topic in sorted(told)]) if told else ()
         return tuple(sorted(consumer.table)), balanced, consumer.thresholds, changes
-
-    def visited(self, consumer: ChangedConsumer) -> tuple[str, ...]:
-        """Topics in the order in which a round comes to them: thresholds depend on it."""
-        return in_order(tuple(consumer.topics))
 
     def bring(self, consumer: ChangedConsumer, topic: str) -> bool:
         """One topic; is it balanced? A failure of the listener is its own."""
@@ -235,9 +234,7 @@ class ChangedRebalancer(Rebalancer):
         """One callable per operation of the suite, by name."""
         members = self.members
 
-        def rebalance(
-            member: int, list_fault: str, fault: str, beat_fault: str, fails: bool, given_up: str
-        ) -> Result:
+        def rebalance(member: int, list_fault: str, fault: str, beat_fault: str, fails: bool, given_up: str) -> Result:
             consumer = members[member]
             return self.round(consumer, fails, given_up) if isinstance(consumer, ChangedConsumer) else None
 

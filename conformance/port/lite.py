@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.port.rebalance import Consumer, ProcessQueue, Rebalancer
 from rocketmq_conformance.conformance.port.start import NoStartError, StartPosition
@@ -16,6 +17,7 @@ from rocketmq_conformance.models.client.layout import CLIENTS, TOPIC_OF
 from rocketmq_conformance.models.outcome import Result
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class LiteQueue(ProcessQueue):
     """A process queue and its messages."""
 
@@ -42,6 +44,7 @@ class LiteQueue(ProcessQueue):
         return min(self.messages) if self.messages else self.last + 1
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Assignment:
     """What is known of a queue while it is pulled."""
 
@@ -55,6 +58,7 @@ class Assignment:
         self.consumed = NO_OFFSET
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class LiteConsumer(Consumer):
     """One member of the group."""
 
@@ -66,10 +70,9 @@ class LiteConsumer(Consumer):
         self.pulled: list[tuple[int, LiteQueue, int]] = []
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class LiteRebalancer(Rebalancer):
     """The members of the group, by number."""
-
-    process_queue = LiteQueue
 
     # --- a round ------------------------------------------------------------------------------------------
 
@@ -120,6 +123,10 @@ class LiteRebalancer(Rebalancer):
     def end_pull(self, consumer: LiteConsumer, queue: int) -> None:
         """A queue is pulled no more, and its messages are nobody's."""
         self.drop(consumer.assigned.pop(queue).owned)
+
+    def new_queue(self, offset: int) -> ProcessQueue:
+        """What is kept of a queue that is owned from now on."""
+        return LiteQueue(offset, self.now)
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         """Applications may take their time."""

@@ -7,6 +7,7 @@ from bisect import insort
 from collections.abc import Callable
 from functools import lru_cache
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.port.rebalance import Consumer, ProcessQueue, Rebalancer
 from rocketmq_conformance.conformance.port.start import NoStartError
 from rocketmq_conformance.conformance.port.transport import NoRouteError
@@ -25,6 +26,7 @@ _SUCCESS = int(Response.SUCCESS)
 _POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class OrderlyQueue(ProcessQueue):
     """A queue that a consumer has locked."""
 
@@ -42,10 +44,10 @@ class OrderlyQueue(ProcessQueue):
         self.taking = -1
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class OrderlyRebalancer(Rebalancer):
     """The members of a group of orderly consumers."""
 
-    process_queue: type[ProcessQueue] = OrderlyQueue
     #: Was a lock refused in the round that is under way?
     missed = False
 
@@ -163,6 +165,10 @@ class OrderlyRebalancer(Rebalancer):
 
     def not_locked(self, consumer: Consumer, queue: int, begun: list[tuple[int, int]]) -> None:
         """A queue that somebody else has locked is left for another round."""
+
+    def new_queue(self, offset: int) -> ProcessQueue:
+        """What is kept of a queue that is owned from now on."""
+        return OrderlyQueue(offset, self.now)
 
     def lose(self, consumer: Consumer, queue: int) -> None:
         """Drop a queue, and unlock it once no listener has it."""

@@ -22,7 +22,8 @@ class BornUnlockedQueue(OrderlyQueue):
 
 
 class BornUnlocked(OrderlyRebalancer):
-    process_queue = BornUnlockedQueue
+    def new_queue(self, offset: int) -> ProcessQueue:
+        return BornUnlockedQueue(offset, self.now)
 
 
 class BroadcastLocks(OrderlyRebalancer):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.port.rebalance import LAST, Consumer, ProcessQueue, Rebalancer, routed
 from rocketmq_conformance.conformance.port.start import StartPosition
 from rocketmq_conformance.conformance.port.transport import NoRouteError
@@ -19,6 +20,7 @@ class ListenerError(Exception):
     """The listener of changed queues failed."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class PlainConsumer(Consumer):
     """One member of the group."""
 
@@ -31,6 +33,7 @@ class PlainConsumer(Consumer):
         self.heard: list[Heard] = []
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class PlainRebalancer(Rebalancer):
     """The members of the group, by number."""
 
@@ -67,7 +70,7 @@ class PlainRebalancer(Rebalancer):
     def begin(self, consumer: Consumer, queue: int, offset: int, begun: list[tuple[int, int]]) -> None:
         """Own a queue."""
         self.moved = True
-        consumer.table[queue] = self.process_queue(offset, self.now)
+        consumer.table[queue] = self.new_queue(offset)
 
     def tell(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         """Tell the listener; its failures are its own."""

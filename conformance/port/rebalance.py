@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.port.allocation import Allocator, code_units
 from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.port.start import NoStartError, StartPosition
@@ -29,6 +30,7 @@ _SUCCESS = int(Response.SUCCESS)
 _POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class ProcessQueue:
     """A queue that a consumer owns, from gaining to dropping it."""
 
@@ -40,6 +42,7 @@ class ProcessQueue:
         self.dropped = False
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Consumer:
     """One member of the group. Queues are given by their position in the layout."""
 
@@ -62,10 +65,10 @@ class Consumer:
         self.taken: dict[int, ProcessQueue] = {}
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Rebalancer:
     """The members of the group, by number."""
 
-    process_queue = ProcessQueue
     consumer: type[Consumer] = Consumer
     #: Did queues of the topic come or go that the round is at?
     moved = False
@@ -248,8 +251,12 @@ class Rebalancer:
     def begin(self, consumer: Consumer, queue: int, offset: int, begun: list[tuple[int, int]]) -> None:
         """Own a queue and pull from an offset on."""
         self.moved = True
-        consumer.table[queue] = consumer.requests[queue] = self.process_queue(offset, self.now)
+        consumer.table[queue] = consumer.requests[queue] = self.new_queue(offset)
         begun.append((queue, offset))
+
+    def new_queue(self, offset: int) -> ProcessQueue:
+        """What is kept of a queue that is owned from now on."""
+        return ProcessQueue(offset, self.now)
 
     def give_up_topics(self, consumer: Consumer) -> None:
         """Drop the queues of topics that are not subscribed any more."""

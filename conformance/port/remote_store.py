@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET, OffsetTable
 from rocketmq_conformance.conformance.port.transport import NoRouteError, Transport
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
@@ -38,6 +39,7 @@ class QueryFailedError(Exception):
     """The broker could not be asked, or did not say."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class RemoteOffsetStore(OffsetTable):
     """Offsets of one consumer, and its requests to the broker."""
 
@@ -88,10 +90,10 @@ class RemoteOffsetStore(OffsetTable):
         topic, broker, _ = QUEUES[queue]
         try:
             code, _, ext, _ = self.transport.ask(topic, broker, _QUERY, self.queries[queue])
-        except NoRouteError as error:
-            raise self.unrouted() from error
-        except OSError as error:
-            raise self.unanswered() from error
+        except NoRouteError as unrouted:
+            raise self.unrouted() from unrouted
+        except OSError as unanswered:
+            raise self.unanswered() from unanswered
         return self.offset_of(ext) if code == _SUCCESS else self.refused(code)
 
     def unrouted(self) -> Exception:

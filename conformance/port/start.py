@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.port import timestamp as clocks
 from rocketmq_conformance.conformance.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.port.remote_store import RemoteOffsetStore
@@ -38,6 +39,7 @@ class NoTimeError(Exception):
     """The consumer's timestamp is no time."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class StartPosition:
     """The start decisions of one consumer. Queues are given by their position in the layout."""
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Exchange
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 
@@ -58,6 +59,7 @@ def _nobody(address: str, code: int, ext: dict[str, str], body: bytes, one_way: 
     raise AdapterError("The port has no broker to ask before its first case begins.")
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Calls:
     """Requests as plain calls."""
 
@@ -103,6 +105,7 @@ class Calls:
         """There is nothing to close."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Sockets:
     """Requests over the remoting protocol."""
 

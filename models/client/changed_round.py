@@ -126,7 +126,7 @@ class ChangedRound(Round):
     def __init__(
         self, member: Member, side: Side, broker: BrokerState, now: int, fault: str, beats: bool, fails: bool
     ) -> None:
-        super().__init__(member, broker, now, fault, "answer")
+        Round.__init__(self, member, broker, now, fault, "answer")
         #: Do brokers answer heartbeats?
         self.beats = beats
         #: Does the listener fail?
@@ -141,7 +141,7 @@ class ChangedRound(Round):
 
     def after(self) -> Member:
         """The member as the round leaves it."""
-        member = super().after()
+        member = Round.after(self)
         return member if self.topics is member.topics else member._replace(topics=self.topics, table=self.table)
 
 

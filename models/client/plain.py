@@ -201,7 +201,7 @@ class PlainModel:
         if who is None:
             return state, None, _REFRESHED["no member"]
         client = clients[member]
-        unknown = who.topics - who.seen.keys()
+        unknown = who.topics.difference(who.seen)
         answers = heard(TOPICS, before.routes)
         news = {topic: queues for topic, queues in answers.items() if client.get(topic) != queues or topic in unknown}
         if not news:
