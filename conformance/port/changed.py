@@ -14,7 +14,6 @@ from rocketmq_conformance.conformance.port.transport import NoRouteError
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.models.client.layout import BROKER, GROUP
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.models.tuples import maker
 
 #: The application has not limited a topic.
 NO_LIMIT = -1
@@ -36,9 +35,6 @@ class Told(NamedTuple):
     beat: bool
     #: What the listener heard: all queues and those of the consumer.
     heard: tuple[tuple[int, ...], tuple[int, ...]] | None
-
-
-_told = maker(Told)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -156,7 +152,7 @@ class ChangedRebalancer(Rebalancer):
     def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         """Tell the listener; ListenerError."""
         heard = consumer.routes.get(topic, ()), mine
-        consumer.told[topic] = _told((topic, topic not in consumer.news, heard))
+        consumer.told[topic] = Told(topic, topic not in consumer.news, heard)
         consumer.news.discard(topic)
         if self.fails:
             raise ListenerError(topic)
