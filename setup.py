@@ -42,6 +42,10 @@ def modules() -> list[Any]:
     """The extension modules; none when nobody asked."""
     if not ASKED:
         return []
+    if "editable_wheel" in sys.argv:
+        sys.exit(
+            "An editable install stays plain Python, or edits would change nothing: unset ROCKETMQ_CONFORMANCE_COMPILE."
+        )
     try:
         from mypyc.build import mypycify
     except ImportError:

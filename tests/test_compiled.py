@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -40,6 +41,15 @@ def test_every_hot_module_is_there() -> None:
     assert len(hot()) == len(set(hot())) > 30
     for name in hot():
         import_module(name)
+
+
+def test_an_editable_install_is_not_compiled() -> None:
+    pytest.importorskip("setuptools")
+    asked = {**os.environ, "ROCKETMQ_CONFORMANCE_COMPILE": "1"}
+    command = [sys.executable, str(SETUP), "editable_wheel"]
+    done = subprocess.run(command, cwd=SETUP.parent, env=asked, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.strip().startswith("An editable install stays plain Python")
 
 
 def test_the_version_tells_that_the_kit_is_compiled() -> None:
