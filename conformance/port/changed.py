@@ -80,7 +80,7 @@ class ChangedRebalancer(Rebalancer):
             balanced = self.both(balanced, self.bring(consumer, topic))
         self.give_up_topics(consumer)
         told = consumer.told
-        changes = tuple([tuple(told[topic]) for topic in sorted(told)]) if told else ()
+        changes = tuple([tuple(told[topic]) for topic in sorted(told)])
         return tuple(sorted(consumer.table)), balanced, consumer.thresholds, changes
 
     def bring(self, consumer: ChangedConsumer, topic: str) -> bool:

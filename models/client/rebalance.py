@@ -31,7 +31,7 @@ from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.layout import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, brought, share
 from rocketmq_conformance.models.client.memory import UNFROZEN
-from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue
+from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Expected, Value
@@ -324,14 +324,13 @@ class RebalanceModel(Generic[RoundT]):
         table = done.table
         done.events |= BROUGHT
         if table:
-            overdue = done.now - PULL_EXPIRY
             for queue in ROUND_QUEUES[topic]:
                 owned = table.get(queue)
                 if owned is None:
                     continue
                 if queue not in target:
                     self.drop(done, queue)
-                elif owned.pulled < overdue:
+                elif expired(owned, done.now):
                     done.events |= _EXPIRED
                     self.drop(done, queue)
         complete = True
