@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rocketmq_conformance.conformance.broker.adapter import LANES, BrokerAdapter
-from rocketmq_conformance.conformance.broker.address import open_broker
+from rocketmq_conformance.conformance.targets.broker.adapter import LANES, BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.models.outcome import Outcome, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
-from rocketmq_conformance.suites.sampler import sampler
-from rocketmq_conformance.suites.suite import Row, Suite
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: What a run of a broker suite must reach against one local broker of the newest release.
 REQUIRED = 2_000

@@ -19,11 +19,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rocketmq_conformance.conformance.campaign.library import campaign
-from rocketmq_conformance.conformance.campaign.session import open_session
+from rocketmq_conformance.conformance.campaign.api import campaign
+from rocketmq_conformance.conformance.campaign.spark.session import open_session
 from rocketmq_conformance.reports.event import Event, RunEnded
-from rocketmq_conformance.suites.registry import SUITES
-from rocketmq_conformance.suites.suite import Suite
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.suite import Suite
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tier1 import hypothesis, seeded
@@ -44,7 +44,7 @@ def test_machine(worker):
     play({suite!r}, {cases})
 """
 PLAY = """
-from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.declare.discovery import SUITES
 from tier1 import hypothesis
 
 def play(suite, cases):

@@ -23,24 +23,25 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance import plan
-from rocketmq_conformance.conformance.campaign import blocks
-from rocketmq_conformance.conformance.campaign.diff import diff
-from rocketmq_conformance.conformance.campaign.reading import open_campaign
-from rocketmq_conformance.conformance.campaign.tables import CASES, DIVERGENCES, RUNS, VERSION, signed
-from rocketmq_conformance.conformance.divergence import said
-from rocketmq_conformance.conformance.judge import Judge, Judged, digest, fingerprint
-from rocketmq_conformance.conformance.player import Player
-from rocketmq_conformance.conformance.port.adapter import Port
-from rocketmq_conformance.conformance.port.mutants import MUTANTS
-from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.conformance.campaign.analysis.diff import diff
+from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
+from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES, RUNS, VERSION, signed
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.divergence import said
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
+from rocketmq_conformance.conformance.engine.player import Player
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
-from rocketmq_conformance.suites.registry import SUITES
-from rocketmq_conformance.suites.sampler import sampler
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.sampler import sampler
 
 SUITE = SUITES["remote-store"]
 SEED, BLOCK, SHOWN = 7, 4096, 30

@@ -16,16 +16,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
 
-from rocketmq_conformance.conformance.collector import rare_collections
-from rocketmq_conformance.conformance.judge import Judge, Judged
-from rocketmq_conformance.conformance.shrink import shrink
+from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged
+from rocketmq_conformance.conformance.engine.shrink import shrink
 from rocketmq_conformance.models.outcome import Result, outcome_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Why
-from rocketmq_conformance.suites.domain import Values, Whole
-from rocketmq_conformance.suites.operation import Operation, operation
-from rocketmq_conformance.suites.sampler import sampler
-from rocketmq_conformance.suites.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.domain import Values, Whole
+from rocketmq_conformance.suites.declare.operation import Operation, operation
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
 
 STEPS = 50
 QUEUES = 8

@@ -19,17 +19,18 @@ from collections.abc import Callable
 
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
-from rocketmq_conformance.conformance.collector import rare_collections
+
 from rocketmq_conformance.conformance.compiled import is_compiled
-from rocketmq_conformance.conformance.judge import Judge
-from rocketmq_conformance.conformance.port.adapter import Port
-from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
+from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Outcome, outcome_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.machine import machine
-from rocketmq_conformance.suites.registry import SUITES
-from rocketmq_conformance.suites.sampler import sampler
-from rocketmq_conformance.suites.suite import Row, Suite
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.hypothesis_machine import machine
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: What the seeded tier must reach: times Hypothesis, and steps per second.
 TIMES, RATE = 40, 300_000

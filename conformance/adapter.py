@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from rocketmq_conformance.models.client.layout import GROUP, QUEUES
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Outcome, Result
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.operation import Operation
-from rocketmq_conformance.suites.suite import Suite
+from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.suite import Suite
 
 
 class AdapterError(Exception):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rocketmq_conformance.models import tuples
+from rocketmq_conformance.models import fast_tuples
 
 if TYPE_CHECKING:
     from mypy_extensions import mypyc_attr
@@ -26,4 +26,4 @@ __all__ = ["is_compiled", "mypyc_attr"]
 
 def is_compiled() -> bool:
     """Was this installation compiled?"""
-    return not str(tuples.__file__).endswith(".py")
+    return not str(fast_tuples.__file__).endswith(".py")

@@ -14,8 +14,8 @@ import pytest
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.adapter import Hello
-    from rocketmq_conformance.conformance.stage import Stage
-    from rocketmq_conformance.suites.suite import Row, Suite
+    from rocketmq_conformance.conformance.engine.stage import Stage
+    from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
 @dataclass
@@ -81,9 +81,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
     """The implementation that ``--implementation`` names (the bundled port when absent)."""
     from rocketmq_conformance.conformance.adapter import CannotRunError
-    from rocketmq_conformance.conformance.address import AddressError, open_address
-    from rocketmq_conformance.conformance.hello import hello_of, profile_of
-    from rocketmq_conformance.conformance.stage import Stage
+    from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_of
+    from rocketmq_conformance.conformance.engine.stage import Stage
+    from rocketmq_conformance.conformance.targets.address import AddressError, open_address
     from rocketmq_conformance.models.profile import Profile
 
     address = request.config.getoption("--implementation") or "port"
@@ -99,7 +99,7 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
 
 def _planned(files: list[Path]) -> list[Planned]:
     """The cases of the files, or of the corpus without any; a damaged plan ends the collection with a sentence."""
-    from rocketmq_conformance.conformance import corpus, plan
+    from rocketmq_conformance.conformance.engine import corpus, plan
 
     try:
         paths = files or [path for folder in corpus.folders() for path in corpus.files(folder)]

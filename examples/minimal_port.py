@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Case, Hello
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
-from rocketmq_conformance.suites.operation import Operation
+from rocketmq_conformance.suites.declare.operation import Operation
 
 
 def averagely(me: str, queues: list, members: list) -> list:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import threading
 
 from rocketmq_conformance.conformance.adapter import Case, Hello
-from rocketmq_conformance.conformance.port.adapter import Port
-from rocketmq_conformance.conformance.port.backlog import Backlog
-from rocketmq_conformance.conformance.port.consume_orderly import Orderly
+from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.conformance.targets.port.consume_orderly import Orderly
+from rocketmq_conformance.conformance.targets.port.process_queue import Backlog
 from rocketmq_conformance.models.outcome import Outcome
-from rocketmq_conformance.suites.operation import Operation
-from rocketmq_conformance.suites.registry import SUITES
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Operation
 
 
 class Woken(Orderly):

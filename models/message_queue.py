@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from functools import cmp_to_key
 from typing import NamedTuple
 
+from rocketmq_conformance.models.java_text import int32, string_hash, utf16
 from rocketmq_conformance.models.rule import Rule
-from rocketmq_conformance.models.text import int32, string_hash, utf16
 
 RULES = (
     Rule(

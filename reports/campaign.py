@@ -15,8 +15,10 @@ from rich.progress import Progress as Bars
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
+
 from rocketmq_conformance.reports import html, jsonl
 from rocketmq_conformance.reports.console import STYLES, header, last_line, numbers, verdict_numbers
+from rocketmq_conformance.reports.divergence_block import block, grid, replay_line
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     MODEL,
@@ -27,8 +29,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
 )
-from rocketmq_conformance.reports.failure import block, grid, replay_line
-from rocketmq_conformance.reports.ledger import Ledger
+from rocketmq_conformance.reports.run_summary import Ledger
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, rate
 

@@ -12,8 +12,9 @@ from rich.console import Group, RenderableType
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
+
+from rocketmq_conformance.reports.divergence_block import grid
 from rocketmq_conformance.reports.event import Separator
-from rocketmq_conformance.reports.failure import grid
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
 

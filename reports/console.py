@@ -13,7 +13,9 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
+
 from rocketmq_conformance.reports import coverage, html, jsonl, junit
+from rocketmq_conformance.reports.divergence_block import block, grid, replay_line
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     COULD_NOT_RUN,
@@ -31,9 +33,8 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
     SuiteStarted,
 )
-from rocketmq_conformance.reports.failure import block, grid, replay_line
-from rocketmq_conformance.reports.ledger import Conclusion, Ledger
 from rocketmq_conformance.reports.progress import LiveProgress
+from rocketmq_conformance.reports.run_summary import Conclusion, Ledger
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile, rate
 

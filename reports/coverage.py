@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.table import Table
 from rich.text import Text
+
 from rocketmq_conformance.reports.event import SuiteEnded
 from rocketmq_conformance.reports.text import clean
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from rocketmq_conformance.reports.event import Event, RunStarted, SuiteEnded
 from rocketmq_conformance.reports.html_view import view
-from rocketmq_conformance.reports.ledger import Ledger
+from rocketmq_conformance.reports.run_summary import Ledger
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -9,7 +9,7 @@ from typing import Any
 from rocketmq_conformance.reports.event import DIVERGES, SuiteEnded
 from rocketmq_conformance.reports.html_text import figure, shown
 from rocketmq_conformance.reports.html_verdict import judged
-from rocketmq_conformance.reports.ledger import Ledger
+from rocketmq_conformance.reports.run_summary import Ledger
 
 #: Rules, classes of outcomes and rows of kinds of state that are shown.
 RULES, CLASSES, KINDS = 600, 24, 3000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, Step
 from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, capped, compared, count, figure, share, shown
-from rocketmq_conformance.reports.ledger import Ledger
+from rocketmq_conformance.reports.run_summary import Ledger
 
 #: Kinds that are told in full, that get a line, and what is listed inside a story.
 FULL, LINES = 40, 1000

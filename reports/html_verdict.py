@@ -19,7 +19,7 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
 )
 from rocketmq_conformance.reports.html_text import capped, count, figure, seconds, shown
-from rocketmq_conformance.reports.ledger import Conclusion, Ledger
+from rocketmq_conformance.reports.run_summary import Conclusion, Ledger
 
 TONES = {CONFORMS: "ok", DIVERGES: "bad", UNDECIDED: "open", COULD_NOT_RUN: "broken", UNSUPPORTED: "none"}
 #: What each number counts.

@@ -20,7 +20,7 @@ from rocketmq_conformance.reports.html_verdict import (
     totals,
     whys,
 )
-from rocketmq_conformance.reports.ledger import Ledger
+from rocketmq_conformance.reports.run_summary import Ledger
 from rocketmq_conformance.reports.text import rate
 
 #: Notes and lost cases that are listed.

@@ -25,7 +25,7 @@ from rocketmq_conformance.reports.event import (
     ScenarioEnded,
     ScenarioStarted,
 )
-from rocketmq_conformance.reports.ledger import Conclusion, Ledger
+from rocketmq_conformance.reports.run_summary import Conclusion, Ledger
 
 #: Name of the file in the folder of a run.
 NAME = "events.jsonl"

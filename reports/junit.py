@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from rocketmq_conformance.reports.divergence_block import plain
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
@@ -30,8 +31,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
 )
-from rocketmq_conformance.reports.failure import plain
-from rocketmq_conformance.reports.ledger import Ledger
+from rocketmq_conformance.reports.run_summary import Ledger
 from rocketmq_conformance.reports.text import clean, count, profile
 
 #: Name of the file in the folder of a run.

@@ -9,6 +9,8 @@ from rich.console import RenderableType
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
+
+from rocketmq_conformance.reports.divergence_block import grid
 from rocketmq_conformance.reports.event import (
     EQUIVALENT,
     KILLED,
@@ -18,7 +20,6 @@ from rocketmq_conformance.reports.event import (
     PowerEnded,
     PowerStarted,
 )
-from rocketmq_conformance.reports.failure import grid
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
 

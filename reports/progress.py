@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
+
 from rocketmq_conformance.reports.event import Progress, SuiteStarted
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, rate

@@ -9,6 +9,8 @@ from typing import TextIO
 from rich.console import RenderableType
 from rich.rule import Rule
 from rich.text import Text
+
+from rocketmq_conformance.reports.divergence_block import grid
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
@@ -18,7 +20,6 @@ from rocketmq_conformance.reports.event import (
     ScenarioStarted,
     ScenarioStep,
 )
-from rocketmq_conformance.reports.failure import grid
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration
 

@@ -22,7 +22,10 @@ from rocketmq_conformance.models.allocation.allocate import AllocationModel
 from rocketmq_conformance.models.client.switches import HASHES, NEARBY
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.allocation_values import (
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values.allocation import (
     ABSENT,
     ASTRAL,
     COLLIDING_MEMBERS,
@@ -50,9 +53,6 @@ from rocketmq_conformance.suites.allocation_values import (
     simpler_queues,
     text_of,
 )
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
 
 _QUEUES = queues_of(PLAIN_QUEUES + HOUSED_QUEUES)
 _MEMBERS = members_of(PLAIN_MEMBERS + HOUSED_MEMBERS + COLLIDING_MEMBERS)

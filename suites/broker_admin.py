@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import admin, clone
-from rocketmq_conformance.models.broker.administered import Administered, AdministeredModel
+from rocketmq_conformance.models.broker.broker_admin import Administered, AdministeredModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import broker_values as values
 from rocketmq_conformance.suites.broker_offsets import (
     Commit,
     CreateGroup,
@@ -18,9 +17,10 @@ from rocketmq_conformance.suites.broker_offsets import (
     Query,
 )
 from rocketmq_conformance.suites.broker_search import SendTimed
-from rocketmq_conformance.suites.domain import Subset, Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Subset, Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import broker as values
 
 _BOOL = Values(True, False)
 _FORCE = Values(True, False, weights=(1, 2))

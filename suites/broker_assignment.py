@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.assigned import CLIENTS, CONNECTIONS, Assigned, AssignedModel
 from rocketmq_conformance.models.broker.assignment import BROADCASTING, CLUSTERING, POP, PULL, PULLED, Mode
+from rocketmq_conformance.models.broker.broker_assignment import CLIENTS, CONNECTIONS, Assigned, AssignedModel
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values, Whole
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values, Whole
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 
 
 def _assigns(profile: Profile) -> bool:

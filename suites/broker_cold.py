@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import aged
-from rocketmq_conformance.models.broker.cold import Chilled, ColdModel
-from rocketmq_conformance.models.broker.model import AGED
+from rocketmq_conformance.models.broker import aged_store
+from rocketmq_conformance.models.broker.broker_cold import Chilled, ColdModel
+from rocketmq_conformance.models.broker.broker_offsets import AGED
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import broker_values as values
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import broker as values
 
 _OWN = Values(0)
 _GROUP = Values(0, 1, weights=(5, 1))
 _TOPIC = Values(0, AGED, weights=(3, 2))
-_QUEUE = Values(*range(len(aged.QUEUES)), weights=(8, 4, 2, 1, 2, 1, 1))
+_QUEUE = Values(*range(len(aged_store.QUEUES)), weights=(8, 4, 2, 1, 2, 1, 1))
 
 
 @operation(

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.layout import begun
-from rocketmq_conformance.models.broker.model import BrokerModel
+from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
+from rocketmq_conformance.models.broker.fixtures import begun
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
-from rocketmq_conformance.suites import broker_values as values
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import broker as values
 
 #: When the connection is cut: after the request is sent, or in the middle of it.
 SENT, MIDDLE = "sent", "middle"

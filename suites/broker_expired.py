@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import aged, search
-from rocketmq_conformance.models.broker.model import AGED, BrokerModel
+from rocketmq_conformance.models.broker import aged_store, search
+from rocketmq_conformance.models.broker.broker_offsets import AGED, BrokerModel
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import broker_values as values
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import broker as values
 
 _TOPIC = Values(AGED)
 _GROUP = Values(0, 1, weights=(5, 1))
 #: Every queue of the aged topic, and two that it does not have.
-_QUEUE = Values(*range(len(aged.QUEUES)), 9, -1)
+_QUEUE = Values(*range(len(aged_store.QUEUES)), 9, -1)
 #: Below, at and above every min and max of the store.
 _OFFSET = Values(0, 1, 3, 4, 10, 12, 15, 18, 9999, -7)
 _DELTA = Values(0, 1, -1, 2, -2, 3, 5, -5, 8, 86_400_000, -86_400_000)
@@ -81,7 +81,7 @@ class Search(Operation):
 def _bind(profile: Profile) -> Bound:
     model = BrokerModel(profile)
     return Bound(
-        aged.aged(BrokerRules.of(profile)),
+        aged_store.aged(BrokerRules.of(profile)),
         (model.commit, model.query, model.query_kept, model.max, model.min, model.earliest, model.search),
     )
 

@@ -10,15 +10,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import late, leases, lock
-from rocketmq_conformance.models.broker.late import Late
-from rocketmq_conformance.models.broker.leases import NOBODYS, Leases
+from rocketmq_conformance.models.broker import broker_locks, broker_locks_strict, lock
+from rocketmq_conformance.models.broker.broker_locks import NOBODYS, Leases
+from rocketmq_conformance.models.broker.broker_locks_strict import Late
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 
 _GROUP = Values(0, 1, weights=(4, 1))
 _CLIENT = Values(0, 1, 2, weights=(3, 3, 1))
@@ -60,24 +60,32 @@ class Wait(Operation):
 def bind(profile: Profile, strict: bool = False) -> Bound:
     """The model of a broker; ``strict`` is its property lockInStrictMode."""
     if strict:
-        return Bound(Late(), (late.lock_queues, _for_nobody_late, late.unlock_queues, late.pass_time))
+        return Bound(
+            Late(),
+            (
+                broker_locks_strict.lock_queues,
+                _for_nobody_late,
+                broker_locks_strict.unlock_queues,
+                broker_locks_strict.pass_time,
+            ),
+        )
     return Bound(
         Leases(),
-        (leases.lock_queues, _for_nobody, leases.unlock_queues, leases.pass_time),
+        (broker_locks.lock_queues, _for_nobody, broker_locks.unlock_queues, broker_locks.pass_time),
     )
 
 
 def _for_nobody(state: Leases, observed: Result, group: int, queue: int) -> Answer[Leases]:
-    return leases.lock_queues(state, observed, group, None, (queue,))
+    return broker_locks.lock_queues(state, observed, group, None, (queue,))
 
 
 def _for_nobody_late(state: Late, observed: Result, group: int, queue: int) -> Answer[Late]:
-    return late.lock_queues(state, observed, group, None, (queue,))
+    return broker_locks_strict.lock_queues(state, observed, group, None, (queue,))
 
 
 def _show(state: Leases | Late) -> str:
     if isinstance(state, Late):
-        return late.show(state)
+        return broker_locks_strict.show(state)
     held = {
         f"{group}:{topic}/{broker}/{number}": f"{entry.client} at {state.early[group, queue].confirmed}"
         for (group, queue), entry in state.late.items()

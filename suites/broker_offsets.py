@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import admin, commit, query, send
-from rocketmq_conformance.models.broker.layout import begun
-from rocketmq_conformance.models.broker.model import BrokerModel
+from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
+from rocketmq_conformance.models.broker.fixtures import begun
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import broker_values as values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import broker as values
 
 
 @operation("Create a topic with so many queues, or change their number.", side=Side.BROKER, weight=2)

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import aged, processes
-from rocketmq_conformance.models.broker.model import AGED
-from rocketmq_conformance.models.broker.processes import DOWN, FROZEN, MOST_PENDING, RUNNING, Life, ProcessModel
+from rocketmq_conformance.models.broker import aged_store, broker_process
+from rocketmq_conformance.models.broker.broker_offsets import AGED
+from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN, MOST_PENDING, RUNNING, Life, ProcessModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_restart
-from rocketmq_conformance.suites import broker_values as values
 from rocketmq_conformance.suites.broker_restart import Max, Min, Query, QueryKept
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import broker as values
 
 _OWN = Values(0, 1, weights=(4, 1))
 _TOPIC = Values(0, AGED, weights=(3, 2))
-_QUEUE = Values(*range(len(aged.QUEUES)))
+_QUEUE = Values(*range(len(aged_store.QUEUES)))
 
 
 def _runs(life: Life) -> bool:
@@ -129,6 +129,6 @@ SUITE = Suite(
     steps=150,
     cases=2,
     show=_show,
-    rules=(*values.ever(processes.RULES), "RUN-RESTART-1", "BQ-COM-11", "BQ-COM-12", "BQ-QUERY-1", "BQ-UPDATE-1"),
+    rules=(*values.ever(broker_process.RULES), "RUN-RESTART-1", "BQ-COM-11", "BQ-COM-12", "BQ-QUERY-1", "BQ-UPDATE-1"),
     ordinary=False,
 )

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import aged, lifecycle
+from rocketmq_conformance.models.broker import aged_store, lifecycle
+from rocketmq_conformance.models.broker.broker_offsets import AGED
+from rocketmq_conformance.models.broker.broker_restart import RestartModel
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, Forked
-from rocketmq_conformance.models.broker.model import AGED
-from rocketmq_conformance.models.broker.restarts import RestartModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import broker_values as values
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import broker as values
 
 _OWN = Values(0, 1, weights=(4, 1))
 _TOPIC = Values(0, AGED, 1, weights=(5, 5, 1))
-_QUEUE = Values(*range(len(aged.QUEUES)))
+_QUEUE = Values(*range(len(aged_store.QUEUES)))
 _BOOL = Values(False, True)
 
 

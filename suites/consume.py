@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import cached, consume, sent_back
+from rocketmq_conformance.models.client import consume, process_queue_contents, sent_back
 from rocketmq_conformance.models.client.consume import (
     CALM,
     IN_TIME,
@@ -22,9 +22,9 @@ from rocketmq_conformance.models.client.consume import (
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 
 QUEUE = Values(*OWNED, weights=(3, 1, 1))
 #: What a pull brings: in order, with gaps, again, backwards, twice.
@@ -159,7 +159,7 @@ SUITE = Suite(
     show=_show,
     rules=tuple(
         rule.id
-        for rule in (*cached.RULES, *sent_back.RULES, *consume.RULES)
+        for rule in (*process_queue_contents.RULES, *sent_back.RULES, *consume.RULES)
         if rule.id != "PQ-3"  # of orderly listeners
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import cached, consume_orderly, sent_back
+from rocketmq_conformance.models.client import consume_orderly, process_queue_contents, sent_back
 from rocketmq_conformance.models.client.consume import OWNED
 from rocketmq_conformance.models.client.consume_orderly import (
     CALM,
@@ -22,9 +22,9 @@ from rocketmq_conformance.models.client.consume_orderly import (
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 
 QUEUE = Values(*OWNED, weights=(4, 1, 2))
 #: What a pull brings: in order, with gaps, again, backwards, twice.
@@ -138,7 +138,7 @@ SUITE = Suite(
     show=_show,
     rules=tuple(
         rule.id
-        for rule in (*cached.RULES, *sent_back.RULES, *consume_orderly.RULES)
+        for rule in (*process_queue_contents.RULES, *sent_back.RULES, *consume_orderly.RULES)
         if rule.id != "PQ-2" and not rule.id.startswith("CONS-BACK")  # of concurrent listeners
     ),
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import local_store, memory
-from rocketmq_conformance.models.client.layout import NO_QUEUE, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client import local_store, offset_table
+from rocketmq_conformance.models.client.fixtures import NO_QUEUE, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.local_store import BACKUP, DAMAGES, MAIN, LocalStore, LocalStoreModel
 from rocketmq_conformance.models.client.switches import FREEZES
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.client_values import OFFSET, READ_KIND
-from rocketmq_conformance.suites.domain import Subset, Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Subset, Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND
 
 #: The local store asks no broker: every queue is like any other. Null now and then.
 _QUEUE = Values(0, 1, 2, 3, NO_QUEUE, weights=(6, 4, 3, 2, 1))
@@ -103,5 +103,5 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=_show,
-    rules=tuple(rule.id for rule in (*local_store.RULES, *memory.RULES)),
+    rules=tuple(rule.id for rule in (*local_store.RULES, *offset_table.RULES)),
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import pull_loop, pull_request, pull_settings, subscription
-from rocketmq_conformance.models.client.layout import OTHER_TOPIC, TOPIC
-from rocketmq_conformance.models.client.pull_loop import PullModel
+from rocketmq_conformance.models.client import pull, pull_request, pull_settings, subscription
+from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.pull import PullModel
 from rocketmq_conformance.models.client.pull_state import LARGE, OWNED, PullState, beginning
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 
 QUEUE = Values(*OWNED, weights=(3, 2, 1))
 #: Which of the requests in one place, from the oldest on; past the latest it begins again.
@@ -277,5 +277,5 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*pull_loop.RULES, *pull_request.RULES, *subscription.RULES)),
+    rules=tuple(rule.id for rule in (*pull.RULES, *pull_request.RULES, *subscription.RULES)),
 )

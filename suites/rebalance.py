@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import group, process_queue, rebalance
-from rocketmq_conformance.models.client.group import GroupModel, GroupState, beginning, owners, piled_up
-from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client import process_queue, rebalance_round
+from rocketmq_conformance.models.client import rebalance as group
+from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.client.rebalance import GroupModel, GroupState, beginning, owners, piled_up
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 
 MEMBER = Values(*range(len(CLIENTS)))
 QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
@@ -212,5 +213,5 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*rebalance.RULES, *process_queue.RULES, *group.RULES)),
+    rules=tuple(rule.id for rule in (*rebalance_round.RULES, *process_queue.RULES, *group.RULES)),
 )

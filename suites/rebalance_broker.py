@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import assigned_group, assigned_round
-from rocketmq_conformance.models.client.assigned_group import AssignedGroupModel, AssignedState, beginning
-from rocketmq_conformance.models.client.assigned_round import ODDITIES
-from rocketmq_conformance.models.client.layout import (
+from rocketmq_conformance.models.client import rebalance_broker, rebalance_broker_round
+from rocketmq_conformance.models.client.fixtures import (
     ASSIGN_FAULTS,
     CLIENTS,
     NEXT_TOPIC,
@@ -16,11 +14,13 @@ from rocketmq_conformance.models.client.layout import (
     TOPIC,
     pop_retry,
 )
+from rocketmq_conformance.models.client.rebalance_broker import AssignedGroupModel, AssignedState, beginning
+from rocketmq_conformance.models.client.rebalance_broker_round import ODDITIES
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 from rocketmq_conformance.suites.rebalance import CommitElsewhere, Join, Leave, ListMembers, Persist, Refresh
-from rocketmq_conformance.suites.suite import Bound, Suite
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 2, 1))
 #: Topics that a plan subscribes to.
@@ -194,5 +194,5 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*assigned_round.RULES, *assigned_group.RULES)),
+    rules=tuple(rule.id for rule in (*rebalance_broker_round.RULES, *rebalance_broker.RULES)),
 )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import changed_group, changed_round
-from rocketmq_conformance.models.client.changed_group import ChangedGroupModel, ChangedState, beginning
-from rocketmq_conformance.models.client.changed_round import NO_LIMIT
-from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client import rebalance_changed, rebalance_changed_round
+from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.client.rebalance_changed import ChangedGroupModel, ChangedState, beginning
+from rocketmq_conformance.models.client.rebalance_changed_round import NO_LIMIT
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
-from rocketmq_conformance.suites.suite import Bound, Suite
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 BEAT_FAULT = Values("answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
@@ -138,5 +138,5 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*changed_round.RULES, *changed_group.RULES)),
+    rules=tuple(rule.id for rule in (*rebalance_changed_round.RULES, *rebalance_changed.RULES)),
 )

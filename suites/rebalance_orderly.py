@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import orderly, orderly_round
-from rocketmq_conformance.models.client.group import owners
-from rocketmq_conformance.models.client.layout import CLIENTS
-from rocketmq_conformance.models.client.orderly import OrderlyModel, OrderlyState, beginning, held, holders
+from rocketmq_conformance.models.client import rebalance_orderly, rebalance_orderly_round
+from rocketmq_conformance.models.client.fixtures import CLIENTS
+from rocketmq_conformance.models.client.rebalance import owners
+from rocketmq_conformance.models.client.rebalance_orderly import OrderlyModel, OrderlyState, beginning, held, holders
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 from rocketmq_conformance.suites.rebalance import (
     BOUND_FAULT,
     FAULT,
@@ -23,7 +24,6 @@ from rocketmq_conformance.suites.rebalance import (
     Unsubscribe,
     Update,
 )
-from rocketmq_conformance.suites.suite import Bound, Suite
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(3, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 3, weights=(6, 4, 1, 1, 1))
@@ -223,5 +223,5 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*orderly.RULES, *orderly_round.RULES)),
+    rules=tuple(rule.id for rule in (*rebalance_orderly.RULES, *rebalance_orderly_round.RULES)),
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import plain
-from rocketmq_conformance.models.client.layout import CLIENTS, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client import rebalance_plain
+from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.plain import PlainModel, PlainState, beginning
+from rocketmq_conformance.models.client.rebalance_plain import PlainModel, PlainState, beginning
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
-from rocketmq_conformance.suites.suite import Bound, Suite
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 TOPICS = Values(TOPIC, OTHER_TOPIC)
@@ -133,5 +133,5 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in plain.RULES),
+    rules=tuple(rule.id for rule in rebalance_plain.RULES),
 )

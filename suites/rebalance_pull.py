@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import lite, lite_round
-from rocketmq_conformance.models.client.group import owners
-from rocketmq_conformance.models.client.layout import CLIENTS
-from rocketmq_conformance.models.client.lite import LiteModel, LiteState, beginning
+from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
+from rocketmq_conformance.models.client.fixtures import CLIENTS
+from rocketmq_conformance.models.client.rebalance import owners
+from rocketmq_conformance.models.client.rebalance_pull import LiteModel, LiteState, beginning
 from rocketmq_conformance.models.client.switches import LITE_PULL
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import rebalance
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 6, 8, weights=(4, 4, 2, 2, 1, 1))
@@ -207,5 +207,5 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*lite.RULES, *lite_round.RULES)),
+    rules=tuple(rule.id for rule in (*rebalance_pull.RULES, *rebalance_pull_round.RULES)),
 )

@@ -7,9 +7,9 @@ from typing import Annotated
 from rocketmq_conformance.models.client import rebalance_service
 from rocketmq_conformance.models.client.rebalance_service import CONSUMERS, ServiceModel, ServiceState
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.domain import Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
 
 
 @operation(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import memory, remote_store
-from rocketmq_conformance.models.client.layout import OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client import offset_table, remote_store
+from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.initial_broker import world
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.switches import FREEZES
-from rocketmq_conformance.models.client.world import world
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.client_values import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
-from rocketmq_conformance.suites.domain import Subset, Values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.domain import Subset, Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values.client import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
 
 _FLAG = Values(False, True)
 
@@ -103,5 +103,5 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=_show,
-    rules=(*(rule.id for rule in (*memory.RULES, *remote_store.RULES)), "BQ-UPDATE-2"),
+    rules=(*(rule.id for rule in (*offset_table.RULES, *remote_store.RULES)), "BQ-UPDATE-2"),
 )

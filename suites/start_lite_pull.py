@@ -8,9 +8,9 @@ from typing import Annotated
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import LITE_PULL, LITE_STARTS
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import start_values as values
-from rocketmq_conformance.suites.operation import Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.operation import Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import start as values
 
 
 def _offered(profile: Profile) -> bool:

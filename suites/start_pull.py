@@ -6,9 +6,9 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import start_values as values
-from rocketmq_conformance.suites.operation import Operation, Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import start as values
 
 
 @operation("Compute where to start: `fault` is how the broker would play a query.", weight=4)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import start_values as values
-from rocketmq_conformance.suites.operation import Side, operation
-from rocketmq_conformance.suites.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.operation import Side, operation
+from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.values import start as values
 
 
 @operation(

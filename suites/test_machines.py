@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
-from rocketmq_conformance.suites.machine import machine, play_plan
-from rocketmq_conformance.suites.registry import SUITES
+
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.hypothesis_machine import machine, play_plan
 
 
 def test_conforms_along(conformance_plan: Any, implementation: Any) -> None:

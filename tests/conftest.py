@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spark_cluster import Cluster
 
 #: Helpers that several tests share are beside them.
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
 NEEDS = {
     "java": "needs Java and Maven: tox run -e java",

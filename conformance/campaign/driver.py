@@ -19,21 +19,22 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.campaign import blocks
-from rocketmq_conformance.conformance.campaign.closing import Closing
-from rocketmq_conformance.conformance.campaign.crew import Crew
+from rocketmq_conformance.conformance.campaign.finish import Closing
 from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
-from rocketmq_conformance.conformance.campaign.process import PlayerFaultError, PlayerProcess
-from rocketmq_conformance.conformance.campaign.reading import open_campaign
+from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerFaultError, PlayerProcess
+from rocketmq_conformance.conformance.campaign.progress import Watch
 from rocketmq_conformance.conformance.campaign.schedule import Block, Schedule
-from rocketmq_conformance.conformance.campaign.session import open_session
+from rocketmq_conformance.conformance.campaign.spark.session import open_session
+from rocketmq_conformance.conformance.campaign.spark.spark_job import Crew
+from rocketmq_conformance.conformance.campaign.spark.worker import COULD_NOT_RUN, FAULT, Job, playing_task
 from rocketmq_conformance.conformance.campaign.spec import Spec
-from rocketmq_conformance.conformance.campaign.tables import RUNS, VERSION
-from rocketmq_conformance.conformance.campaign.watch import Watch
-from rocketmq_conformance.conformance.campaign.worker import COULD_NOT_RUN, FAULT, Job, playing_task
-from rocketmq_conformance.conformance.verdict import together
+from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
+from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
+from rocketmq_conformance.conformance.engine.verdict import together
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, Event

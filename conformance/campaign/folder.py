@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.campaign.reading import FILE, CampaignError, DamagedError, open_campaign
 from rocketmq_conformance.conformance.campaign.spec import Spec
-from rocketmq_conformance.conformance.campaign.tables import VERSION
+from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError, DamagedError, open_campaign
+from rocketmq_conformance.conformance.campaign.tables.schema import VERSION
 from rocketmq_conformance.models import rulebook
 
 #: The file whose presence ends a campaign; its text says why.

@@ -11,8 +11,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance import corpus
-from rocketmq_conformance.conformance.plan import Plan, PlanError
+from rocketmq_conformance.conformance.engine import corpus
+from rocketmq_conformance.conformance.engine.plan import Plan, PlanError
 
 #: Where a campaign keeps minimal plans; a run keeps them in its folder itself.
 PLANS = "plans"

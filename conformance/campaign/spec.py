@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from rocketmq_conformance.suites.registry import SUITES
-from rocketmq_conformance.suites.suite import Suite
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.suite import Suite
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.models.allocation.nearby import INNER
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.proof import ProofRow
 from rocketmq_conformance.suites.allocation import SUITE
-from rocketmq_conformance.suites.sampler import sampler
-from rocketmq_conformance.suites.suite import Row
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Row
 
 MEMBERS = 6
 QUEUES = 12

@@ -16,21 +16,21 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from rocketmq_conformance.conformance.broker import wire
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.broker.release import java, java_feature, seeing_java
-from rocketmq_conformance.conformance.broker.started import Started
 from rocketmq_conformance.conformance.proof import broker_story
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
-from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.launch_config import java, java_feature, seeing_java
+from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
 from rocketmq_conformance.models.broker import lifecycle
-from rocketmq_conformance.models.broker.aged import aged
+from rocketmq_conformance.models.broker.aged_store import aged
 from rocketmq_conformance.models.broker.assignment import POP, PULL, Mode
-from rocketmq_conformance.models.broker.layout import begun
+from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
+from rocketmq_conformance.models.broker.broker_restart import SURVIVED
+from rocketmq_conformance.models.broker.fixtures import begun
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
-from rocketmq_conformance.models.broker.model import BrokerModel
-from rocketmq_conformance.models.broker.restarts import SURVIVED
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
@@ -50,11 +50,11 @@ from rocketmq_conformance.suites import (
     broker_restart,
     broker_search,
 )
-from rocketmq_conformance.suites.broker_values import show
-from rocketmq_conformance.suites.doubt import Possibility, TooMany, narrowed, unanswered
-from rocketmq_conformance.suites.operation import Operation
-from rocketmq_conformance.suites.sampler import sampler
-from rocketmq_conformance.suites.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.indeterminate import Possibility, TooMany, narrowed, unanswered
+from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.values.broker import show
 
 #: Releases that a full proof asks.
 RELEASES = ("4.9.7", "5.0.0", "5.1.4", "5.5.0")
@@ -219,11 +219,11 @@ def prove_other_resets(adapter: BrokerAdapter, profile: Profile, tally: Tally) -
     """The suite ``broker-admin`` once more, with resets going the way that is not the release's default."""
     other = not BrokerRules.of(profile).server_reset
     suite = replace(broker_admin.SUITE, bind=partial(broker_admin.bind, server_reset=other))
-    adapter.ask(wire.set_property(RESETS, str(other).lower()))
+    adapter.ask(requests.set_property(RESETS, str(other).lower()))
     try:
         prove_suite(adapter, profile, tally, suite, CASES)
     finally:
-        adapter.ask(wire.set_property(RESETS, str(not other).lower()))
+        adapter.ask(requests.set_property(RESETS, str(not other).lower()))
 
 
 def prove_other_assignments(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
@@ -238,21 +238,21 @@ def prove_other_assignments(adapter: BrokerAdapter, profile: Profile, tally: Tal
     ):
         try:
             for name, value in properties.items():
-                adapter.ask(wire.set_property(name, value))
+                adapter.ask(requests.set_property(name, value))
             suite = replace(broker_assignment.SUITE, bind=bind)
             prove_suite(adapter, profile, tally, suite, OTHER_CASES)
         finally:
             for name, value in ordinary.items():
-                adapter.ask(wire.set_property(name, value))
+                adapter.ask(requests.set_property(name, value))
 
 
 def prove_strict_locks(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """The suite ``broker-locks`` once more, in strict mode."""
-    adapter.ask(wire.set_property(STRICT, "true"))
+    adapter.ask(requests.set_property(STRICT, "true"))
     try:
         prove_suite(adapter, profile, tally, broker_locks.STRICT, CASES)
     finally:
-        adapter.ask(wire.set_property(STRICT, "false"))
+        adapter.ask(requests.set_property(STRICT, "false"))
 
 
 def prove_cold(adapter: BrokerAdapter, tally: Tally) -> bool:

@@ -9,16 +9,16 @@ import time
 from types import TracebackType
 from typing import Self
 
-from rocketmq_conformance.conformance.broker import wire
-from rocketmq_conformance.conformance.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.broker.release import COMMIT_LOG_FILE
-from rocketmq_conformance.conformance.broker.started import Started
 from rocketmq_conformance.conformance.proof import broker_tables as tables
-from rocketmq_conformance.conformance.proof.record import Tally
-from rocketmq_conformance.models.broker import aged, lifecycle
-from rocketmq_conformance.models.broker.layout import TOPICS, begun
+from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE
+from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.models.broker import aged_store, lifecycle
+from rocketmq_conformance.models.broker.broker_offsets import AGED, BrokerModel
+from rocketmq_conformance.models.broker.fixtures import TOPICS, begun
 from rocketmq_conformance.models.broker.lifecycle import STOP
-from rocketmq_conformance.models.broker.model import AGED, BrokerModel
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
@@ -31,8 +31,8 @@ from rocketmq_conformance.suites.broker_expired import Earliest, Search
 from rocketmq_conformance.suites.broker_offsets import CreateTopic, Max, Min, Query
 from rocketmq_conformance.suites.broker_restart import Restart
 from rocketmq_conformance.suites.broker_search import SendTimed
-from rocketmq_conformance.suites.broker_values import show
-from rocketmq_conformance.suites.operation import Operation
+from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.values.broker import show
 
 #: How old a broker is when it looks for expired files for the first time (s), with some margin.
 _AGE = 64.0
@@ -78,14 +78,14 @@ class Expiry:
     def prove(self, tally: Tally) -> None:
         """Let them expire, ask everything, restart, ask again."""
         time.sleep(max(0.0, self._started + _AGE - time.monotonic()))
-        self.adapter.ask(wire.set_property("deleteWhen", _HOURS))
-        self.adapter.ask(wire.set_property("fileReservedTime", "0"))
+        self.adapter.ask(requests.set_property("deleteWhen", _HOURS))
+        self.adapter.ask(requests.set_property("fileReservedTime", "0"))
         self._await_expiry()
         firsts = {(TOPICS[0], queue): count for queue, count in _BEFORE.items()}
-        firsts |= {(aged.TOPIC, queue): log.max for queue, log in enumerate(aged.QUEUES)}
+        firsts |= {(aged_store.TOPIC, queue): log.max for queue, log in enumerate(aged_store.QUEUES)}
         self.state, whys = lifecycle.expire(self.rules, self.state, firsts)
         for (topic, queue), why in whys.items():
-            index = AGED if topic == aged.TOPIC else 0
+            index = AGED if topic == aged_store.TOPIC else 0
             self._check(tally, Min(index, queue), why_instead=why)
         for queue, count in _BEFORE.items():
             self.adapter.forget_messages(0, 0, queue, count)
@@ -96,7 +96,7 @@ class Expiry:
 
     def _fill(self) -> None:
         """Write messages that will expire, files full of others, and messages that will not."""
-        old, new = aged.aged(self.rules), begun()
+        old, new = aged_store.aged(self.rules), begun()
         self.state = old._replace(topics={**old.topics, **new.topics})
         self.adapter.reset_many([(0, broker_search.SUITE)])
         self._do(CreateTopic(0, _QUEUES))
@@ -105,7 +105,7 @@ class Expiry:
         self._do(CreateTopic(_FILLER_TOPIC, 1))
         name = self.adapter.topic_name(0, _FILLER_TOPIC)
         for _ in range(_FILLERS):
-            self.adapter.ask(wire.send(name, 0, int(time.time() * 1000), b"f" * _FILLER))
+            self.adapter.ask(requests.send(name, 0, int(time.time() * 1000), b"f" * _FILLER))
         for queue, count in _AFTER.items():
             self._do(SendTimed(0, queue, count, True))
 

@@ -11,16 +11,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rocketmq_conformance.conformance.broker.process import Broker
+from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
-from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
 from rocketmq_conformance.conformance.remoting.message import decode_all
+from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.models.text import string_hash
 from rocketmq_conformance.reports.proof import ProofRow
 
 #: Seconds for one answer of a busy broker.

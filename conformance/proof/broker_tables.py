@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from rocketmq_conformance.models.broker import aged
+from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
-from rocketmq_conformance.models.broker.model import AGED
+from rocketmq_conformance.models.broker.broker_offsets import AGED
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
 from rocketmq_conformance.suites.broker_expired import Earliest, QueryKept, Search
 from rocketmq_conformance.suites.broker_offsets import (
@@ -25,14 +25,14 @@ from rocketmq_conformance.suites.broker_offsets import (
     Send,
 )
 from rocketmq_conformance.suites.broker_search import SendTimed
-from rocketmq_conformance.suites.operation import Operation
+from rocketmq_conformance.suites.declare.operation import Operation
 
 Case = list[Operation]
 
 #: What a group may have stored: nothing; below, at and above every min and max; negative; beyond 32 and 53 bits.
 STORED = (None, 0, 1, 2, 3, 4, 9, 10, 12, 15, 18, 100, -1, -7, 2**31, 2**53 + 1)
 #: Queues of the aged topic, and two that it does not have.
-AGED_QUEUES = (*range(len(aged.QUEUES)), 9, -1)
+AGED_QUEUES = (*range(len(aged_store.QUEUES)), 9, -1)
 #: (topic, queue) of every kind: written, never written, beyond the topic's, of no topic, of a deleted topic, aged.
 WRITTEN, EMPTY = (0, 0), (0, 1)
 PLACES = (WRITTEN, EMPTY, (0, 9), (0, -1), (1, 0), (2, 0), *((AGED, queue) for queue in AGED_QUEUES))

@@ -22,18 +22,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.java import jvm
-from rocketmq_conformance.conformance.java.adapter import JavaClient
+from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof import allocation, java_clock, java_tables
-from rocketmq_conformance.conformance.proof.record import Tally, described
-from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.conformance.proof.evidence import Tally, described
+from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.models.outcome import Result, agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.proof import ProofRow, write_rows
-from rocketmq_conformance.suites.operation import Side
-from rocketmq_conformance.suites.registry import SUITES
-from rocketmq_conformance.suites.sampler import sampler
-from rocketmq_conformance.suites.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
 
 #: Client releases that Maven Central has. 5.3.4 is none of them: its broker is there, its client never was.
 RELEASES = (

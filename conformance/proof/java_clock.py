@@ -1,7 +1,8 @@
 """The proof of the client half on the clock of the machine: stateful runs in which nobody sets the time.
 
 The timers of the real classes are as fast as the pace says. How old a queue or a lock is when it is looked at, nobody
-knows exactly: the model goes by what was measured, and a case ends where that is not enough (``suites/elapsed.py``).
+knows exactly: the model goes by what was measured, and a case ends where that is not enough
+(``suites/declare/measured_time.py``).
 """
 
 from __future__ import annotations
@@ -9,18 +10,18 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.hello import hello_of
-from rocketmq_conformance.conformance.java.adapter import JavaClient
-from rocketmq_conformance.conformance.judge import Judge
-from rocketmq_conformance.conformance.player import Player
-from rocketmq_conformance.conformance.proof.record import Tally, described
-from rocketmq_conformance.conformance.stage import Stage
+from rocketmq_conformance.conformance.engine.handshake import hello_of
+from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.player import Player
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.proof.evidence import Tally, described
+from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.elapsed import TICK, by_time
-from rocketmq_conformance.suites.operation import Side
-from rocketmq_conformance.suites.registry import SUITES
-from rocketmq_conformance.suites.sampler import sampler
-from rocketmq_conformance.suites.suite import Row, Suite
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.measured_time import TICK, by_time
+from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: The side of its rows.
 SIDE = "clock"

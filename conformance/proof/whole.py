@@ -20,27 +20,27 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.broker import release as needs
-from rocketmq_conformance.conformance.broker import wire
-from rocketmq_conformance.conformance.broker.cluster import Cluster
-from rocketmq_conformance.conformance.broker.store import write_store
-from rocketmq_conformance.conformance.java import jvm
+from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
 from rocketmq_conformance.conformance.proof import whole_cases, whole_real
-from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.broker import launch_config as needs
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
+from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
+from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client import switches as client_switches
-from rocketmq_conformance.models.client.layout import GROUP, TOPIC
+from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
+from rocketmq_conformance.models.client.initial_broker import TIMES, shaped
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, consume
 from rocketmq_conformance.models.client.whole_group import GroupLife
-from rocketmq_conformance.models.client.world import TIMES, shaped
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release
@@ -48,7 +48,7 @@ from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.proof import ProofRow, write_rows
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.java.release import JavaRelease
+    from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
 #: The side of the rows.
 WHOLE = "whole"
@@ -110,7 +110,7 @@ class Site(Protocol):
         """Send a message; its offset."""
         ...
 
-    def ask(self, request: wire.Ask) -> Command:
+    def ask(self, request: requests.Ask) -> Command:
         """The broker's answer."""
         ...
 
@@ -136,7 +136,7 @@ class EmbeddedSite:
         for case in self._every:
             self._broker.create_group(case.group)
             if case.stored is not None:
-                self.ask(wire.commit(case.group, case.shape, 0, case.stored))
+                self.ask(requests.commit(case.group, case.shape, 0, case.stored))
         return self
 
     def __exit__(
@@ -148,7 +148,7 @@ class EmbeddedSite:
         """Send a message; its offset."""
         return self._broker.send(topic, b"x", queue)
 
-    def ask(self, request: wire.Ask) -> Command:
+    def ask(self, request: requests.Ask) -> Command:
         """The broker's answer."""
         return self._connection.call(request.code, request.ext, request.body)
 
@@ -168,7 +168,7 @@ def _real(release: Release, every: Sequence[Case], moving: Sequence[whole_cases.
 
 def prove_release(text: str, embedded: bool = False) -> Tally:
     """Every case on one release of broker and client; CannotRunError when it cannot be had."""
-    from rocketmq_conformance.conformance.java.whole import quick_release
+    from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
 
     release, classes = Release.parse(text), quick_release(text)
     model = StartModel(Profile(release, release, needs.java_feature(needs.java())))
@@ -186,7 +186,7 @@ def prove_release(text: str, embedded: bool = False) -> Tally:
 
 
 def _prove_starts(tally: Tally, model: StartModel, classes: JavaRelease, site: Site, every: Sequence[Case]) -> None:
-    from rocketmq_conformance.conformance.java.whole import PullCounter, WholeConsumer
+    from rocketmq_conformance.conformance.targets.java_client.whole import PullCounter, WholeConsumer
 
     pulls = PullCounter(classes)
     with ExitStack() as running:
@@ -221,7 +221,7 @@ def _prove_starts(tally: Tally, model: StartModel, classes: JavaRelease, site: S
 
 def prove_scripted(text: str, only: str = "") -> Tally:
     """The cases whose broker fails, on one release of client; those that have ``only`` in their name."""
-    from rocketmq_conformance.conformance.java.whole import quick_release
+    from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
 
     classes = quick_release(text)
     tally = Tally(WHOLE, text)
@@ -235,7 +235,7 @@ def _committed(site: Site, case: Case, wanted: int) -> int | str:
     """What the group has stored; commits are one way, and given a little time to arrive."""
     until = time.monotonic() + _COMMIT_LIMIT
     while True:
-        found = wire.number(site.ask(wire.query(case.group, case.shape, 0, None)))
+        found = requests.number(site.ask(requests.query(case.group, case.shape, 0, None)))
         if found == wanted or time.monotonic() > until:
             return found.code if isinstance(found, Err) else found
         time.sleep(0.05)

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.client.layout import GROUP, TOPIC
+from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
+from rocketmq_conformance.models.client.initial_broker import shaped
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_group import Group
@@ -39,7 +40,6 @@ from rocketmq_conformance.models.client.whole_moves import (
     Reset,
     Seize,
 )
-from rocketmq_conformance.models.client.world import shaped
 
 KINDS = (PUSH, ORDERLY, LITE)
 #: 2024-07-01T00:00Z, the time of offset 6.

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
+from rocketmq_conformance.conformance.fakes.consumers import Consumers
+from rocketmq_conformance.conformance.fakes.offsets import Offsets
+from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.proof.whole_cases import Case, cases
-from rocketmq_conformance.conformance.remoting.consumers import Consumers
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.listener import Peer
-from rocketmq_conformance.conformance.remoting.offsets import Offsets
-from rocketmq_conformance.conformance.remoting.pulling import Pulls
+from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.pull import OFFSET_TOO_SMALL, Codes, Pull, Pulled
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.message_queue import Queue

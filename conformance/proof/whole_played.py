@@ -14,10 +14,10 @@ from threading import Event
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.broker import wire
 from rocketmq_conformance.conformance.proof.whole_cases import TIME, Case
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.models.client.layout import BROKER
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
@@ -36,8 +36,8 @@ from rocketmq_conformance.models.client.whole_moves import (
 from rocketmq_conformance.models.message_queue import Queue
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.java.release import JavaRelease
-    from rocketmq_conformance.conformance.java.whole import WholeConsumer
+    from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+    from rocketmq_conformance.conformance.targets.java_client.whole import WholeConsumer
 
 Shown = TypeVar("Shown")
 #: How long consumers may take to come to what is expected (s).
@@ -102,7 +102,7 @@ class PlayedCase(ABC):
     # --- the broker -----------------------------------------------------------------------------------------
 
     @abstractmethod
-    def ask(self, request: wire.Ask) -> Command:
+    def ask(self, request: requests.Ask) -> Command:
         """The broker's answer."""
 
     @abstractmethod
@@ -136,15 +136,15 @@ class PlayedCase(ABC):
             case LetGo(name):
                 self._free[name].set()
             case Seize():
-                self.ask(wire.lock(self.group, STRANGER, self.queues()))
+                self.ask(requests.lock(self.group, STRANGER, self.queues()))
             case Release():
-                self.ask(wire.unlock(self.group, STRANGER, self.queues()))
+                self.ask(requests.unlock(self.group, STRANGER, self.queues()))
             case _:
                 raise AssertionError(f"{move} is no move")
 
     def join(self, name: str) -> None:
         """A member starts."""
-        from rocketmq_conformance.conformance.java.whole import WholeConsumer
+        from rocketmq_conformance.conformance.targets.java_client.whole import WholeConsumer
 
         case, client = self.case, f"{self._instance}-{name}"
         self._free[name], self._busy[name] = Event(), Event()

@@ -11,25 +11,25 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.broker import wire
-from rocketmq_conformance.conformance.broker.cluster import Cluster
-from rocketmq_conformance.conformance.broker.process import HOST
-from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_cases import Case
 from rocketmq_conformance.conformance.proof.whole_played import PlayedCase, play_all
 from rocketmq_conformance.conformance.proof.whole_scripted import rules_of
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
+from rocketmq_conformance.conformance.targets.broker.process import HOST
 from rocketmq_conformance.models.broker.state import QueueLog
+from rocketmq_conformance.models.client.initial_broker import shaped
 from rocketmq_conformance.models.client.whole_group import GroupLife, holders
 from rocketmq_conformance.models.client.whole_moves import STRANGER, Look, Seen
-from rocketmq_conformance.models.client.world import shaped
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Why
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.java.release import JavaRelease
+    from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
 #: How often a case may be played: when it differs, or a consumer did not start.
 ATTEMPTS = 6
@@ -96,20 +96,20 @@ class RealCase(PlayedCase):
         finally:
             self._connection.close()
 
-    def ask(self, request: wire.Ask) -> Command:
+    def ask(self, request: requests.Ask) -> Command:
         """The broker's answer."""
         return self._connection.call(request.code, request.ext, request.body)
 
     def send(self, queue: int) -> None:
         """A message arrives."""
-        error = wire.refused(self.ask(wire.send(self.topic, queue, int(time.time() * 1000))))
+        error = requests.refused(self.ask(requests.send(self.topic, queue, int(time.time() * 1000))))
         if error is not None:
             raise CannotRunError(f"The broker refused a message with {error.code} ({error.detail})")
 
     def stored(self) -> tuple[int, ...]:
         """What is stored for each queue; a new group has nothing where messages have expired, and 0 elsewhere."""
-        asked = (wire.query(self.group, self.topic, queue, None) for queue in range(self.case.queues))
-        found = (wire.number(self.ask(request)) for request in asked)
+        asked = (requests.query(self.group, self.topic, queue, None) for queue in range(self.case.queues))
+        found = (requests.number(self.ask(request)) for request in asked)
         return tuple(-1 if isinstance(offset, Err) else offset for offset in found)
 
     def look(self, expected: Seen) -> Seen:
@@ -125,11 +125,11 @@ class RealCase(PlayedCase):
         found: dict[Queue, str] = {}
         for name, client in asked.items():
             left = [queue for queue in self.queues() if queue not in found]
-            granted = wire.locked(self.ask(wire.lock(self.group, client, left))) if left else ()
+            granted = requests.locked(self.ask(requests.lock(self.group, client, left))) if left else ()
             if isinstance(granted, Err):
                 raise CannotRunError(f"The broker refused a lock with {granted.code} ({granted.detail})")
             found |= dict.fromkeys(granted, name)
-        self.ask(wire.unlock(self.group, _PASSER_BY, [queue for queue, name in found.items() if not name]))
+        self.ask(requests.unlock(self.group, _PASSER_BY, [queue for queue, name in found.items() if not name]))
         return tuple(found.get(queue, "?") for queue in self.queues())
 
 

@@ -12,21 +12,22 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from rocketmq_conformance.conformance.broker import wire
-from rocketmq_conformance.conformance.proof.record import Tally
+from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.offsets import Offsets
+from rocketmq_conformance.conformance.fakes.pulls import Pulls
+from rocketmq_conformance.conformance.fakes.responses import document
+from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_cases import Case
 from rocketmq_conformance.conformance.proof.whole_played import LOOK_LIMIT, PlayedCase, play_all, wait_for
-from rocketmq_conformance.conformance.remoting.answer import document
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.remoting.embedded import EmbeddedBroker
 from rocketmq_conformance.conformance.remoting.fault import parse
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.listener import Peer
-from rocketmq_conformance.conformance.remoting.offsets import Offsets
-from rocketmq_conformance.conformance.remoting.pulling import Pulls
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
-from rocketmq_conformance.models.client.layout import BROKER, GROUP, TOPIC
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
+from rocketmq_conformance.models.client.initial_broker import TIMES, shaped
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole_group import GroupLife
 from rocketmq_conformance.models.client.whole_moves import (
@@ -41,13 +42,12 @@ from rocketmq_conformance.models.client.whole_moves import (
     Seen,
     Seize,
 )
-from rocketmq_conformance.models.client.world import TIMES, shaped
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
 from rocketmq_conformance.models.rule import Why
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.java.release import JavaRelease
+    from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
 #: How long a look that expects nothing waits for requests that fail, and how many of them must have come.
 _MET_LIMIT, _MET = 10.0, 2
@@ -135,7 +135,7 @@ class ScriptedCase(PlayedCase):
                 self.send(queue)
             self.broker.expire(TOPIC, queue, shaped(self.case.shape).first)
             if self.case.stored is not None:
-                self.ask(wire.commit(self.group, TOPIC, queue, self.case.stored))
+                self.ask(requests.commit(self.group, TOPIC, queue, self.case.stored))
         return self
 
     def __exit__(self, *args: object) -> None:
@@ -147,7 +147,7 @@ class ScriptedCase(PlayedCase):
 
     # --- the broker -----------------------------------------------------------------------------------------
 
-    def ask(self, request: wire.Ask) -> Command:
+    def ask(self, request: requests.Ask) -> Command:
         """The broker's answer."""
         return self._connection.call(request.code, request.ext, request.body)
 

@@ -1,1 +1,1 @@
-"""The RocketMQ remoting protocol: frames, headers, a client, and the scripted broker that speaks it."""
+"""The RocketMQ remoting protocol: frames, codes, a client and a server."""

@@ -14,9 +14,9 @@ from functools import lru_cache
 
 from rocketmq_conformance.models.allocation.check import ILLEGAL_ARGUMENT, Members, Queues, Shares, refusal
 from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.java_text import is_blank, split
 from rocketmq_conformance.models.outcome import UNDEFINED
 from rocketmq_conformance.models.rule import Level, Rule, Why
-from rocketmq_conformance.models.text import is_blank, split
 
 RULES = (
     Rule(

@@ -15,9 +15,9 @@ from rocketmq_conformance.models.allocation.averagely import averagely
 from rocketmq_conformance.models.allocation.check import ILLEGAL_ARGUMENT, Members, Queues, Shares, refusal
 from rocketmq_conformance.models.allocation.circle import by_circle
 from rocketmq_conformance.models.allocation.consistent_hash import DEFAULT_NODES, by_consistent_hash
+from rocketmq_conformance.models.java_text import utf16
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Rule, Why
-from rocketmq_conformance.models.text import utf16
 
 RULES = (
     Rule(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Rule, Why
-from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(

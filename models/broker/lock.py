@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Rule, Why
-from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(

@@ -26,9 +26,9 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.reset import told
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Rule, Why
-from rocketmq_conformance.models.text import string_hash
 
 RULES = (
     Rule(

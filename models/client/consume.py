@@ -18,8 +18,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client.cached import FAILED, Cached, Message, known, look, lost, put, remove
 from rocketmq_conformance.models.client.member import BROADCASTING
+from rocketmq_conformance.models.client.process_queue_contents import (
+    FAILED,
+    Cached,
+    Message,
+    known,
+    look,
+    lost,
+    put,
+    remove,
+)
 from rocketmq_conformance.models.client.sent_back import Gone, sent_back
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err, Result

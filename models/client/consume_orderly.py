@@ -19,7 +19,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client.cached import (
+from rocketmq_conformance.models.client.consume import NEW, NO_OFFSET, NUMBERS
+from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.models.client.member import BROADCASTING
+from rocketmq_conformance.models.client.process_queue_contents import (
     FAILED,
     Cached,
     Message,
@@ -32,9 +35,6 @@ from rocketmq_conformance.models.client.cached import (
     rollback,
     take,
 )
-from rocketmq_conformance.models.client.consume import NEW, NO_OFFSET, NUMBERS
-from rocketmq_conformance.models.client.layout import QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING
 from rocketmq_conformance.models.client.sent_back import Gone, copied, first_topic, refused
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile

@@ -23,8 +23,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
-from rocketmq_conformance.models.client.layout import NO_QUEUE
-from rocketmq_conformance.models.client.memory import (
+from rocketmq_conformance.models.client.fixtures import NO_QUEUE
+from rocketmq_conformance.models.client.offset_table import (
     MEMORY,
     NO_QUEUE_READ,
     STORE,

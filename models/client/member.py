@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.allocation.averagely import averagely
 from rocketmq_conformance.models.allocation.circle import by_circle
-from rocketmq_conformance.models.client.layout import OTHER_TOPIC, QUEUES, RETRY_TOPIC, ROUND_QUEUES, TOPIC
+from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, QUEUES, RETRY_TOPIC, ROUND_QUEUES, TOPIC
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
+from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.message_queue import sort_ids, sort_queues
-from rocketmq_conformance.models.tuples import maker
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 #: Strategies that members use, by name.

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.rule import Rule, whys
-from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(

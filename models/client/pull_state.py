@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from rocketmq_conformance.models.client.layout import OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.initial_broker import world
 from rocketmq_conformance.models.client.pull_request import Broker
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.subscription import Subscription
-from rocketmq_conformance.models.client.world import world
 
 Item = TypeVar("Item")
 

@@ -1,417 +1,371 @@
-"""A round of rebalance: one member of a group brings its process queue table in line with its share (REB-*).
+"""A group: its members, in any order of steps, and what they can see of one another (REB-*).
 
-For every topic that it subscribes to, the member looks at the queues that it knows of (from the name server) and at
-the members that a broker lists, both of which may be out of date, computes its share, and then
+Members never talk to each other. Each of them sees the name server's routes when it asks for them, the broker's member
+list when it rebalances, and the offsets that others committed. The list and the routes are the world's to change, and
+need not be true: a member that has died may still be listed, one that has just begun may not be. So a case tells all
+of that by operations, and in which order the members take their turns is part of the plan.
 
-1. drops each queue that is not in the share, or that nobody has pulled for too long: its offset is sent to the broker,
-   one way, and forgotten;
-2. adds each queue of the share that it does not have: whatever memory holds of it is forgotten, the start position is
-   asked for (START-PUSH-1), and a pull request begins there. Without a start the queue is left for the next round.
-
-Nobody hands a queue over: its old owner commits and drops it in one of its own rounds, its new owner asks the broker
-in another. Between the two a queue may have two owners, or none.
-
-A failure keeps what the member has: no member list, no known queues, or a strategy that refuses because there are no
-queues or no members (which 5.5.0 does not ask it any more). A member that is not on the list is no failure. Its share
-is empty, and it drops everything.
-
-A broadcasting member owns every queue that it knows of and asks nobody for the list; when it knows that there are
-none, it drops them all, where a member of a cluster keeps them.
-
-When all topics are done, queues of topics that are not subscribed any more are dropped without a word to the broker.
+When all members have seen the same list and the same routes, and each has rebalanced since, every queue has exactly
+one owner (see :func:`owners`), with one exception: members that bear the same client id take the same share, and the
+queues of the second place in the list have no owner. What is sent to them piles up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache, lru_cache
-from typing import Generic, TypeVar
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
 
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
-from rocketmq_conformance.models.client.layout import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, brought, share
-from rocketmq_conformance.models.client.memory import UNFROZEN
-from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, ROUND_QUEUES, TOPIC_QUEUES
+from rocketmq_conformance.models.client.initial_broker import world
+from rocketmq_conformance.models.client.member import (
+    BROADCASTING,
+    CLUSTERING,
+    TOPICS,
+    Member,
+    begun,
+    remembering,
+    subscribing,
+)
+from rocketmq_conformance.models.client.offset_table import UNFROZEN, updated
+from rocketmq_conformance.models.client.process_queue import DROPPED, PULL, RESULT, TAKE, UPDATE
+from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, NO_ROUTE, RebalanceModel, Round
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
-from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.outcome import Expected, Value
-from rocketmq_conformance.models.rule import Rule, Why
-from rocketmq_conformance.models.text import string_hash
+from rocketmq_conformance.models.client.start import LAST, StartModel
+from rocketmq_conformance.models.fast_tuples import maker, replaced
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
 
 RULES = (
     Rule(
-        "REB-DO-1",
-        "A round rebalances every subscribed topic on its own, and then drops the queues of topics that are not "
-        "subscribed; what fails for one topic does not touch the others.",
-        "RebalanceImpl#doRebalance @ 4.0.0, 4.9.8, 5.5.0",
+        "REB-BEGIN-1",
+        "A member that begins learns the routes of its topics, owns nothing and remembers nothing; one that ends "
+        "without a shutdown sends nothing.",
+        "DefaultMQPushConsumerImpl#start, #updateTopicSubscribeInfoWhenSubscriptionChanged @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
-        "REB-CLU-1",
-        "A member of a cluster takes the member list from a broker of the topic; without a list, for whatever reason, "
-        "and while it knows no queues of the topic, it keeps what it has.",
-        "RebalanceImpl#rebalanceByTopic, MQClientInstance#findConsumerIdList @ 4.0.0, 4.9.8, 5.5.0",
+        "REB-END-1",
+        "A member that shuts down sends the offsets of all queues in its table, and drops them.",
+        "DefaultMQPushConsumerImpl#shutdown, #persistConsumerOffset, RebalanceImpl#destroy @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
-        "REB-CLU-ROUTE",
-        "Looking for a broker to ask for the list makes a member of a cluster learn a route that it does not know, but "
-        "the round that does so goes by what was known before. From 5.5.0 nobody is asked while no queues are known.",
-        "RebalanceImpl#rebalanceByTopic, MQClientInstance#findConsumerIdList @ 4.0.0, 4.9.8, 5.4.0, 5.5.0",
+        "REB-PERSIST-1",
+        "The timer that persists offsets sends those of the queues in the table, one way, and forgets all others; with "
+        "an empty table it does nothing.",
+        "DefaultMQPushConsumerImpl#persistConsumerOffset @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
-        "REB-CLU-3",
-        "When the strategy refuses (no readable queues, an empty member list), the member keeps what it has; from "
-        "5.5.0 such a topic counts as one whose queues or list are unknown.",
-        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.4.0, 5.5.0",
+        "REB-SUB-1",
+        "Subscribing and unsubscribing change no queues; the next round does.",
+        "DefaultMQPushConsumerImpl#subscribe, #unsubscribe @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
-        "REB-CLU-4",
-        "The member's table becomes its share of the topic; one that is not on the list has an empty share, and drops "
-        "every queue of the topic.",
-        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.5.0",
-    ),
-    Rule(
-        "REB-BC-1",
-        "A broadcasting member owns every readable queue of the topic that it knows of, none if it knows that there "
-        "are none; while it knows nothing of the topic it keeps what it has.",
-        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.5.0",
-    ),
-    Rule(
-        "REB-DROP-1",
-        "A queue of the topic that is not in the share leaves the table, and its process queue is dropped.",
-        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
-    ),
-    Rule(
-        "REB-REM-1",
-        "Dropping a queue sends its offset in memory, if there is one, to the broker, one way, and then forgets it.",
-        "RebalancePushImpl#removeUnnecessaryMessageQueue @ 4.0.0, 4.9.8, 5.5.0",
-    ),
-    Rule(
-        "REB-ADD-1",
-        "A queue of the share that is not in the table is added: its offset in memory is forgotten, then the start "
-        "position is asked for, and a pull request begins there.",
-        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
-    ),
-    Rule(
-        "REB-ADD-START",
-        "A queue without a start position is not added in this round; what memory held of it is forgotten all the "
-        "same, and the other queues are added.",
-        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
-    ),
-    Rule(
-        "REB-TRUNC-1",
-        "Queues of a topic that is not subscribed any more are dropped after a round, and their offsets in memory are "
-        "neither sent nor forgotten.",
-        "RebalanceImpl#truncateMessageQueueNotMyTopic @ 4.0.0, 4.9.8, 5.5.0",
-    ),
-    Rule(
-        "REB-RET-1",
-        "A round is balanced when every topic's table is its share; a topic without list or known queues counts as "
-        "balanced, one whose strategy refused does not. Before 5.2.0 only the topic that comes last in the client's "
-        "hash table counts.",
-        "RebalanceImpl#doRebalance, #rebalanceByTopic @ 5.0.0, 5.1.4, 5.2.0, 5.5.0",
-        releases="5.x",
+        "REB-ROUTE-1",
+        "A member learns the readable queues of the topics that it subscribes to from their routes; without a route it "
+        "keeps what it knew.",
+        "MQClientInstance#updateTopicRouteInfoFromNameServer, DefaultMQPushConsumerImpl#updateTopicSubscribeInfo "
+        "@ 4.0.0, 4.9.8, 5.5.0",
     ),
 )
 
-#: A topic that the name server has no route for.
-NO_ROUTE = -1
-
-#: What a round can meet: what it is called, and by which rules. The first that was met names the round.
-EVENTS = (
-    ("topic given up", ("REB-TRUNC-1",)),
-    ("pull expired", ("REB-DROP-EXPIRY", "REB-REM-1", "REB-ADD-1")),
-    ("no start", ("REB-ADD-START", "START-PUSH-ERROR", "START-CHECKED")),
-    ("strategy refuses", ("REB-CLU-3",)),
-    ("dropped with offset", ("REB-DROP-1", "REB-REM-1")),
-    ("dropped", ("REB-DROP-1",)),
-    ("added", ("REB-ADD-1", "START-PUSH-1")),
-    ("no list", ("REB-CLU-1",)),
-    ("route learned", ("REB-CLU-ROUTE",)),
-    ("no queues known", ()),
-)
-_TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
-    1 << at for at in range(len(EVENTS))
-)
-#: Beside these: a topic's table was brought in line with the share. By which rules, and by which nothing is known.
-BROUGHT = 1 << len(EVENTS)
-_BROUGHT_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
-_UNKNOWN_BY = {CLUSTERING: ("REB-CLU-1",), BROADCASTING: ("REB-BC-1",)}
-NO_MEMBER = Why(("REB-DO-1",), "no member")
+#: Routes when a case begins: readable queues by topic.
+ROUTES: Mapping[str, int] = {topic: len(queues) for topic, queues in TOPIC_QUEUES.items()}
 
 
-@cache
-def reason(events: int, mode: str, reports: bool) -> Why:
-    """The one reason of rounds that met these events; EVENTS[i] is bit i, BROUGHT the one above."""
-    met = [event for at, event in enumerate(EVENTS) if events & 1 << at]
-    rules = [rule for _, named in met for rule in named]
-    rules += _BROUGHT_BY[mode] if events & BROUGHT else ()
-    rules += _UNKNOWN_BY[mode] if events & _UNKNOWN else ()
-    rules += ["REB-DO-1", "REB-RET-1"] if reports else ["REB-DO-1"]
-    return Why(tuple(dict.fromkeys(rules)), met[0][0] if met else "nothing to do")
+class GroupState(NamedTuple):
+    """A group and its world. Queues are indexes of the layout, times ms of the case's clock."""
+
+    broker: BrokerState
+    routes: Mapping[str, int] = ROUTES
+    #: The client ids that brokers list, in their order.
+    listed: tuple[str, ...] = CLIENTS
+    now: int = 0
+    members: tuple[Member | None, ...] = ()
 
 
-@lru_cache(maxsize=64)
-def in_order(topics: frozenset[str]) -> tuple[str, ...]:
-    """Topics as the client's hash table goes through them: 16 bins, by Java's hash of the name (REB-RET-1)."""
+group_state = maker(GroupState)
 
-    def place(topic: str) -> int:
-        hashed = string_hash(topic) & 0xFFFF_FFFF
-        return (hashed ^ hashed >> 16) & 15
-
-    return tuple(sorted(topics, key=place))
+#: A state whose first item is a group: the other items are what its members have beside what every member has.
+Wider = TypeVar("Wider", bound=tuple[Any, ...])
 
 
-def answered(listed: tuple[str, ...], fault: str) -> tuple[str, ...] | None:
-    """REB-CLU-1: the member list that a broker answers; None when it answers none, as for a group of nobody."""
-    if fault == "empty":
-        return ()
-    return listed if fault == "answer" and listed else None
+def within(
+    make: Callable[[tuple[Any, ...]], Wider],
+) -> Callable[[Callable[..., Answer[GroupState]]], Callable[..., Answer[Wider]]]:
+    """Makes an operation of every group one of a wider state, whose other items it leaves alone; ``make`` makes such
+    states of their items."""
+
+    def of_group(handler: Callable[..., Answer[GroupState]]) -> Callable[..., Answer[Wider]]:
+        def handle(state: Wider, *args: Any) -> Answer[Wider]:
+            before = state[0]
+            after, result, why = handler(before, *args)
+            return (state if after is before else make((after, *state[1:]))), result, why
+
+        return handle
+
+    return of_group
 
 
-class Round:
-    """A round under way: whose it is, and what it has changed so far."""
-
-    __slots__ = (
-        "bound_fault",
-        "commits",
-        "dispatched",
-        "events",
-        "fault",
-        "made",
-        "member",
-        "moved",
-        "now",
-        "seen",
-        "store",
-        "table",
-    )
-
-    def __init__(self, member: Member, broker: BrokerState, now: int, fault: str, bound_fault: str) -> None:
-        self.member = member
-        self.now = now
-        self.fault = fault
-        self.bound_fault = bound_fault
-        self.seen = member.seen
-        self.store = remote_store((member.memory, UNFROZEN, broker))
-        self.table = member.table
-        self.made = member.made
-        self.dispatched: list[tuple[int, int]] = []
-        self.commits: list[tuple[int, int]] = []
-        self.events = 0
-        #: Did the topic's queues in the table change that the round is at?
-        self.moved = False
-
-    def own_table(self) -> dict[int, ProcessQueue]:
-        """The table as a copy that the round may change."""
-        if self.table is self.member.table:
-            self.table = dict(self.table)
-        return self.table  # type: ignore[return-value]  # a copy
-
-    def own_memory(self) -> dict[int, int]:
-        """What the store remembers, as a copy that the round may change."""
-        memory, frozen, broker = self.store
-        if memory is self.member.memory:
-            memory = dict(memory)
-            self.store = remote_store((memory, frozen, broker))
-        return memory  # type: ignore[return-value]  # a copy
-
-    def after(self) -> Member:
-        """The member as the round leaves it."""
-        if not self.events & (BROUGHT - 1):
-            return self.member
-        return brought(self.member, self.seen, self.store.memory, self.table, self.made)
+def beginning() -> GroupState:
+    """Three members that have just begun."""
+    return GroupState(world(), members=tuple(_begun(client, CLUSTERING, LAST, "AVG", ROUTES) for client in CLIENTS))
 
 
-#: The rounds of a kind of members.
-RoundT = TypeVar("RoundT", bound=Round)
+def client_id(member: int, twin: bool) -> str:
+    """The client id of a member, or that of the next one."""
+    return CLIENTS[(member + twin) % len(CLIENTS)]
 
 
-class RebalanceModel(Generic[RoundT]):
-    """A member's rounds for one profile; pure, but that it remembers starts."""
+@lru_cache(maxsize=256)
+def listed_ids(members: tuple[int, ...]) -> tuple[str, ...]:
+    """The client ids of these members, in this order."""
+    return tuple([CLIENTS[member] for member in members])
 
-    __slots__ = ("_logs", "_starts", "balances_all", "nothing_is_unknown", "reports", "start", "store")
 
-    def __init__(self, start: StartModel) -> None:
-        self.start = start
-        self.store = start.store
-        self.reports = start.client.reports_balance
-        self.balances_all = start.client.balances_all
-        self.nothing_is_unknown = start.client.nothing_is_unknown
-        #: Starts that were worked out, while queues have these logs: by queue, ConsumeFromWhere, faults, stored offset.
-        self._logs: Mapping[tuple[str, int], QueueLog] = {}
-        self._starts: dict[tuple[int, str, str, str, int | None], tuple[int, int | None]] = {}
+def readable(topic: str, queues: int) -> int:
+    """Readable queues of a route that should have so many."""
+    return min(queues, len(ROUND_QUEUES[topic]))
 
-    def round(
-        self: RebalanceModel[Round],
-        member: Member,
-        broker: BrokerState,
-        routes: Mapping[str, int],
-        listed: tuple[str, ...],
-        now: int,
-        list_fault: str,
-        fault: str,
-        bound_fault: str,
-    ) -> tuple[Member, BrokerState, Value, Why]:
-        """REB-DO-1: the member and the broker afterwards, and (owned queues, dispatched (queue, offset), balanced or
-        None, commits (queue, offset)), all sorted.
 
-        ``routes`` are readable queues by topic, ``listed`` the client ids that brokers list; the faults are how
-        brokers play the list, queries and commits, and max.
-        """
-        done = Round(member, broker, now, fault, bound_fault)
-        said = self.go(done, routes, answered(listed, list_fault))
-        return done.after(), done.store.broker, said, reason(done.events, member.mode, self.reports)
+def _begun(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
+    topics = TOPICS[mode]
+    return begun(client, mode, where, strategy, topics, heard(topics, routes))
 
-    def go(
-        self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
-    ) -> tuple[Value, Value, Value, Value]:
-        """A round that has begun: what it says. ``members`` are the client ids that a broker answers, if it does."""
-        balanced = self.each(done, routes, members)
+
+def heard(topics: frozenset[str], routes: Mapping[str, int]) -> dict[str, int]:
+    """REB-ROUTE-1: readable queues of the topics that have a route."""
+    return {topic: routes[topic] for topic in topics if routes[topic] != NO_ROUTE}
+
+
+def why_begun(state: GroupState, member: int, twin: bool) -> Why:
+    """REB-BEGIN-1: the reason of a member that begins."""
+    return _JOIN["begins anew" if state.members[member] else "a twin begins" if twin else "begins"]
+
+
+_JOIN = whys(("REB-BEGIN-1",), "begins", "begins anew", "a twin begins")
+_LEAVE = whys(("REB-END-1", "OFF-R-PALL"), "offsets sent", "nothing to send", "no member")
+_PERSIST = whys(("REB-PERSIST-1", "OFF-R-PALL"), "offsets sent", "nothing to send", "some forgotten", "no member")
+_SUBSCRIBE = whys(("REB-SUB-1",), "subscribed", "subscribed already", "unsubscribed", "not subscribed", "no member")
+_REFRESH = whys(("REB-ROUTE-1",), "learned", "nothing new", "no member")
+_LISTED = Why(("REB-CLU-1",), "the list changes")
+_ROUTED = whys(("REB-ROUTE-1",), "the route changes", "the route is lost")
+_TICK = Why(("REB-DROP-EXPIRY",), "time passes")
+
+
+class GroupModel:
+    """The operations of a group for one profile; every method is pure. Members are given by number."""
+
+    __slots__ = ("rebalancing", "store")
+
+    def __init__(self, profile: Profile) -> None:
+        self.rebalancing: RebalanceModel[Round] = RebalanceModel(StartModel(profile))
+        self.store = self.rebalancing.store
+
+    # --- what members do ----------------------------------------------------------------------------------
+
+    def rebalance(
+        self, state: GroupState, member: int, list_fault: str, fault: str, bound_fault: str
+    ) -> Answer[GroupState]:
+        """REB-DO-1: (owned queues, dispatched (queue, offset), balanced or None, commits (queue, offset)), or None
+        for no member."""
+        broker, routes, listed, now, members = state
+        who = members[member]
+        if who is None:
+            return state, None, NO_MEMBER
+        after, broker, said, why = self.rebalancing.round(
+            who, broker, routes, listed, now, list_fault, fault, bound_fault
+        )
+        if after is who:
+            return state, said, why
+        return group_state((broker, routes, listed, now, replaced(members, member, after))), said, why
+
+    def join(
+        self, state: GroupState, member: int, twin: bool, mode: str, where: str, strategy: str
+    ) -> Answer[GroupState]:
+        """REB-BEGIN-1: the member begins, a twin with the next member's client id; a running one is gone at once."""
+        began = _begun(client_id(member, twin), mode, where, strategy, state.routes)
+        return changed(state, member, began), None, why_begun(state, member, twin)
+
+    def leave(self, state: GroupState, member: int) -> Answer[GroupState]:
+        """REB-END-1: the commits that reach the broker."""
+        who = state.members[member]
+        if who is None:
+            return state, (), _LEAVE["no member"]
+        after, sent = self._persisted(state, who)
+        why = _LEAVE["offsets sent" if sent else "nothing to send"]
+        return state._replace(broker=after.broker, members=replaced(state.members, member, None)), sent, why
+
+    def persist(self, state: GroupState, member: int) -> Answer[GroupState]:
+        """REB-PERSIST-1: the commits that reach the broker."""
+        who = state.members[member]
+        if who is None:
+            return state, (), _PERSIST["no member"]
+        after, sent = self._persisted(state, who)
+        if len(after.memory) < len(who.memory):
+            why = _PERSIST["some forgotten"]
+        else:
+            why = _PERSIST["offsets sent" if sent else "nothing to send"]
+        members = replaced(state.members, member, remembering(who, after.memory))
+        return group_state((after.broker, state.routes, state.listed, state.now, members)), sent, why
+
+    def _persisted(self, state: GroupState, who: Member) -> tuple[RemoteStore, tuple[tuple[int, int], ...]]:
+        store = remote_store((who.memory, UNFROZEN, state.broker))
+        after, sent, _ = self.store.persist_all(store, tuple(who.table))
+        return after, sent  # type: ignore[return-value]
+
+    def subscribe(self, state: GroupState, member: int, topic: str) -> Answer[GroupState]:
+        """REB-SUB-1."""
+        who = state.members[member]
+        if who is None:
+            return state, None, _SUBSCRIBE["no member"]
+        if topic in who.topics:
+            return state, None, _SUBSCRIBE["subscribed already"]
+        return changed(state, member, subscribing(who, who.topics | {topic}, who.seen)), None, _SUBSCRIBE["subscribed"]
+
+    def unsubscribe(self, state: GroupState, member: int, topic: str) -> Answer[GroupState]:
+        """REB-SUB-1."""
+        who = state.members[member]
+        if who is None:
+            return state, None, _SUBSCRIBE["no member"]
+        if topic not in who.topics:
+            return state, None, _SUBSCRIBE["not subscribed"]
         return (
-            tuple(sorted(done.table)),
-            tuple(sorted(done.dispatched)) if done.dispatched else (),
-            balanced,
-            tuple(sorted(done.commits)) if done.commits else (),
+            changed(state, member, subscribing(who, who.topics - {topic}, who.seen)),
+            None,
+            _SUBSCRIBE["unsubscribed"],
         )
 
-    def each(self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
-        """REB-DO-1: every topic in its turn; is the member balanced? None when the client does not say."""
-        member = done.member
-        balanced = True
-        for topic in in_order(member.topics):
-            even = self._topic(done, topic, routes, members)
-            balanced = even and (balanced or not self.balances_all)
-        if len(member.topics) < len(TOPIC_QUEUES):
-            self.truncate(done, member.topics)
-        return balanced if self.reports else None
+    def refresh(self, state: GroupState, member: int) -> Answer[GroupState]:
+        """REB-ROUTE-1."""
+        who = state.members[member]
+        if who is None:
+            return state, None, _REFRESH["no member"]
+        seen = {**who.seen, **heard(who.topics, state.routes)}
+        if seen == who.seen:
+            return state, None, _REFRESH["nothing new"]
+        return changed(state, member, subscribing(who, who.topics, seen)), None, _REFRESH["learned"]
 
-    def _topic(self, done: RoundT, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
-        """One topic; is it balanced?"""
-        member = done.member
-        count = done.seen.get(topic)
-        if member.mode == BROADCASTING:
-            if count is None:
-                return self.unknown(done, topic)
-            return self._bring(done, topic, ROUND_QUEUES[topic][:count])
-        if count is None or (count == 0 and self.nothing_is_unknown):
-            if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
-                self.learn(done, topic, routes[topic])
-            return self.unknown(done, topic)
-        if listed is None or (not listed and self.nothing_is_unknown):
-            done.events |= _UNLISTED
-            return True
-        target = share(member.strategy, member.client, topic, count, listed)
-        return self.refused(done, topic) if target is None else self._bring(done, topic, target)
+    def pull(self, state: GroupState, member: int, queue: int) -> Answer[GroupState]:
+        """PULL-PRE-DROP: the offset that the member asks for, or None when it does not ask."""
+        who = state.members[member]
+        if who is None:
+            return state, None, PULL["no member"]
+        owned = who.table.get(queue)
+        if owned is None:
+            return state, None, PULL["dropped"]
+        after = state
+        if owned.pulled != state.now:
+            table = {**who.table, queue: owned._replace(pulled=state.now)}
+            after = changed(state, member, who._replace(table=table))
+        if QUEUES[queue].topic not in who.topics:
+            return after, None, PULL["no subscription"]
+        return after, owned.offset, PULL["pulled"]
 
-    def refused(self, done: RoundT, topic: str) -> bool:
-        """REB-CLU-3: the strategy refuses to divide a topic; is it balanced?"""
-        done.events |= _REFUSED
-        return False
+    def take(self, state: GroupState, member: int, queue: int) -> Answer[GroupState]:
+        """A listener takes messages of the queue's process queue: were there any to take?"""
+        who = state.members[member]
+        if who is None:
+            return state, None, TAKE["no such member"]
+        owned = who.table.get(queue)
+        if owned is None:
+            return state, False, TAKE["not owned"]
+        return changed(state, member, who._replace(taken={**who.taken, queue: owned.number})), True, TAKE["taken"]
 
-    def learn(self, done: RoundT, topic: str, queues: int) -> None:
-        """REB-CLU-ROUTE: who looks for a broker of a topic learns its route."""
-        done.seen = {**done.seen, topic: queues}
-        done.events |= _ROUTED
+    def consume(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
+        """CONS-DROP: a listener takes messages and is done with them; what memory then holds, -1 for nothing."""
+        who = state.members[member]
+        if who is None:
+            return state, None, DROPPED["no member"]
+        held = who.memory.get(queue, -1)
+        if queue not in who.table:
+            return state, held, DROPPED["nothing taken"]
+        return self._result(state, member, who, queue, held, offset)
 
-    def unknown(self, done: RoundT, topic: str) -> bool:
-        """REB-CLU-1, REB-BC-1: the queues of a topic were unknown to the member; is it balanced?"""
-        done.events |= _UNKNOWN
-        return True
+    def finish(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
+        """CONS-DROP: the listener is done with what it took; what memory then holds of the queue, -1 for nothing."""
+        who = state.members[member]
+        if who is None:
+            return state, None, DROPPED["no member"]
+        held = who.memory.get(queue, -1)
+        number = who.taken.get(queue)
+        if number is None:
+            return state, held, DROPPED["nothing taken"]
+        who = who._replace(taken={other: kept for other, kept in who.taken.items() if other != queue})
+        owned = who.table.get(queue)
+        if owned is None or owned.number != number:
+            why = DROPPED["dropped" if owned is None else "dropped and added anew"]
+            return changed(state, member, who), held, why
+        return self._result(state, member, who, queue, held, offset)
 
-    def _bring(self, done: RoundT, topic: str, target: tuple[int, ...]) -> bool:
-        """Bring the table in line with the share of a topic; is the topic balanced?"""
-        done.moved = False
-        table = done.table
-        done.events |= BROUGHT
-        if table:
-            for queue in ROUND_QUEUES[topic]:
-                owned = table.get(queue)
-                if owned is None:
-                    continue
-                if queue not in target:
-                    self.drop(done, queue)
-                elif expired(owned, done.now):
-                    done.events |= _EXPIRED
-                    self.drop(done, queue)
-        complete = True
-        for queue in target:
-            owned = done.table.get(queue)
-            complete &= self.add(done, queue) if owned is None else not owned.dropped
-        return self.changed(done, topic, target, complete) if done.moved else complete
+    def _result(
+        self, state: GroupState, member: int, who: Member, queue: int, held: int, offset: int
+    ) -> Answer[GroupState]:
+        memory, _ = updated(who.memory, UNFROZEN, queue, offset, True)
+        why = RESULT["first" if held == -1 else "raised" if offset > held else "kept"]
+        return changed(state, member, remembering(who, memory)), memory[queue], why
 
-    def changed(self, done: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
-        """Queues of a topic came or went, or came anew, and the table is its share or not: is the topic balanced?"""
-        return even
+    def update(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
+        """OFF-UPD-1: the application sets the offset of a queue in memory, whether or not the member owns it."""
+        who = state.members[member]
+        if who is None:
+            return state, None, UPDATE["no member"]
+        memory, _ = updated(who.memory, UNFROZEN, queue, offset, False)
+        why = UPDATE["owned" if queue in who.table else "not owned"]
+        return changed(state, member, remembering(who, memory)), None, why
 
-    def drop(self, done: RoundT, queue: int) -> None:
-        """REB-DROP-1, REB-REM-1."""
-        if self.send(done, queue):
-            del done.own_memory()[queue]
-        self.remove(done, queue)
+    def tick(self, state: GroupState, millis: int) -> Answer[GroupState]:
+        """Time passes for every member."""
+        broker, routes, listed, now, members = state
+        return group_state((broker, routes, listed, now + millis, members)), None, _TICK
 
-    def send(self, done: RoundT, queue: int) -> bool:
-        """A queue is dropped: send its offset in memory, if there is one."""
-        held = done.store.memory.get(queue)
-        done.events |= _DROPPED
-        done.moved = True
-        if held is None:
-            return False
-        done.events |= _COMMITTED
-        done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.fault)
-        if sent:  # nobody hears of a one-way commit that failed
-            done.commits.append((queue, held))
-        return True
+    # --- what the world does ------------------------------------------------------------------------------
 
-    def remove(self, done: RoundT, queue: int) -> None:
-        """A dropped queue leaves the table."""
-        del done.own_table()[queue]
+    def list_members(self, state: GroupState, members: tuple[int, ...]) -> Answer[GroupState]:
+        """The brokers list the client ids of these members from now on."""
+        return group_state((state.broker, state.routes, listed_ids(members), state.now, state.members)), None, _LISTED
 
-    def add(self, done: RoundT, queue: int) -> bool:
-        """REB-ADD-1; False without a start."""
-        offset, answered = self.beginning(done, queue)
-        if answered is not None:
-            done.own_memory()[queue] = answered
-        elif queue in done.store.memory:
-            del done.own_memory()[queue]
-        if offset < 0:
-            done.events |= _UNSTARTED
-            return False
-        done.events |= _ADDED
-        done.moved = True
-        done.made += 1
-        done.own_table()[queue] = self.process_queue(done, offset)
-        done.dispatched.append((queue, offset))
-        return True
+    def route(self, state: GroupState, topic: str, queues: int) -> Answer[GroupState]:
+        """The name server's route of a topic has so many readable queues, or all it has; -1: there is no route."""
+        why = _ROUTED["the route is lost" if queues == NO_ROUTE else "the route changes"]
+        queues = readable(topic, queues)
+        routes = {**state.routes, topic: queues}
+        return group_state((state.broker, routes, state.listed, state.now, state.members)), None, why
 
-    def beginning(self, done: RoundT, queue: int) -> tuple[int, int | None]:
-        """The start of a queue that is added, and the offset that memory holds of it from then on: the broker's, if it
-        answers one. Both depend on what the broker has of the queue and on nothing that a round does, so that each
-        start is worked out once."""
-        broker = done.store.broker
-        if broker.logs is not self._logs:
-            self._logs, self._starts = broker.logs, {}
-        where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
-        key = queue, where, fault, bound_fault, broker.stored.get(STORED_AS[queue])
-        found = self._starts.get(key)
-        if found is None:
-            store, offset = self.started(RemoteStore(broker=broker), queue, where, fault, bound_fault)
-            assert isinstance(offset, int)  # the unchecked start reports no errors
-            found = self._starts[key] = offset, store.memory.get(queue)
-        return found
+    def commit_elsewhere(self, state: GroupState, queue: int, offset: int) -> Answer[GroupState]:
+        """Somebody else commits for the group."""
+        after, result, why = self.store.commit_elsewhere(RemoteStore(broker=state.broker), queue, offset)
+        return group_state((after.broker, state.routes, state.listed, state.now, state.members)), result, why
 
-    def started(
-        self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
-    ) -> tuple[RemoteStore, Expected]:
-        """START-PUSH-1: the start of a queue of which memory holds nothing."""
-        return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
-    def process_queue(self, done: RoundT, offset: int) -> ProcessQueue:
-        """What is kept of a queue that is added."""
-        return ProcessQueue(done.made, offset, done.now)
+def changed(state: GroupState, number: int, member: Member) -> GroupState:
+    broker, routes, listed, now, members = state
+    return group_state((broker, routes, listed, now, replaced(members, number, member)))
 
-    def truncate(self, done: RoundT, topics: frozenset[str]) -> None:
-        """REB-TRUNC-1: only these topics are subscribed to."""
-        lost = [queue for queue in done.table if TOPIC_OF[queue] not in topics]
-        if lost:
-            done.events |= _TRUNCATED
-            done.table = {queue: kept for queue, kept in done.table.items() if queue not in lost}
+
+# --- the group as a whole ---------------------------------------------------------------------------------------
+
+
+def owners(state: GroupState) -> dict[int, tuple[int, ...]]:
+    """The members, by number, that own each queue of the topics that have a route."""
+    return {
+        queue: tuple(number for number, who in enumerate(state.members) if who is not None and queue in who.table)
+        for topic, queues in TOPIC_QUEUES.items()
+        for queue in queues[: max(0, state.routes[topic])]
+    }
+
+
+def piled_up(state: GroupState) -> dict[int, int]:
+    """Messages that wait in queues without owner: from the group's stored offset, or from min, to max."""
+    found = {}
+    for queue, members in owners(state).items():
+        if not members:
+            topic, _, number = QUEUES[queue]
+            log = state.broker.logs[topic, number]
+            found[queue] = log.max - max(log.min, state.broker.stored.get((GROUP, topic, number), log.min))
+    return found
+
+
+def broadcasts(state: GroupState) -> bool:
+    """Is any member broadcasting?"""
+    return any(who is not None and who.mode == BROADCASTING for who in state.members)

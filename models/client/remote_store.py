@@ -23,8 +23,8 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.client.layout import GROUP, LOST, NO_QUEUE, QUEUES
-from rocketmq_conformance.models.client.memory import (
+from rocketmq_conformance.models.client.fixtures import GROUP, LOST, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.offset_table import (
     MEMORY,
     NO_QUEUE_READ,
     STORE,
@@ -34,10 +34,10 @@ from rocketmq_conformance.models.client.memory import (
     without,
 )
 from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
-from rocketmq_conformance.models.tuples import maker
 
 RULES = (
     Rule(

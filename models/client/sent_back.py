@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rocketmq_conformance.models.client.cached import Message
-from rocketmq_conformance.models.client.layout import QUEUES, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.fixtures import QUEUES, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.process_queue_contents import Message
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Rule
 

@@ -21,11 +21,11 @@ difference between releases: -1, or an exception, and that only from the *checke
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.search import max_offset, search
-from rocketmq_conformance.models.client.layout import LOST, NEGATIVE, QUEUES, RETRY_PREFIX
-from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE
+from rocketmq_conformance.models.client.fixtures import LOST, NEGATIVE, QUEUES, RETRY_PREFIX
+from rocketmq_conformance.models.client.initial_broker import SHAPES, reshaped
+from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
-from rocketmq_conformance.models.client.world import SHAPES, reshaped
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule, Why

@@ -22,8 +22,8 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from rocketmq_conformance.models.java_text import int32
 from rocketmq_conformance.models.rule import Rule
-from rocketmq_conformance.models.text import int32
 
 RULES = (
     Rule(

@@ -19,8 +19,8 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.pull import Entry, Pull, Pulled, pull, response
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
-from rocketmq_conformance.models.client.layout import GROUP, QUEUES
-from rocketmq_conformance.models.client.memory import MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
+from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.rule import Rule, Why

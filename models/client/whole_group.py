@@ -25,7 +25,7 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
-from rocketmq_conformance.models.client.layout import GROUP, QUEUES, TOPIC
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
 from rocketmq_conformance.models.client.member import share
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel

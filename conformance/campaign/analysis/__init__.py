@@ -1,0 +1,1 @@
+"""What stored campaigns show: clusters, coverage, discovery and differences."""

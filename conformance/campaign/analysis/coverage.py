@@ -1,0 +1,60 @@
+"""Coverage of a campaign: in how many cases which rule met which kind of state and answered in which class."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rocketmq_conformance.conformance.campaign.analysis.behaviour_matrix import incidence
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
+
+#: Rule, kind of state and outcome class.
+Cell = tuple[str, str, str]
+#: The cell of behaviours whose meaning no block tells: what met them first was lost before it could be stored.
+UNTOLD: Cell = ("?", "?", "?")
+
+
+def coverage(campaign: Campaign) -> dict[tuple[str, str], list[list[Any]]]:
+    """By suite and address: rows [rule, kind of state, outcome class, cases], sorted."""
+    return {(suite, address): rows for suite in campaign.suites for address, rows in _suite(campaign, suite).items()}
+
+
+def _suite(campaign: Campaign, suite: str) -> dict[str, list[list[Any]]]:
+    cells = _cells(campaign.read("behaviours", ["id", "kind", "rules", "state_kind", "outcome"], suite))
+    counted: dict[str, Counter[Cell]] = {address: Counter() for address in campaign.addresses}
+    for block in campaign.finished(suite):
+        cases = campaign.read("cases", ["case", "address", "answers"], suite, block)
+        for address, counter in counted.items():
+            played = cases.filter(pc.equal(cases["address"], address))
+            counter.update(_counted(played, block * campaign.block, campaign.block, cells))
+    return {
+        address: [[*cell, times] for cell, times in sorted(counter.items())] for address, counter in counted.items()
+    }
+
+
+def _cells(behaviours: pa.Table) -> dict[int, list[Cell]]:
+    """The cells of every answer, one per rule."""
+    return {
+        row["id"]: [(rule, row["state_kind"], row["outcome"]) for rule in row["rules"]]
+        for row in behaviours.to_pylist()
+        if row["kind"] == "answer"
+    }
+
+
+def _counted(cases: pa.Table, begin: int, size: int, cells: dict[int, list[Cell]]) -> dict[Cell, int]:
+    """Cases per cell; a case that reached a cell by several answers counts once."""
+    shown, ids = incidence(cases, begin, size, ("answers",))
+    columns: dict[Cell, list[int]] = {}
+    for column, behaviour in enumerate(ids.tolist()):
+        for cell in cells.get(behaviour, [UNTOLD]):
+            columns.setdefault(cell, []).append(column)
+    if not columns:
+        return {}
+    order = [column for together in columns.values() for column in together]
+    starts = np.cumsum([0, *map(len, columns.values())])[:-1]
+    reached = np.logical_or.reduceat(shown[:, order], starts, axis=1).sum(axis=0)
+    return dict(zip(columns, reached.tolist(), strict=True))

@@ -1,0 +1,219 @@
+"""Rebuilding: the steps of a case from the seed, without the implementation.
+
+The plan of a case comes back from the seed. What the model expects of it is what an implementation that conforms did;
+one that diverges did the same up to its divergence, whose result is stored. Whatever is rebuilt must have the digest
+that is stored of the case, or it is not given out: another kit or another rule book may have written the campaign.
+
+Three things do not come back: results that the rules leave open (they are UNDEFINED here), what came after a case was
+decided or lost, and cases of suites whose results depend on the time of their run. Steps that the campaign stored are
+used for those where there are any.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
+from rocketmq_conformance.conformance.campaign.tables.schema import signed
+from rocketmq_conformance.conformance.engine.divergence import said
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, digest
+from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, outcome_class
+from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+OTHER_DIGEST = "what the seed gives has another digest than the case: another kit or rule book wrote the campaign"
+
+
+class Fact(NamedTuple):
+    """What the tables say of one case on one address."""
+
+    case: int
+    verdict: str
+    steps: int
+    digest: int
+    reason: str
+    #: Operations that were left out.
+    unsupported: tuple[str, ...]
+    #: Number and result of the step that diverges from the model.
+    divergence: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The steps of a case, as far as they are known."""
+
+    suite: Suite
+    address: str
+    case: int
+    verdict: str
+    #: As they were judged; only the last one can diverge. Steps that were stored have no states.
+    steps: tuple[Step, ...]
+    #: Why there are not all of them, or none; "" when they are whole.
+    missing: str = ""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The steps as rows of the table ``steps``."""
+        made = []
+        for number, step in enumerate(self.steps, start=1):
+            form = self.suite.operations[step.row[0]].form
+            names = [name for name, _ in form.domains]
+            made.append(
+                {
+                    "case": self.case,
+                    "address": self.address,
+                    "step": number,
+                    "operation": form.name,
+                    "arguments": json.dumps(dict(zip(names, step.row[1], strict=True))),
+                    "expected": said(step.expected),
+                    "observed": said(step.observed),
+                    "rules": list(step.why.rules),
+                    "state_kind": step.why.kind,
+                    "expected_class": outcome_class(step.expected),
+                    "observed_class": outcome_class(step.observed),
+                    "diverges": self.verdict == DIVERGES and number == len(self.steps),
+                }
+            )
+        return made
+
+
+class Rebuilder:
+    """Rebuilds cases of one suite as one address played them.
+
+    CampaignError when this kit does not have the suite, or the campaign does not say which releases judge.
+    """
+
+    def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
+        if suite not in SUITES:
+            raise CampaignError(f"{campaign.folder} has cases of the suite {suite!r}, which this kit does not have.")
+        self.campaign = campaign
+        self.suite = SUITES[suite]
+        self.address = address
+        self.judge = Judge(self.suite, campaign.profile(address).judged())
+        self._draw = sampler(self.suite, campaign.planned)
+
+    def plan(self, case: int) -> list[Row]:
+        """The plan of a case."""
+        return self._draw.case(self.campaign.seed, case, self.campaign.steps or self.suite.steps)
+
+    def trace(self, case: int) -> Trace:
+        """One case; CampaignError when no finished block has it."""
+        for trace in self.traces([case]):
+            return trace
+        raise CampaignError(f"{self.campaign.folder} has no case {case} of {self.suite.name} on {self.address}.")
+
+    def traces(self, cases: Iterable[int]) -> Iterator[Trace]:
+        """Cases by number, ascending; those that no finished block has are left out."""
+        return (self.rebuilt(fact) for fact in self.facts(cases))
+
+    def facts(self, cases: Iterable[int]) -> Iterator[Fact]:
+        """What the tables say of cases, ascending; those that no finished block has are left out."""
+        wanted: dict[int, list[int]] = {}
+        for case in sorted(set(cases)):
+            wanted.setdefault(case // self.campaign.block, []).append(case)
+        finished = set(self.campaign.finished(self.suite.name))
+        for block, numbers in wanted.items():
+            if block in finished:
+                yield from self._facts(block, pa.array(numbers, pa.int64()))
+
+    def _facts(self, block: int, cases: pa.Array) -> Iterator[Fact]:
+        columns = ["case", "verdict", "steps", "digest", "reason", "unsupported"]
+        rows = self._rows("cases", columns, block, cases)
+        diverging = self._rows("divergences", ["case", "step", "observed", "against"], block, cases)
+        divergences = {
+            row["case"]: (row["step"], row["observed"]) for row in diverging.to_pylist() if row["against"] == "model"
+        }
+        for row in sorted(rows.to_pylist(), key=lambda row: int(row["case"])):
+            row["unsupported"] = tuple(row["unsupported"])
+            yield Fact(**row, divergence=divergences.get(row["case"]))
+
+    def _rows(self, table: str, columns: list[str], block: int, cases: pa.Array) -> pa.Table:
+        wanted = [*columns, *({"case", "address"} - set(columns))]
+        found = self.campaign.read(table, wanted, self.suite.name, block)
+        mine = pc.and_(pc.equal(found["address"], self.address), pc.is_in(found["case"], cases))
+        return found.filter(mine).select(columns)
+
+    def rebuilt(self, fact: Fact) -> Trace:
+        """The steps of a case of which these facts are known."""
+        steps, missing = self._from_seed(fact)
+        if missing and not steps:
+            stored = self._stored(fact.case)
+            if stored:
+                whole = fact.verdict in (CONFORMS, DIVERGES)
+                return Trace(self.suite, self.address, fact.case, fact.verdict, stored, "" if whole else missing)
+        return Trace(self.suite, self.address, fact.case, fact.verdict, steps, missing)
+
+    def comes_back(self, fact: Fact) -> bool:
+        """Does the seed give the case that was stored, or is it from another kit or rule book?"""
+        return self._from_seed(fact)[1] != OTHER_DIGEST
+
+    def _from_seed(self, fact: Fact) -> tuple[tuple[Step, ...], str]:
+        if fact.verdict not in (CONFORMS, DIVERGES, UNDECIDED) or not fact.steps:
+            return (), fact.reason or fact.verdict
+        if self.judge.observes:
+            return (), "its results depend on the time of the run, and its steps were not stored"
+        left_out = {self.suite.index[name] for name in fact.unsupported if name in self.suite.index}
+        expected = self.judge.expected([row for row in self.plan(fact.case) if row[0] not in left_out])
+        steps = [step._replace(observed=step.expected) for step in expected[: fact.steps]]
+        if fact.unsupported and fact.verdict == CONFORMS and len(expected) > fact.steps:
+            return (), "which of its steps were left out is not known"
+        if len(steps) < fact.steps or (fact.verdict == CONFORMS and len(expected) > fact.steps):
+            return (), OTHER_DIGEST
+        if fact.verdict == DIVERGES:
+            if fact.divergence is None or fact.divergence[0] != fact.steps:
+                return (), "its divergence is not stored"
+            steps[-1] = steps[-1]._replace(observed=read(fact.divergence[1]))
+        readable = not isinstance(steps[-1].observed, Unread)
+        if readable and fact.digest and signed(digest(Judged(fact.verdict, steps))) != fact.digest:
+            return (), OTHER_DIGEST
+        return tuple(steps), fact.reason if fact.verdict == UNDECIDED else ""
+
+    def _stored(self, case: int) -> tuple[Step, ...]:
+        columns = ["step", "operation", "arguments", "expected", "observed", "rules", "state_kind"]
+        rows = self._rows("steps", columns, case // self.campaign.block, pa.array([case], pa.int64())).to_pylist()
+        return tuple(self._read_step(row) for row in sorted(rows, key=lambda row: int(row["step"])))
+
+    def _read_step(self, row: dict[str, Any]) -> Step:
+        position = self.suite.index.get(row["operation"])
+        if position is None:
+            lacks = f"which this kit's suite {self.suite.name} does not have"
+            raise CampaignError(f"{self.campaign.folder} has steps of {row['operation']!r}, {lacks}.")
+        arguments = tuple(_frozen(value) for value in json.loads(row["arguments"]).values())
+        why = Why(tuple(row["rules"]), row["state_kind"])
+        return Step((position, arguments), None, None, read(row["expected"]), read(row["observed"]), why)
+
+
+class Unread(str):
+    """A result that only its text is known of."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def read(text: str) -> Any:
+    """The result that :func:`said` wrote as ``text``; Unread when no result reads so."""
+    if text == said(UNDEFINED):
+        return UNDEFINED
+    word, _, code = text.partition(" ")
+    if word == "error" and code:
+        return Err(code)
+    try:
+        result: Expected = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return Unread(text)
+    return result
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,100 @@
+"""One half of a comparison: the cases of one suite as one address of a campaign played them, at hand by number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import Fact, Rebuilder, Trace
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, plain
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED
+
+#: Verdicts by code.
+VERDICTS = (CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED)
+#: Codes: that of a case that diverges, and the first one that decides nothing.
+DIVERGING, UNDECIDING = 1, 2
+#: Cases that are rebuilt to see whether this kit can.
+_PROBES = 3
+
+
+class Half:
+    """All cases of a suite on one address, as arrays in the order of their numbers."""
+
+    def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
+        self.campaign = campaign
+        self.address = address
+        self.rebuilder = Rebuilder(campaign, suite, address)
+        self.profile = campaign.profile(address).judged()
+        cases = campaign.read("cases", ["case", "address", "verdict", "digest", "steps", "unsupported"], suite)
+        if len(campaign.addresses) > 1:
+            cases = cases.filter(pc.equal(cases["address"], address))
+        #: Numbers of the cases, ascending.
+        self.numbers = _array(cases["case"])
+        #: Codes of VERDICTS.
+        self.verdicts = _codes(cases["verdict"])
+        self.digests = _array(cases["digest"])
+        self._steps = _array(cases["steps"])
+        self._unsupported = cases["unsupported"]
+        #: Was something of the case left out?
+        self.left_out = _array(pc.greater(pc.list_value_length(cases["unsupported"]), 0))
+        if np.any(np.diff(self.numbers) < 0):
+            self._sort()
+        #: Divergences from the model, by case.
+        self.divergences = self._read_divergences(suite)
+        told = zip(self.divergences["step"].tolist(), self.divergences["observed"].tolist(), strict=True)
+        self._told: dict[int, tuple[int, str]] = dict(zip(self.divergences.index.tolist(), told, strict=True))
+
+    def _sort(self) -> None:
+        order = np.argsort(self.numbers, kind="stable")
+        for name in ("numbers", "verdicts", "digests", "_steps", "left_out"):
+            setattr(self, name, getattr(self, name)[order])
+        self._unsupported = self._unsupported.take(pa.array(order))
+
+    def _read_divergences(self, suite: str) -> pd.DataFrame:
+        rows = self.campaign.read("divergences", suite=suite)
+        mine = pc.and_(pc.equal(rows["address"], self.address), pc.equal(rows["against"], "model"))
+        kept = ["case", "step", "operation", "state_kind", "expected_class", "observed_class", "expected", "observed"]
+        found = plain(rows.filter(mine).select([*kept, "rules"])).to_pandas()
+        return found.drop_duplicates("case").set_index("case").sort_index()
+
+    def trace(self, case: int) -> Trace:
+        """The steps of a case, rebuilt."""
+        return self.rebuilder.rebuilt(self._fact(case))
+
+    def _fact(self, case: int) -> Fact:
+        at = int(np.searchsorted(self.numbers, case))
+        return Fact(
+            case,
+            VERDICTS[int(self.verdicts[at])],
+            int(self._steps[at]),
+            int(self.digests[at]),
+            "",
+            tuple(self._unsupported[at].as_py()) if self.left_out[at] else (),
+            self._told.get(case),
+        )
+
+    def rebuilds(self) -> bool:
+        """Does this kit rebuild the campaign's cases? True when there is none to try."""
+        decided = np.flatnonzero((self.verdicts < UNDECIDING) & (self.digests != 0))[:_PROBES]
+        tried = [self.rebuilder.comes_back(self._fact(int(case))) for case in self.numbers[decided]]
+        return not tried or any(tried)
+
+    def plans(self) -> list[int]:
+        """What decides the plans of the suite's cases, besides the seed: their length, and which operations occur."""
+        suite = self.rebuilder.suite
+        profile = self.campaign.planned
+        return [self.campaign.steps or suite.steps, *suite.offered(profile)]
+
+
+def _array(column: pa.ChunkedArray) -> Any:
+    return column.combine_chunks().to_numpy(zero_copy_only=False)
+
+
+def _codes(column: pa.ChunkedArray) -> Any:
+    combined = column.combine_chunks()
+    codes = np.array([VERDICTS.index(name) for name in combined.dictionary.to_pylist()], dtype=np.int8)
+    return codes[combined.indices.to_numpy()] if len(codes) else np.zeros(0, np.int8)

@@ -1,0 +1,110 @@
+"""A campaign as a library call::
+
+    from rocketmq_conformance.conformance.campaign.api import campaign
+    code = campaign(Path("nightly"), addresses=("port",), cases=1_000_000, seed=7)
+
+The tables are then under ``nightly`` (see ``tables``), and ``code`` is the exit code that the command would have.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from rocketmq_conformance.conformance.campaign import folder
+from rocketmq_conformance.conformance.campaign.driver import Driver, Means, search_path
+from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerProcess
+from rocketmq_conformance.conformance.campaign.spark.master import parse, reach
+from rocketmq_conformance.conformance.campaign.spark.session import SUBMITTED, need_java, need_packages
+from rocketmq_conformance.conformance.campaign.spec import Spec, block_size
+from rocketmq_conformance.conformance.campaign.tables.reading import CampaignError
+from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.reports.event import Event
+from rocketmq_conformance.reports.fanout import Fanout
+from rocketmq_conformance.suites.declare.discovery import SUITES
+
+
+def campaign(
+    out: Path,
+    *,
+    resume: bool = False,
+    master: str | None = None,
+    partitions: int | None = None,
+    max_time: float | None = None,
+    max_divergences: int | None = None,
+    emit: Callable[[Event], None] = lambda told: None,
+    **asked: Any,
+) -> int:
+    """Play a campaign into ``out``, or go on with the one there; the exit code.
+
+    ``asked`` are fields of ``Spec``: addresses (a tuple), cases and seed are needed to begin one, suites (names),
+    steps, sample, steer, releases, patience (seconds) and memory (bytes) may be given. ``emit`` is told every event.
+    CampaignError, MasterError, AddressError and CannotRunError with one sentence when it cannot be done.
+    """
+    wrong = set(asked) - {item.name for item in fields(Spec)}
+    if wrong:
+        raise TypeError(f"a campaign has no {sorted(wrong)[0]!r}")
+    with begun(out, asked, resume=resume, master=master) as (spec, opened):
+        reports = Fanout([jsonl.JsonlReport.to(out / jsonl.NAME)])
+
+        def tell(told: Event) -> None:
+            reports(told)
+            emit(told)
+
+        try:
+            return Driver(spec, Means(out, master, partitions, max_time, max_divergences), tell).run(opened)
+        finally:
+            reports.close()
+
+
+@contextmanager
+def begun(
+    out: Path, asked: Mapping[str, Any], *, resume: bool, master: str | None = None
+) -> Iterator[tuple[Spec, PlayerProcess]]:
+    """What a campaign is to play, its folder claimed, and a player that has every address open until the end.
+
+    The folder is claimed last: a campaign that cannot begin leaves nothing behind. CampaignError for a folder that
+    cannot be had; AddressError and CannotRunError for an address, Java or Spark that cannot.
+    """
+    need_packages()
+    if SUBMITTED not in os.environ:
+        need_java()
+    if master is not None:
+        reach(parse(master))
+    with ExitStack() as held:
+        if resume:
+            held.enter_context(folder.claimed(out))
+            spec = folder.resume(out, dict(asked))
+            spec = replace(spec, **{name: asked[name] for name in ("patience", "memory") if name in asked})
+        else:
+            folder.free(out)
+            spec = _first(asked)
+        player = held.enter_context(closing(PlayerProcess(spec, search_path())))
+        hellos = player.open()
+        if not resume:
+            spec = _chosen(spec, asked, hellos)
+            folder.begin(out, spec)
+            held.enter_context(folder.claimed(out))
+        yield spec, player
+
+
+def _first(asked: Mapping[str, Any]) -> Spec:
+    """What was asked for, before the addresses have said which suites they have."""
+    addresses = tuple(asked["addresses"])
+    if len(set(addresses)) < len(addresses):
+        raise CampaignError("An address is there twice: every implementation is played once.")
+    suites = asked.get("suites") or tuple(name for name, suite in SUITES.items() if suite.ordinary)
+    return Spec(**{**asked, "addresses": addresses, "suites": tuple(suites), "block": 1})
+
+
+def _chosen(spec: Spec, asked: Mapping[str, Any], hellos: list[dict[str, Any]]) -> Spec:
+    """Without names, the suites that somebody offers; named ones stay, to be told as unsupported."""
+    suites = spec.suites
+    if not asked.get("suites"):
+        offered = tuple(name for name in suites if any(name not in hello["refuses"] for hello in hellos))
+        suites = offered or suites
+    return replace(spec, suites=suites, block=asked.get("block") or block_size(spec.addresses, len(suites), spec.cases))

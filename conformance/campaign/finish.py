@@ -1,0 +1,190 @@
+"""Closing a campaign: its divergences told by their kinds, a control for every suite, and what all of it covered."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster, clusters
+from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
+from rocketmq_conformance.conformance.campaign.analysis.separating_features import Discriminator
+from rocketmq_conformance.conformance.campaign.folder import STOP
+from rocketmq_conformance.conformance.campaign.progress import Part, Watch
+from rocketmq_conformance.conformance.campaign.spark.spark_job import Crew
+from rocketmq_conformance.conformance.campaign.spark.worker import FINISHED, Job, closing_task
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
+from rocketmq_conformance.conformance.engine.divergence import rule_json
+from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports.decode import event_of
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED, Event
+from rocketmq_conformance.suites.declare.discovery import SUITES
+
+#: Clusters that are shrunk; further ones are counted and told by what found them.
+SHRUNK = 200
+#: Clusters, the largest first, of which is said what separates them; it takes about a quarter of a second each.
+SEPARATED = 40
+
+
+class Closing:
+    """Tells what a campaign came to."""
+
+    def __init__(
+        self, campaign: Campaign, watch: Watch, crew: Crew, job: Job, hellos: list[dict[str, Any]], said: Path
+    ) -> None:
+        """``said`` is the campaign's folder as the user wrote it: commands that are told are to be typed there."""
+        self.said = said
+        self.campaign = campaign
+        self.watch = watch
+        self.crew = crew
+        self.job = job
+        self.hellos = dict(zip(campaign.addresses, hellos, strict=True))
+        #: Was the planted wrong answer noticed? By suite and address, where one could be planted.
+        self.controls: dict[Part, bool] = {}
+        self._silent: dict[Part, list[str]] = {}
+
+    @property
+    def sound(self) -> bool:
+        """Did every part that conforms notice the wrong answer that was planted in it?"""
+        return all(self.controls.get(part, False) for part, counts in self.watch.counts.items() if counts[CONFORMS])
+
+    @property
+    def silent_everywhere(self) -> list[str]:
+        """Rules that a suite could reach and never did."""
+        return sorted({rule for rules in self._silent.values() for rule in rules})
+
+    def events(self, *, play: bool) -> Iterator[Event]:
+        """Everything between the last case and the end of the campaign.
+
+        ``play`` says whether there is time to play controls and to shrink; without, divergences are told as they
+        were found.
+        """
+        found = clusters(self.campaign)
+        answers = self._played(found) if play else {}
+        yield from self._divergences(found, answers)
+        yield from self._suites()
+        yield from self.watch.discovery.results()
+        yield from sorted(self.watch.lost, key=lambda one: (one.suite, one.case, one.address))
+
+    # --- what is played ----------------------------------------------------------------------------------------
+
+    def _played(self, found: list[Cluster]) -> dict[int, str]:
+        """Have controls played and clusters told; the answers by position of the cluster."""
+        plans = str(Path(self.job.folder) / "plans")
+        controls = [(part, self.watch.good[part]) for part in self.watch.parts if part in self.watch.good]
+        work: list[dict[str, Any]] = [
+            {"do": "tell", "suite": one.suite, "address": one.address, "against": one.against, "case": one.case}
+            | {"folder": plans}
+            for one in found[:SHRUNK]
+        ]
+        work += [
+            {"do": "control", "suite": suite, "address": address, "case": case} for (suite, address), case in controls
+        ]
+        if not work:
+            return {}
+        rows = self.crew.run(closing_task(self.job, work), work, stop=self._stop)
+        told = len(work) - len(controls)
+        for (part, _), row in zip(controls, rows[told:], strict=True):
+            if row["status"] == FINISHED and (noticed := json.loads(row["text"])) is not None:
+                self.controls[part] = noticed
+        return {at: json.loads(row["text"]) for at, row in enumerate(rows[:told]) if row["status"] == FINISHED}
+
+    def _stop(self) -> None:
+        with suppress(OSError):
+            (self.campaign.folder / STOP).write_text(event.INTERRUPTED, "utf-8")
+
+    # --- what is told ------------------------------------------------------------------------------------------
+
+    def _divergences(self, found: list[Cluster], answers: dict[int, str]) -> Iterator[Event]:
+        """One event per kind. Shrinking may show that two kinds are one: then they are counted together."""
+        kinds: dict[tuple[str, str, str, str], event.DivergenceFound] = {}
+        discriminator = Discriminator(self.campaign)
+        for at, one in enumerate(found):
+            answer = answers.get(at)
+            told = event_of(json.loads(answer)) if answer else _unshrunk(one, self.job)
+            assert isinstance(told, event.DivergenceFound)
+            plan, replay = (text.replace(self.job.folder, str(self.said)) for text in (told.plan, told.replay))
+            told = replace(told, plan=plan, replay=replay)
+            separates = discriminator.separators(one) if at < SEPARATED else []
+            told = replace(told, cases=one.count, address=one.address, against=one.against, separates=separates)
+            key = one.suite, one.address, one.against, told.fingerprint
+            before = kinds.get(key)
+            if before:
+                shorter = min(before, told, key=lambda each: (len(each.steps) or each.found_steps, each.case))
+                told = replace(shorter, cases=before.cases + told.cases)
+            kinds[key] = told
+        yield from kinds.values()
+
+    def _suites(self) -> Iterator[Event]:
+        covered = coverage(self.campaign)
+        for part in self.watch.parts:
+            suite, address = part
+            refused = self.hellos[address]["refuses"].get(suite, "")
+            rows = covered.get(part, [])
+            fired = {row[0] for row in rows}
+            if rows:
+                self._silent[part] = [rule for rule in SUITES[suite].rules if rule not in fired]
+            counts = self.watch.counts[part]
+            verdict, reason = self._verdict(part)
+            yield event.SuiteEnded(
+                suite,
+                verdict,
+                dict(counts),
+                self.watch.steps[part],
+                self.watch.seconds[part],
+                rows,
+                self._silent.get(part, []),
+                self.controls.get(part),
+                dict.fromkeys(sorted(self.watch.unsupported[part]), "not offered"),
+                refused or reason,
+                address,
+            )
+
+    def _verdict(self, part: Part) -> tuple[str, str]:
+        counts = self.watch.counts[part]
+        verdict = together(counts)
+        if verdict in (COULD_NOT_RUN, UNDECIDED):
+            return verdict, self._first_reason(part, verdict) if counts[verdict] else "no case was played"
+        if verdict != CONFORMS:
+            return verdict, ""
+        control = self.controls.get(part)
+        if control:
+            return CONFORMS, ""
+        return UNDECIDED, "the planted wrong answer was not noticed" if control is False else "no control was played"
+
+    def _first_reason(self, part: Part, verdict: str) -> str:
+        found = [
+            (times, first, reason)
+            for (of, kind, reason), (times, first) in self.watch.reasons.items()
+            if of == part and kind == verdict
+        ]
+        if not found:
+            return ""
+        times, first, reason = max(found)
+        more = f", and {len(found) - 1} other reasons" if len(found) > 1 else ""
+        return f"{reason} ({times:,} cases, first case {first}){more}"
+
+
+def _unshrunk(one: Cluster, job: Job) -> event.DivergenceFound:
+    """A divergence as the tables tell it: it could not be played once more."""
+    again = ["run", one.address, "-k", one.suite, "--seed", str(job.spec.seed), "--cases", str(one.case + 1)]
+    if job.spec.steps:
+        again += ["--steps", str(job.spec.steps)]
+    return event.DivergenceFound(
+        one.suite,
+        one.case,
+        one.fingerprint,
+        [rule_json(name) for name in one.rules],
+        one.expected,
+        one.observed,
+        [],
+        one.step,
+        0,
+        "",
+        shlex.join(["rocketmq-conformance", *again, *job.spec.judged_as]),
+    )

@@ -1,0 +1,1 @@
+"""Processes in which a campaign plays its cases."""

@@ -1,0 +1,362 @@
+"""Playing blocks of cases on every address of a campaign, inside the player's process."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rocketmq_conformance.conformance.adapter import Hello
+from rocketmq_conformance.conformance.campaign.player.comparing import agreed, compared
+from rocketmq_conformance.conformance.campaign.player.report_divergence import tell
+from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.tables.behaviours import Answers
+from rocketmq_conformance.conformance.campaign.tables.packing import Packer
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.control import control
+from rocketmq_conformance.conformance.engine.divergence import said
+from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, fingerprint
+from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.models.outcome import agrees, outcome_class
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, MODEL, UNSUPPORTED
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.measured_time import by_time
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Suite
+
+#: Seconds between two parts of a block, and the cases of one at most.
+_OFTEN = 0.25
+_MANY = 2048
+#: Seconds that cases may take together before fewer of them are played at once.
+_LONG = 0.02
+#: Cases of an address in a row that cannot be run before the rest of their block is given up.
+GIVE_UP = 20
+#: Divergences of a kind whose steps are stored, per block; those of the others come back by the seed.
+_KEPT = 16
+
+
+@dataclass
+class Implementation:
+    """One address: its stage, who it is, and a player for every suite that was asked for."""
+
+    address: str
+    #: Which of the campaign's addresses it is.
+    position: int
+    stage: Stage
+    hello: Hello
+    profile: Profile
+    #: What was answered in every suite.
+    answers: dict[str, Answers] = field(default_factory=dict)
+    players: dict[str, Player] = field(default_factory=dict)
+
+    def player(self, suite: Suite) -> Player:
+        """The player of a suite."""
+        if suite.name not in self.players:
+            answers = self.answers[suite.name] = Answers()
+            self.players[suite.name] = Player(self.stage, Judge(suite, self.profile.judged(), answers))
+        return self.players[suite.name]
+
+
+#: Suites whose answers depend on time, which nobody can compare whose time is not the same.
+_BY_TIME = {
+    suite.name: "its clock is real, and what others say at another time is no comparison: give it a campaign of its own"
+    for suite in SUITES.values()
+    if by_time(suite)
+}
+
+
+class Players:
+    """Every address of a campaign, ready to play.
+
+    ``at`` is told which (case, address) begins, ``beat`` is called whenever an adapter is asked something. ``start``
+    says of an address that somebody else started the server behind it: where that is, and which releases judge it
+    (``shared`` and ``profile`` of its introduction).
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        at: Callable[[int, int], None],
+        beat: Callable[[], None],
+        start: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        self.spec = spec
+        self._at = at
+        self._all: list[Implementation] = []
+        try:
+            for position, address in enumerate(spec.addresses):
+                shared = start.get(address)
+                stage = Stage(open_address(shared["shared"] if shared else address), Profile(), spec.patience)
+                stage.beat = beat
+                hello = hello_of(stage)
+                if stage.times and len(spec.addresses) > 1:
+                    hello = replace(hello, unsupported={**_BY_TIME, **hello.unsupported})
+                profile = plan.profile_of(shared["profile"]) if shared else profile_of(hello, spec.releases)
+                stage.use(profile)
+                self._all.append(Implementation(address, position, stage, hello, profile))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def _planned(self) -> Profile:
+        return plan.profile_of({**plan.profile_json(self._all[0].profile), **self.spec.plans})
+
+    def introduce(self) -> list[dict[str, Any]]:
+        """Who each address is: a JSON object each."""
+        return [self._introduced(one) for one in self._all]
+
+    def _introduced(self, one: Implementation) -> dict[str, Any]:
+        # what others may open to reach the very same thing, when it is a server that this process started
+        shared = getattr(one.stage.adapter, "shared_address", lambda: "")()
+        hello = _seen_by_others(shared) if shared else one.hello
+        return {
+            "name": one.hello.name,
+            "version": one.hello.version,
+            "profile": plan.profile_json(one.profile),
+            "refuses": {suite.name: why for suite in SUITES.values() if (why := hello.refuses(suite))},
+            "notes": newer_than_known(one.profile),
+            "shared": shared,
+        }
+
+    def close(self) -> None:
+        """Release everything."""
+        for one in self._all:
+            one.stage.close()
+
+    # --- playing ----------------------------------------------------------------------------------------------
+
+    def play(
+        self, suite: str, first: int, count: int, lost: Mapping[str, Mapping[int, str]], singly: bool
+    ) -> Iterator[dict[str, Any]]:
+        """Play the cases ``[first, first + count)``; answers them in parts, in order.
+
+        ``lost`` names cases that cannot be lived through, by address: they are not played again. ``singly``: none is
+        played beside others, so that it is known which one a player dies of.
+        """
+        return _Block(self, SUITES[suite], lost, singly).play(range(first, first + count))
+
+    def plans(self, suite: Suite, numbers: Sequence[int]) -> list[Numbered]:
+        """The plans of cases: the same for every address."""
+        draw = sampler(suite, self._planned)
+        steps = self.spec.steps_of(suite)
+        return [(number, draw.case(self.spec.seed, number, steps)) for number in numbers]
+
+    @property
+    def first(self) -> Implementation:
+        """The one whose releases decide which plans there are."""
+        return self._all[0]
+
+    def everyone(self) -> list[tuple[str, Implementation]]:
+        """Every address with its implementation."""
+        return [(one.address, one) for one in self._all]
+
+    def of(self, address: str) -> Implementation:
+        """The implementation of an address."""
+        return self._all[self.spec.addresses.index(address)]
+
+    def begin(self, case: int, address: int) -> None:
+        """Say what begins."""
+        self._at(case, address)
+
+    # --- what comes after --------------------------------------------------------------------------------------
+
+    def control(self, suite: str, address: str, case: int) -> Iterator[bool | None]:
+        """Play a case that conformed once more, with a wrong answer planted: was it noticed?"""
+        one, chosen = self.of(address), SUITES[suite]
+        ((_, rows),) = self.plans(chosen, [case])
+        yield control(one.stage, Judge(chosen, one.profile.judged()), rows)
+
+    def tell(self, suite: str, address: str, against: str, case: int, folder: str) -> Iterator[str]:
+        """Shrink a divergence, write its minimal plan into a folder and tell it: the event, as JSON.
+
+        "" when the case does not diverge this time.
+        """
+        yield tell(self.of(address), None if against == MODEL else self.of(against), self, SUITES[suite], case, folder)
+
+
+def _seen_by_others(address: str) -> Hello:
+    """What a server says to those who did not start it: they may do less with it."""
+    stage = Stage(open_address(address), Profile())
+    try:
+        return hello_of(stage)
+    finally:
+        stage.close()
+
+
+class _Block:
+    """A block on its way."""
+
+    def __init__(self, players: Players, suite: Suite, lost: Mapping[str, Mapping[int, str]], singly: bool) -> None:
+        self.players = players
+        self.suite = suite
+        self.lost = lost
+        self.singly = singly
+        self.everyone = players.everyone()
+        self.packers = {address: Packer() for address, _ in self.everyone}
+        self.steps: list[tuple[Any, ...]] = []
+        self.divergences: list[tuple[Any, ...]] = []
+        self.kept: dict[tuple[str, str], int] = {}
+        #: Cases in a row that could not be run, by address.
+        self.failed = dict.fromkeys(self.packers, 0)
+        #: Players and what was answered, by address; None where the suite is refused.
+        self.playing = {
+            address: None if one.hello.refuses(suite) else one.player(suite) for address, one in self.everyone
+        }
+        self.answers = {address: one.answers[suite.name] for address, one in self.everyone if self.playing[address]}
+        self.lanes = 1
+        if not singly:
+            self.lanes = max(player.lanes if player else 1 for player in self.playing.values())
+
+    def play(self, numbers: range) -> Iterator[dict[str, Any]]:
+        """Play the cases; answers parts. The first ones go ``lanes`` at a time, more of them when they are short."""
+        for answers in self.answers.values():
+            answers.forget()
+        told_at = now = time.monotonic()
+        waiting, begin, together = 0, numbers.start, self.lanes
+        while begin < numbers.stop:
+            began = now
+            plans = self.players.plans(self.suite, range(begin, min(begin + together, numbers.stop)))
+            ended = [self._on(position, plans) for position in range(len(self.everyone))]
+            if len(ended) > 1:
+                self._compare(ended)
+            waiting += len(plans)
+            begin += len(plans)
+            now = time.monotonic()
+            if now - told_at >= _OFTEN or waiting >= _MANY:
+                yield self._part(waiting)
+                told_at, waiting = now, 0
+            if now - began > _LONG:
+                together = max(self.lanes, together // 2)
+            elif now - began < _LONG / 4:
+                together = min(together * 2, max(self.lanes, _MANY))
+        if waiting:
+            yield self._part(waiting)
+
+    def _part(self, count: int) -> dict[str, Any]:
+        part = {
+            "count": count,
+            "cases": {address: packer.take() for address, packer in self.packers.items()},
+            "answers": {address: answers.take() for address, answers in self.answers.items()},
+            "steps": self.steps,
+            "divergences": self.divergences,
+        }
+        self.steps, self.divergences = [], []
+        return part
+
+    def _on(self, position: int, plans: list[Numbered]) -> list[Played]:
+        """Play cases on one address, and note what is to be kept of them."""
+        address, one = self.everyone[position]
+        lost = self.lost.get(address, {})
+        packer = self.packers[address]
+        player = self.playing[address]
+        if player is None:
+            refused = one.hello.refuses(self.suite)
+            ended = [Played(number, rows, UNSUPPORTED, 0, 0.0, "", refused) for number, rows in plans]
+            for played in ended:
+                packer.add(played, comparable=False)
+            return ended
+        comparable = not player.judge.observes
+        ended = []
+        for played in self._played(player, position, plans, lost):
+            packer.add(played, comparable)
+            self.failed[address] = self.failed[address] + 1 if played.verdict == COULD_NOT_RUN else 0
+            if played.verdict == DIVERGES and played.judged:
+                self._diverged(address, played.number, played.judged)
+            if self.players.spec.sample and self.players.spec.sampled(played.number) and played.verdict == CONFORMS:
+                steps = played.judged.steps if played.judged else agreed(player.judge, played.rows)
+                self._keep(address, played.number, steps)
+            ended.append(played)
+        return ended
+
+    def _played(
+        self, player: Player, position: int, plans: list[Numbered], lost: Mapping[int, str]
+    ) -> Iterator[Played]:
+        if not self.singly and player.lanes > 1 and not self._given_up(position):
+            self.players.begin(plans[0][0], position)
+            yield from player.play(plans)
+            return
+        for number, rows in plans:
+            self.players.begin(number, position)
+            why = lost.get(number) or self._given_up(position)
+            yield Played(number, rows, COULD_NOT_RUN, 0, 0.0, "", why) if why else player.one(number, rows)
+
+    def _given_up(self, position: int) -> str:
+        failed = self.failed[self.everyone[position][0]]
+        return f"given up after {GIVE_UP} cases in a row that could not be run" if failed >= GIVE_UP else ""
+
+    def _diverged(self, address: str, number: int, judged: Judged) -> None:
+        step = judged.steps[-1]
+        mark = fingerprint(self.suite, step)
+        self._difference(address, MODEL, number, len(judged.steps), mark, step)
+        kept = self.kept.get((address, mark), 0)
+        if kept < _KEPT:
+            self.kept[address, mark] = kept + 1
+            self._keep(address, number, judged.steps)
+
+    def _difference(self, address: str, against: str, number: int, at: int, mark: str, step: Step) -> None:
+        self.divergences.append(
+            (
+                number,
+                address,
+                against,
+                at,
+                mark,
+                self.suite.operations[step.row[0]].form.name,
+                list(step.why.rules),
+                step.why.kind,
+                said(step.expected),
+                said(step.observed),
+                outcome_class(step.expected),
+                outcome_class(step.observed),
+            )
+        )
+
+    def _keep(self, address: str, number: int, steps: Sequence[Step]) -> None:
+        for at, step in enumerate(steps, start=1):
+            form = self.suite.operations[step.row[0]].form
+            arguments = dict(zip((name for name, _ in form.domains), step.row[1], strict=True))
+            self.steps.append(
+                (
+                    number,
+                    address,
+                    at,
+                    form.name,
+                    json.dumps(arguments),
+                    said(step.expected),
+                    said(step.observed),
+                    list(step.why.rules),
+                    step.why.kind,
+                    outcome_class(step.expected),
+                    outcome_class(step.observed),
+                    not agrees(step.expected, step.observed),
+                )
+            )
+
+    def _compare(self, ended: list[list[Played]]) -> None:
+        """Where the digests of two addresses differ, find the first step at which they part.
+
+        Of two that are judged by the same releases, one that diverges parts from one that conforms where it parts
+        from the model, which is told already.
+        """
+        for first, (address, one) in enumerate(self.everyone):
+            for second in range(first):
+                against, other = self.everyone[second]
+                if one.hello.refuses(self.suite) or other.hello.refuses(self.suite):
+                    continue
+                for ours, theirs in zip(ended[first], ended[second], strict=True):
+                    if ours.digest == theirs.digest:
+                        continue
+                    if one.profile == other.profile and CONFORMS in (ours.verdict, theirs.verdict):
+                        continue
+                    found = compared(one.player(self.suite), ours, other.player(self.suite), theirs)
+                    if found:
+                        at, step = found
+                        mark = fingerprint(self.suite, step)
+                        self._difference(address, against, ours.number, at, mark, step)

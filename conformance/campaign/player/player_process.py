@@ -1,0 +1,111 @@
+"""The process in which implementations are played, so that whatever they do to it leaves the worker alone.
+
+It reads commands from standard input and answers frames on standard output (see ``pipe``); what implementations
+print goes to standard error. It ends when its worker does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import mmap
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.campaign.player.block_player import Players
+from rocketmq_conformance.conformance.campaign.player.pipe import BEATS, BEATS_AT, CASE, PLACE, get, put
+from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
+from rocketmq_conformance.conformance.targets.address import AddressError
+
+#: What a frame of a failure says it is.
+USAGE, COULD_NOT_RUN, FAULT = "usage", "could not run", "fault"
+
+
+def serve(commands: BinaryIO, frames: BinaryIO, place: mmap.mmap) -> None:
+    """Answer commands until there are no more."""
+    beats = 0
+
+    def at(case: int, address: int) -> None:
+        CASE.pack_into(place, 0, case, address)
+
+    def beat() -> None:
+        nonlocal beats
+        beats += 1
+        BEATS.pack_into(place, BEATS_AT, beats)
+
+    players: Players | None = None
+    while True:
+        try:
+            command = get(commands)
+        except EOFError:
+            break
+        with _told(frames):
+            if command["do"] == "open":
+                players = Players(Spec.of(command["spec"]), at, beat, start=command["start"])
+                put(frames, ("done", players.introduce()))
+                continue
+            assert players is not None, "opened first"
+            answers: Iterator[Any] = _COMMANDS[command.pop("do")](players, **command)
+            for answer in answers:
+                put(frames, ("part", answer))
+            put(frames, ("done", None))
+    if players:
+        players.close()
+
+
+_COMMANDS: dict[str, Callable[..., Iterator[Any]]] = {
+    "play": Players.play,
+    "control": Players.control,
+    "tell": Players.tell,
+}
+
+
+@contextmanager
+def _told(frames: BinaryIO) -> Iterator[None]:
+    """Whatever goes wrong becomes a frame."""
+    try:
+        yield
+    except AddressError as error:
+        put(frames, ("failed", (USAGE, str(error))))
+    except (AdapterError, CannotRunError) as error:
+        put(frames, ("failed", (COULD_NOT_RUN, str(error))))
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        put(frames, ("failed", (COULD_NOT_RUN, f"Playing failed ({error}).")))
+    except Exception:
+        put(frames, ("failed", (FAULT, traceback.format_exc())))
+
+
+def _end_with(worker: int) -> None:
+    """Ask the kernel to end this process with its worker, where it can do so: a killed worker leaves nothing behind."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != worker:
+        sys.exit()
+
+
+def main() -> None:
+    """Serve standard input and output; the arguments are the file of the shared place, and the worker's process id."""
+    _end_with(int(sys.argv[2]))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign says when it is over
+    faulthandler.enable()
+    frames = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    with Path(sys.argv[1]).open("r+b") as file, mmap.mmap(file.fileno(), PLACE.size) as place, rare_collections():
+        with suppress(BrokenPipeError):
+            serve(sys.stdin.buffer, frames, place)
+        sys.stderr.flush()
+        os._exit(0)  # a Java machine's threads must not keep the process alive
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Telling a divergence of a campaign: found again by its seed, shrunk, kept as a plan, and told as an event."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocketmq_conformance.conformance.campaign.player.comparing import differing
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.divergence import listen, plan_file, told
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.player import BROKEN, Player
+from rocketmq_conformance.conformance.engine.shrink import Shrunk, shrink
+from rocketmq_conformance.conformance.engine.transcript import Message
+from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.campaign.player.block_player import Implementation, Players
+
+
+def tell(
+    one: Implementation, other: Implementation | None, players: Players, suite: Suite, case: int, folder: str
+) -> str:
+    """The event of a divergence of ``one`` from the model, or from another implementation; "" when it is gone.
+
+    The minimal plan is written into ``folder``. AdapterError and CannotRunError when the case cannot be played.
+    """
+    ((_, rows),) = players.plans(suite, [case])
+    judge = Judge(suite, one.profile.judged())
+    player = Player(one.stage, judge)
+    second = Player(other.stage, Judge(suite, other.profile.judged())) if other else None
+
+    def execute(rows: Sequence[Row]) -> Judged:
+        if second:
+            return differing(player, second, rows, case)
+        return player.execute(rows, case, count=False)
+
+    failing = execute(rows)
+    if failing.verdict != DIVERGES:
+        return ""
+    shrunk = Shrunk(failing, 0)
+    messages: list[list[Message]] = []
+    try:
+        shrunk = shrink(judge, execute, failing)
+        if other is None:
+            shrunk, messages = listen(one.stage, judge, shrunk, case)
+    except BROKEN:
+        pass  # it is told as far as it is known
+    mark = fingerprint(suite, shrunk.judged.steps[-1])
+    file = plan_file(Path(folder), suite, mark if one is players.first and not other else f"{mark}-{_tag(one, other)}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    hidden = file.with_name(f".{file.name}.{os.getpid()}")  # another process may tell the same kind
+    plan.write(hidden, suite, one.profile, players.spec.seed, [(case, shrunk.judged.rows)])
+    hidden.replace(file)
+    command = ["replay", str(file), one.address, *players.spec.judged_as]
+    if other:  # judged as the other one, it diverges from the model too
+        releases = zip(("client", "broker", "java"), _releases(one), _releases(other), strict=True)
+        command += [word for side, a, b in releases if a != b for word in ("--with", f"{side}={b}")]
+    found = len(failing.steps)
+    return json.dumps(told(suite, case, mark, shrunk, found, str(file), command, messages).json())
+
+
+def _releases(one: Implementation) -> tuple[str, str, str]:
+    return str(one.profile.client), str(one.profile.broker), str(one.profile.java)
+
+
+def _tag(one: Implementation, other: Implementation | None) -> str:
+    """Which implementations a plan parts, when there are several."""
+    return f"{one.position}" + (f"-{other.position}" if other else "")

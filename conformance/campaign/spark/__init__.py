@@ -1,0 +1,1 @@
+"""Campaigns on Spark: the session, its tasks, and what is shipped to workers."""

@@ -1,0 +1,273 @@
+"""The worker: a Spark task plays blocks of cases in a player's process and writes their tables.
+
+What is lost with a player is played again by the next one, up to the case at which it died, and one more begins with
+that case. If that one dies of it too, the case is poisonous: it is named, counted as one that could not be run, and
+left out from then on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
+from rocketmq_conformance.conformance.campaign.player.block_player import GIVE_UP
+from rocketmq_conformance.conformance.campaign.player.player_supervisor import (
+    Abandoned,
+    PlayerDiedError,
+    PlayerFaultError,
+    PlayerProcess,
+)
+from rocketmq_conformance.conformance.campaign.schedule import Block
+from rocketmq_conformance.conformance.campaign.spark.shipping import check_worker
+from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.tables import blocks, columns
+from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import Showing
+from rocketmq_conformance.conformance.campaign.tables.behaviours import NOTHING, Behaviour
+from rocketmq_conformance.conformance.campaign.tables.schema import BEHAVIOURS, DIVERGENCES, STEPS
+from rocketmq_conformance.conformance.targets.address import AddressError
+
+#: What became of a task's work on a block.
+FINISHED, THERE, STOPPED, COULD_NOT_RUN, FAULT = "finished", "there", "stopped", "could not run", "fault"
+
+#: Seconds that a block may go on for after that.
+LAST_SECONDS = 20.0
+
+#: One row per block or command: what became of it, why, and the most memory of the player (bytes).
+REPORT = pa.schema(
+    [("work", pa.int64()), ("status", pa.string()), ("text", pa.string()), ("peak", pa.int64()), ("pid", pa.int64())]
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every task of a session knows."""
+
+    spec: Spec
+    folder: str
+    #: Tells this session's players from those of others that the same worker had.
+    session: str
+    #: Addresses that are opened as others.
+    start: dict[str, dict[str, Any]]
+    #: Where else Python looks for modules.
+    path: tuple[str, ...]
+
+
+class Worker:
+    """Plays blocks. One per Python worker and session: its player stays."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.folder = Path(job.folder)
+        self.player = PlayerProcess(job.spec, job.path, job.start)
+        #: What the answers mean, by suite and address.
+        self._showing: dict[tuple[str, str], Showing] = {}
+        #: Behaviours that some block on disk tells.
+        self._told: set[int] = set()
+        self._stopped_at: float | None = None
+        self._looked = 0.0
+
+    def stopped(self) -> bool:
+        """Did somebody end what is under way? Looks at most a few times a second."""
+        now = time.monotonic()
+        if now - self._looked > 0.2:
+            self._looked = now
+            if not (self.folder / STOP).exists():
+                self._stopped_at = None
+            elif self._stopped_at is None:
+                self._stopped_at = now
+        return self._stopped_at is not None
+
+    def look_afresh(self) -> None:
+        """Whatever it saw before, what is under way now may have begun since."""
+        self._looked = 0.0
+
+    def _overdue(self) -> bool:
+        return self.stopped() and time.monotonic() - (self._stopped_at or 0) > LAST_SECONDS
+
+    def _still_playing(self) -> bool:
+        """Does the session go on? What it counted at its end must stay true."""
+        try:
+            return (self.folder / PLAYING).read_text("utf-8") == self.job.session
+        except OSError:
+            return False
+
+    def play(self, block: Block) -> str:
+        """Play a block that is not there yet, and write its tables: FINISHED, THERE or STOPPED."""
+        cases = blocks.path(self.folder, "cases", block.suite, block.number)
+        if cases.exists():
+            return THERE
+        if self.stopped():
+            return STOPPED
+        try:
+            parts = self._parts(block)
+        except Abandoned:
+            return STOPPED
+        told = self._untold(block.suite)
+        for table, schema, rows in (
+            ("behaviours", BEHAVIOURS, told),
+            ("steps", STEPS, [row for part in parts for row in part["steps"]]),
+            ("divergences", DIVERGENCES, [row for part in parts for row in part["divergences"]]),
+        ):
+            file = blocks.path(self.folder, table, block.suite, block.number)
+            if rows:
+                blocks.write(file, columns.table(schema, rows))
+            elif table != "behaviours":  # what somebody who did not finish the block had found is not there any more
+                file.unlink(missing_ok=True)
+        played = {address: [part["cases"][address] for part in parts] for address in self.job.spec.addresses}
+        if not blocks.write(cases, columns.cases_table(block.first, block.arm, played), self._still_playing):
+            return STOPPED
+        self._told.update(row[0] for row in told)
+        return FINISHED
+
+    def _untold(self, suite: str) -> list[Behaviour]:
+        """Behaviours of a suite that no block tells yet."""
+        met: dict[int, Behaviour] = {}
+        for (name, _), showing in self._showing.items():
+            if name == suite:
+                met |= showing.met
+        return [met[number] for number in sorted(met.keys() - self._told)]
+
+    def _show(self, suite: str, part: dict[str, Any]) -> None:
+        """Put what the cases of a part showed beside them."""
+        for address, packed in part["cases"].items():
+            showing = self._showing.setdefault((suite, address), Showing(suite))
+            steps = np.frombuffer(packed["steps"], np.int32)
+            part["cases"][address] = packed, showing.take(steps, part["answers"].get(address, NOTHING))
+
+    def _parts(self, block: Block) -> list[dict[str, Any]]:
+        """The block as its player tells it; several players if need be."""
+        parts: list[dict[str, Any]] = []
+        at, end = block.first, block.first + block.cases
+        suspect = end
+        lost: dict[str, dict[int, str]] = {}
+        died_of: tuple[int, int] | None = None
+        while at < end:
+            if at == suspect:  # what earlier cases left behind in a player is none of its doing
+                self.player.close()
+                suspect = end
+            command = {"do": "play", "suite": block.suite, "first": at, "count": suspect - at, "lost": lost}
+            try:
+                for part in self.player.ask(command | {"singly": died_of is not None}, self._overdue):
+                    self._show(block.suite, part)
+                    parts.append(part)
+                    at += part["count"]
+            except PlayerDiedError as died:
+                case = died.case if at <= died.case < end else at
+                again = died_of == (died_of := (case, max(died.address, 0)))
+                suspect = case
+                if again:
+                    self._lose(block, died_of, str(died), lost)
+        return parts
+
+    def _lose(self, block: Block, what: tuple[int, int], why: str, lost: dict[str, dict[int, str]]) -> None:
+        """Play a case no more on an address; after too many of them, none of the block."""
+        case, position = what
+        given_up = lost.setdefault(self.job.spec.addresses[position], {})
+        given_up[case] = f"{LOST}{why}, twice"
+        if len(given_up) >= GIVE_UP:
+            rest = f"given up after {GIVE_UP} cases of this block that were lost"
+            given_up |= dict.fromkeys(range(case + 1, block.first + block.cases), rest)
+
+
+#: How the reason of a case that was lost begins.
+LOST = "lost: "
+
+#: What Spark gives a task, and what it takes from it.
+Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+_workers: dict[str, Worker] = {}
+
+
+def worker_of(job: Job) -> Worker:
+    """The worker of this process for a session; those of earlier sessions are ended."""
+    if job.session not in _workers:
+        for old in _workers.values():
+            old.player.close()
+        _workers.clear()
+        worker = _workers[job.session] = Worker(job)
+        atexit.register(worker.player.close)
+    return _workers[job.session]
+
+
+def playing_task(job: Job, work: list[Block]) -> Task:
+    """The function of a Spark task: takes positions in ``work`` (column ``id``), answers ``REPORT``."""
+
+    def play(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for position in batch.column("id").to_pylist():
+                yield _report(job, work[position], position)
+
+    return play
+
+
+def _report(job: Job, block: Block, position: int) -> pa.RecordBatch:
+    lacking = check_worker()
+    status, text, peak, pid = COULD_NOT_RUN, lacking, 0, 0
+    if not lacking:
+        worker = worker_of(job)
+        try:
+            status = worker.play(block)
+        except (AddressError, CannotRunError) as error:
+            text = str(error)
+        except OSError as error:
+            text = (
+                f"Writing to {job.folder} failed ({error.strerror or error}): free the disk, then go on with --resume."
+            )
+        except PlayerFaultError as error:
+            status, text = FAULT, str(error)
+        peak, pid = worker.player.peak, worker.player.pid
+    if status in (COULD_NOT_RUN, FAULT):
+        _stop(Path(job.folder), text)
+    return _row(position, status, text, peak, pid)
+
+
+def closing_task(job: Job, work: list[dict[str, Any]]) -> Task:
+    """The function of a Spark task that has a player do what comes after playing: controls, and telling divergences.
+
+    ``work`` holds commands of a player; ``text`` of the report is what it answered, as JSON.
+    """
+
+    def close(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for position in batch.column("id").to_pylist():
+                yield _answer(job, work[position], position)
+
+    return close
+
+
+def _answer(job: Job, command: dict[str, Any], position: int) -> pa.RecordBatch:
+    worker = worker_of(job)
+    worker.look_afresh()  # a campaign that was stopped is closed nevertheless, and soon after
+    player = worker.player
+    status, text = STOPPED, ""
+    try:
+        (answer,) = player.ask(dict(command), worker.stopped)
+        status, text = FINISHED, json.dumps(answer)
+    except Abandoned:
+        pass
+    except (AddressError, CannotRunError, PlayerDiedError) as error:
+        status, text = COULD_NOT_RUN, str(error)
+    except PlayerFaultError as error:
+        status, text = FAULT, str(error)
+    return _row(position, status, text, player.peak, player.pid)
+
+
+def _row(*values: Any) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([dict(zip(REPORT.names, values, strict=True))], schema=REPORT)
+
+
+def _stop(folder: Path, why: str) -> None:
+    """Let the other tasks end too; on a full disk they find out for themselves."""
+    with suppress(OSError):
+        (folder / STOP).write_text(why, "utf-8")

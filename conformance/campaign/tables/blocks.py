@@ -1,0 +1,68 @@
+"""Blocks on disk: written whole or not at all, and found again."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rocketmq_conformance.conformance.campaign.tables.schema import VERSION
+
+_NAME = re.compile(r"block-(\d{8,})\.parquet")
+
+
+def path(folder: Path, table: str, suite: str, block: int) -> Path:
+    """Where a block of a table is kept."""
+    return folder / table / f"suite={suite}" / f"block-{block:08}.parquet"
+
+
+def write(file: Path, rows: pa.Table, still: Callable[[], bool] = lambda: True) -> bool:
+    """Write a file whole or not at all; OSError when the place cannot be written, and nothing is left then.
+
+    ``still`` is asked at the last moment: it is not written when nobody wants it any more, and the answer is False.
+    Two writers of the same block write the same rows, so that it does not matter which of them comes last.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    hidden = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        pq.write_table(rows.cast(_plain(rows.schema)), hidden, compression="zstd")
+        wanted = still()
+        if wanted:
+            hidden.replace(file)
+        else:
+            hidden.unlink()
+    except BaseException as error:
+        hidden.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno:  # Arrow says it at length
+            raise OSError(error.errno, os.strerror(error.errno), str(file)) from error
+        raise
+    return wanted
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """The schema as files have it: text is plain, and the version is told in the metadata of the file.
+
+    Arrow writes no metadata without its own schema, and with a dictionary in that schema pandas would read
+    categories.
+    """
+    fields = [
+        pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type, nullable=False)
+        for field in schema
+    ]
+    return pa.schema(fields, metadata={"rocketmq-conformance": str(VERSION)})
+
+
+def numbers(folder: Path, table: str, suite: str) -> Iterator[int]:
+    """Numbers of the blocks of a suite that a table has, finished or not, in no order."""
+    place = folder / table / f"suite={suite}"
+    if not place.is_dir():
+        return
+    with os.scandir(place) as entries:
+        for entry in entries:
+            found = _NAME.fullmatch(entry.name)
+            if found:
+                yield int(found[1])

@@ -1,0 +1,268 @@
+"""Reading a campaign: what was asked for, and its tables, as far as their blocks are finished."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, TEXT, VERSION
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.models.profile import Profile
+
+#: What a campaign was asked for; its presence makes a folder a campaign.
+FILE = "campaign.json"
+_VERSION_KEY = b"rocketmq-conformance"
+
+
+class CampaignError(ValueError):
+    """A campaign that cannot be read or used; the text is one sentence with what to do."""
+
+
+class DamagedError(CampaignError):
+    """A campaign that was one once, or that this process may not read."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A stored campaign; tables are read when they are asked for."""
+
+    folder: Path
+    kit: str
+    #: Digest of the rule book that judged.
+    rulebook: str
+    configuration: dict[str, Any]
+    addresses: tuple[str, ...]
+    suites: tuple[str, ...]
+    seed: int
+    #: Cases of the whole campaign, spread evenly over the suites; every address plays each of them.
+    cases: int
+    #: Steps of a case, or None for what each suite has by itself.
+    steps: int | None
+    #: Cases of a block.
+    block: int
+    #: Releases whose operations the plans have, by side, where they are not those of the first address.
+    plans: dict[str, str] = field(default_factory=dict)
+    #: Releases that judge, by address; empty before the first session has told them.
+    profiles: dict[str, Profile] = field(default_factory=dict)
+    #: Name and version of the implementations, by address.
+    implementations: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def profile(self, address: str) -> Profile:
+        """The releases that judge an address; CampaignError when no session has told them yet."""
+        try:
+            return self.profiles[address]
+        except KeyError:
+            if address in self.addresses:
+                said = f"{self.folder} does not say which releases judge {address}: resume the campaign first."
+            else:
+                said = f"{self.folder} has no address {address!r}; it has {', '.join(self.addresses)}."
+            raise CampaignError(said) from None
+
+    @property
+    def planned(self) -> Profile:
+        """The releases whose operations the plans have; CampaignError when no session has told them yet."""
+        return plan.profile_of({**plan.profile_json(self.profile(self.addresses[0])), **self.plans})
+
+    def finished(self, suite: str) -> list[int]:
+        """Numbers of the finished blocks of a suite, ascending."""
+        return self._blocks("cases", suite)
+
+    def read(
+        self, table: str, columns: Sequence[str] | None = None, suite: str | None = None, block: int | None = None
+    ) -> pa.Table:
+        """Rows of finished blocks, in the order of suites and blocks.
+
+        Behaviours are those of all blocks: one means the same wherever it is told, and is not told again by the
+        process that told it.
+
+        The result has the columns that were asked for (all when None), with the types of the table's schema;
+        ``suite`` can be asked for like any column and comes first among all of them. ``suite`` and ``block`` select.
+        CampaignError for a file that is damaged or from a newer kit.
+        """
+        schema = pa.schema([pa.field("suite", TEXT, nullable=False), *BLOCKS[table]])
+        if columns is not None:
+            schema = pa.schema([schema.field(name) for name in columns])
+        parts: list[pa.Table] = []
+        for name in self.suites if suite is None else (suite,):
+            for number in self._blocks(table, name) if block is None else [block]:
+                file = blocks.path(self.folder, table, name, number)
+                if (block is None and table == "cases") or self._has(table, name, number):
+                    parts.append(_rows(file, schema, name))
+        return pa.concat_tables(parts).unify_dictionaries() if parts else schema.empty_table()
+
+    def _blocks(self, table: str, suite: str) -> list[int]:
+        try:
+            return sorted(blocks.numbers(self.folder, "behaviours" if table == "behaviours" else "cases", suite))
+        except OSError as error:
+            raise _unreadable(self.folder / table, error) from error
+
+    def _has(self, table: str, suite: str, block: int) -> bool:
+        finished = table == "behaviours" or blocks.path(self.folder, "cases", suite, block).exists()
+        return finished and blocks.path(self.folder, table, suite, block).exists()
+
+    def runs(self) -> pa.Table:
+        """One row per session, the first one first."""
+        return _runs(self.folder)
+
+
+def open_campaign(folder: Path) -> Campaign:
+    """Open a campaign's folder; CampaignError when there is none, or none that this kit can read."""
+    file = folder / FILE
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        raise CampaignError(f"{folder} holds no campaign: name the folder that has a {FILE}.") from None
+    except UnicodeDecodeError as error:
+        raise _damaged(file, "it is not UTF-8 text") from error
+    except OSError as error:
+        raise _unreadable(file, error) from error
+    try:
+        said = json.loads(text)
+    except ValueError as error:
+        raise _damaged(file, "it is not JSON") from error
+    if not isinstance(said, dict) or type(said.get("version")) is not int:
+        raise _damaged(file, "it has no version")
+    if said["version"] > VERSION:
+        raise _newer(folder, said["version"])
+    opened = _campaign(folder, file, said)
+    sessions = opened.runs().select(["addresses", "implementations", "versions", "profiles"]).to_pylist()
+    for session in sessions[-1:]:
+        try:
+            for address, profile in zip(session["addresses"], session["profiles"], strict=True):
+                opened.profiles[address] = plan.profile_of(json.loads(profile))
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(folder / "runs", f"the profiles of its last session cannot be read ({error})") from error
+        named = zip(session["addresses"], session["implementations"], session["versions"], strict=False)
+        opened.implementations.update({address: (name, version) for address, name, version in named})
+    return opened
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """The same rows with plain texts where there were dictionaries."""
+    for at, column in enumerate(table.schema):
+        if column.type == TEXT:
+            table = table.set_column(at, column.name, table.column(at).cast(pa.string()))
+    return table
+
+
+def _campaign(folder: Path, file: Path, said: dict[str, Any]) -> Campaign:
+    wanted = said.get("configuration")
+    if not isinstance(wanted, dict):
+        raise _damaged(file, "it has no configuration")
+    for key, right in (("kit", str), ("rulebook", str)):
+        if not isinstance(said.get(key), right):
+            raise _damaged(file, f"its {key!r} is missing or malformed")
+    for key in ("seed", "cases", "block"):
+        if type(wanted.get(key)) is not int or (key == "block" and wanted[key] < 1):
+            raise _damaged(file, f"the configuration's {key!r} is no whole number")
+    for key in ("addresses", "suites"):
+        if not _texts(wanted.get(key)):
+            raise _damaged(file, f"the configuration's {key!r} is no list of names")
+    steps = wanted.get("steps")
+    if steps is not None and type(steps) is not int:
+        raise _damaged(file, "the configuration's 'steps' is no whole number")
+    return Campaign(
+        folder,
+        said["kit"],
+        said["rulebook"],
+        wanted,
+        tuple(wanted["addresses"]),
+        tuple(wanted["suites"]),
+        wanted["seed"],
+        wanted["cases"],
+        steps,
+        wanted["block"],
+        wanted.get("plans") or {},
+    )
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+
+
+def _runs(folder: Path) -> pa.Table:
+    place = folder / "runs"
+    try:
+        files = sorted(place.glob("run-*.parquet")) if place.is_dir() else []
+    except OSError as error:
+        raise _unreadable(place, error) from error
+    parts = [_rows(file, RUNS, None) for file in files]
+    return pa.concat_tables(parts) if parts else RUNS.empty_table()
+
+
+def _rows(file: Path, schema: pa.Schema, suite: str | None) -> pa.Table:
+    """The columns of ``schema`` of one file; those that an older kit did not write are empty."""
+    try:
+        with pq.ParquetFile(file) as opened:
+            metadata = opened.metadata.metadata or {}
+            version = int(metadata.get(_VERSION_KEY, b"0"))
+            if version > VERSION:
+                raise _newer(file, version)
+            known = set(opened.schema_arrow.names)
+            found = opened.read([name for name in schema.names if name in known], use_threads=False)
+        size = opened.metadata.num_rows
+        columns = [_column(found, column, size, suite) for column in schema]
+        return pa.Table.from_arrays(columns, schema=schema)
+    except CampaignError:
+        raise
+    except (pa.ArrowException, ValueError) as error:
+        raise _damaged_block(file, str(error)) from error
+    except FileNotFoundError as error:
+        raise CampaignError(f"{file} went away while it was read: read the campaign again.") from error
+    except PermissionError as error:
+        raise _unreadable(file, error) from error
+    except OSError as error:  # what Arrow raises for pages that cannot be decoded
+        raise _damaged_block(file, str(error)) from error
+
+
+def _column(found: pa.Table, column: pa.Field, size: int, suite: str | None) -> pa.ChunkedArray:
+    if column.name == "suite" and suite is not None:
+        return _constant(suite, size)
+    if column.name in found.column_names:
+        values = found.column(column.name)
+        if column.type == TEXT:
+            return values.dictionary_encode()
+        return values if values.type == column.type else values.cast(column.type)
+    if column.type == TEXT:
+        return _constant("", size)
+    nothing: Any = [] if pa.types.is_list(column.type) else "" if pa.types.is_string(column.type) else 0
+    return pa.chunked_array([pa.array([nothing] * size).cast(column.type)])
+
+
+def _constant(text: str, size: int) -> pa.ChunkedArray:
+    indices = pa.repeat(pa.scalar(0, pa.int32()), size)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, pa.array([text]))])
+
+
+def _newer(what: Path, version: int) -> CampaignError:
+    return CampaignError(f"{what} has tables of version {version}; this kit reads up to {VERSION}: use a newer kit.")
+
+
+def _damaged(file: Path, why: str) -> DamagedError:
+    return DamagedError(f"{file} is damaged: {why}.")
+
+
+def _damaged_block(file: Path, why: str) -> DamagedError:
+    """A block can be played again: what is not under ``cases`` is not finished."""
+    again = ""
+    if file.name.startswith("block-"):
+        cases = file.parents[2] / "cases" / file.parent.name / file.name
+        again = f": delete {cases} and resume the campaign, which plays the block again"
+    return DamagedError(f"{file} is damaged ({_first_sentence(why)}){again}.")
+
+
+def _unreadable(what: Path, error: OSError) -> DamagedError:
+    said = error.strerror or type(error).__name__
+    return DamagedError(f"{what} cannot be read ({said}): name a campaign's folder that can be read.")
+
+
+def _first_sentence(text: str) -> str:
+    short = " ".join(text.split()).partition(". ")[0]
+    return (short if len(short) <= 120 else short[:119] + "…").rstrip(".")

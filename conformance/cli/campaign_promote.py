@@ -1,0 +1,81 @@
+"""The command ``campaign promote``."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rocketmq_conformance.conformance.campaign.promote import Promoted, matching, minimal_plans, read
+from rocketmq_conformance.conformance.campaign.promote import promote as copy_plans
+from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.cli.options import writable_folder
+from rocketmq_conformance.conformance.engine import corpus
+from rocketmq_conformance.conformance.engine.plan import PlanError
+from rocketmq_conformance.reports.text import clean, count
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder of the corpus.  [default: suites/corpus of the kit's source tree, else ./corpus]",
+)
+def promote(folder: Path, patterns: tuple[str, ...], to: Path | None) -> None:
+    """Put minimal plans of the campaign or run in DIR into the corpus, which every `run` plays first.
+
+    PATTERN picks some of them: a part of the name, or a pattern such as 'start-*'. No plan is replaced, and none is
+    taken whose steps are there already.
+    """
+    try:
+        plans = read(matching(minimal_plans(folder), patterns))
+    except PlanError as error:
+        raise click.UsageError(clean(str(error))) from error
+    if not plans:
+        click.echo(f"{clean(str(folder))} kept no minimal plan: there is nothing to promote.")
+        return
+    to = _default_corpus() if to is None else to
+    writable_folder(to, "--to")
+    try:
+        done = copy_plans(plans, to)
+    except PlanError as error:
+        raise click.UsageError(clean(str(error))) from error
+    except OSError as error:
+        raise CouldNot(f"Writing to {to} failed ({error.strerror or error}): name another folder with --to.") from error
+    _tell(done, to)
+
+
+def _default_corpus() -> Path:
+    if not corpus.in_source_tree():
+        return Path(corpus.NAME)
+    folder = corpus.kit_folder()
+    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+
+
+def _tell(done: Sequence[Promoted], to: Path) -> None:
+    new, known = [one for one in done if one.new], [one for one in done if not one.new]
+    width = max(len(clean(one.target.name if one.new else one.source.name)) for one in done)
+    if new:
+        click.echo(f"promoted to {clean(str(to))}")
+    for one in new:
+        origin = "" if one.target.name == one.source.name else f", from {clean(one.source.name)}"
+        click.echo(f"  {clean(one.target.name):<{width}}  {count(one.steps, 'step')}{origin}")
+    if known:
+        click.echo(f"already in {clean(str(to))}")
+    for one in known:
+        click.echo(f"  {clean(one.source.name):<{width}}  has the steps of {clean(one.target.name)}")
+    click.echo(f"{len(new):,} promoted, {len(known):,} already there. {_played(to)}")
+
+
+def _played(to: Path) -> str:
+    """When the plans will be played."""
+    if to.resolve() == corpus.kit_folder().resolve():
+        return "Every `run` plays them first."
+    if to.resolve() == Path(corpus.NAME).resolve():
+        return "Every `run` in this folder plays them first."
+    return f"`run --corpus {clean(shlex.quote(str(to)))}` plays them first."

@@ -1,0 +1,190 @@
+"""What several commands take: their options and arguments, and the checks of what was given.
+
+Checks raise usage errors (exit code 2), or :class:`CouldNot` (4) where something beyond the command line is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.engine import corpus
+from rocketmq_conformance.conformance.engine import plan as plans
+from rocketmq_conformance.conformance.engine.stage import LONGEST_WAIT, PATIENCE
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.rule import Rule
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.suite import Suite
+
+SIDES = ("client", "broker", "java")
+
+
+def named_releases(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Releases by side, of an option that is given as SIDE=RELEASE."""
+    found = {}
+    for value in values:
+        side, equals, release = value.partition("=")
+        if not equals or side not in SIDES:
+            raise click.BadParameter(f"write client=RELEASE, broker=RELEASE or java=N, not {value!r}")
+        if side == "java":
+            if not (release.isdecimal() and int(release)):
+                raise click.BadParameter(f"write the number of a Java release, such as java=17, not {value!r}")
+            found[side] = release
+            continue
+        try:
+            found[side] = str(Release.parse(release))
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return found
+
+
+address_argument = click.argument("address", default="port")
+plan_argument = click.argument("plan", type=click.Path(path_type=Path))
+case_option = click.option("--case", "number", type=int, help="Only this case of the plan.")
+out_option = click.option("--out", type=click.Path(path_type=Path), help="Folder for plans, events and reports.")
+seed_option = click.option(
+    "--seed", type=int, help="Seed of the plans; a random one is chosen and printed when absent."
+)
+format_option = click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
+releases_option = click.option(
+    "--with",
+    "releases",
+    multiple=True,
+    callback=named_releases,
+    metavar="SIDE=RELEASE",
+    help="Judge a side by this release: client=4.9.8, broker=5.1.4 or java=11 (the broker's).",
+)
+like_option = click.option("--like", metavar="RELEASE", help="Judge a port as this release of the Java client.")
+patience_option = click.option(
+    "--patience", type=click.FloatRange(0.1, 86_400), default=PATIENCE, show_default=True, help="Seconds per operation."
+)
+max_wait_option = click.option(
+    "--max-wait",
+    type=click.FloatRange(0, 86_400),
+    default=LONGEST_WAIT,
+    show_default=True,
+    help="Longest tick that is waited for, in seconds, when the clock of what is judged is real.",
+)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How the user wants it judged and told."""
+
+    #: "human" or "jsonl".
+    form: str
+    #: Release by side ("client", "broker", "java").
+    overrides: dict[str, str]
+    #: Seconds per operation.
+    patience: float
+    #: Seconds that are waited at once for an implementation with a real clock.
+    max_wait: float
+
+
+def judging_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command --format, --with, --like, --patience and --max-wait; it gets them as one argument, ``judging``.
+
+    To be the last decorator, so that these options stand last in the command's help.
+    """
+
+    @wraps(command)
+    def with_judging(
+        *args: Any,
+        form: str,
+        releases: dict[str, str],
+        like: str | None,
+        patience: float,
+        max_wait: float,
+        **others: Any,
+    ) -> None:
+        command(*args, judging=Judging(form, overrides(releases, like), patience, max_wait), **others)
+
+    for option in (max_wait_option, patience_option, like_option, releases_option, format_option):
+        with_judging = option(with_judging)
+    return with_judging
+
+
+def overrides(releases: dict[str, str], like: str | None) -> dict[str, str]:
+    """The releases of --with, and that of --like for the client."""
+    if like is None:
+        return releases
+    try:
+        return {**releases, "client": str(Release.parse(like))}
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--like") from error
+
+
+def chosen_suites(pattern: str | None, rule_id: str | None) -> list[Suite]:
+    """The suites of a run; usage errors for what matches nothing."""
+    if pattern is None:
+        suites = [suite for suite in SUITES.values() if suite.ordinary or rule_id is not None]
+    else:
+        suites = [suite for suite in SUITES.values() if pattern in suite.name or fnmatch(suite.name, pattern)]
+        if not suites:
+            raise click.UsageError(f"No suite matches {pattern!r}; there are {', '.join(SUITES)}.")
+    if rule_id is not None:
+        rule = rule_named(rule_id)
+        suites = [suite for suite in suites if rule.id in suite.rules]
+        if not suites:
+            raise click.UsageError(f"No chosen suite can reach the rule {rule.id}.")
+    return suites
+
+
+def rule_named(rule_id: str) -> Rule:
+    """The rule of the rule book that has this id, in any case of its letters."""
+    try:
+        return rulebook.rule(rule_id)
+    except KeyError as error:
+        raise click.UsageError(str(error.args[0])) from error
+
+
+def read_plan(path: Path, number: int | None) -> plans.Plan:
+    """The plan of a file; only the case ``number`` of it, if one is given."""
+    try:
+        read = plans.read(path)
+    except plans.PlanError as error:
+        raise click.UsageError(str(error)) from error
+    if number is None:
+        return read
+    if number not in read.cases:
+        raise click.UsageError(f"{path} has no case {number}.")
+    return replace(read, cases={number: read.cases[number]})
+
+
+def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[corpus.CorpusCase]]:
+    """The corpus of the suites, with the folders ``more`` of --corpus; usage errors for what is none or is damaged."""
+    try:
+        for folder in more:
+            if not corpus.files(folder):
+                raise click.UsageError(f"{folder} has no plans of a corpus ({corpus.PATTERN}): name another folder.")
+        return corpus.cases(corpus.folders(more), suites)
+    except plans.PlanError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def writable_folder(path: Path, option: str = "--out") -> Path:
+    """A folder that is there now, and can be written to; ``option`` is how another one can be named."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise CouldNot(
+            f"Nothing can be written to {path} ({error.strerror}): name another folder with {option}."
+        ) from error
+    return path
+
+
+def default_out(address: str, seed: int) -> Path:
+    """Where a run is kept when nobody says otherwise."""
+    slug = "".join(c if c.isalnum() or c in ".-" else "-" for c in address).strip("-")
+    return Path("conformance-out") / f"{slug}-{seed}"

@@ -1,0 +1,70 @@
+"""The command ``scenario``: real releases go through a story."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
+from rocketmq_conformance.conformance.cli.options import format_option, writable_folder
+from rocketmq_conformance.conformance.proof.new_group_start import FolkloreTeller
+from rocketmq_conformance.conformance.proof.scenario import Scenario, tell
+from rocketmq_conformance.conformance.targets.broker import launch_config as needs
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.reports.fanout import Fanout, Report
+from rocketmq_conformance.reports.scenario import PAGE, ScenarioPage, ScenarioReport
+
+SCENARIOS = {
+    "folklore": Scenario(
+        "folklore",
+        "Where does a new group with CONSUME_FROM_LAST_OFFSET start? Asked of a real broker and a whole Java consumer.",
+        ("4.9.7", "5.0.0", "5.1.4", "5.5.0"),
+        FolkloreTeller,
+        lambda: needs.java_feature(needs.java()),
+    ),
+}
+
+
+def _releases(context: click.Context, option: click.Parameter, value: str | None) -> list[Release]:
+    """Releases of an option that is given as 4.9.7,5.5.0."""
+    try:
+        return [Release.parse(text.strip()) for text in value.split(",")] if value else []
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option(
+    "--releases", callback=_releases, metavar="R,R,…", help="Releases of broker and client, such as 4.9.7,5.5.0."
+)
+@click.option("--out", type=click.Path(path_type=Path), help=f"Folder for {jsonl.NAME} and {PAGE}.")
+@format_option
+def scenario(name: str | None, releases: list[Release], out: Path | None, form: str) -> None:
+    """Take real releases through the scenario NAME; without a NAME, list the scenarios.
+
+    A broker and a client of each release are started, and every step is judged by the model.
+    """
+    if name is None:
+        for known in SCENARIOS.values():
+            click.echo(f"{known.name:<12} {known.sentence}  [{', '.join(known.releases)}]")
+        return
+    found = SCENARIOS.get(name)
+    if found is None:
+        raise click.UsageError(f"No scenario is called {name!r}; there is {', '.join(SCENARIOS)}.")
+    reports: list[Report] = [ScenarioReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout)]
+    if out:
+        folder = writable_folder(out)
+        reports += [jsonl.JsonlReport.to(folder / jsonl.NAME), ScenarioPage(folder / PAGE)]
+    fanout = Fanout(reports)
+    try:
+        code = tell(found, releases or [Release.parse(text) for text in found.releases], fanout)
+    except CannotRunError as error:
+        raise CouldNot(str(error)) from error
+    finally:
+        fanout.close()
+    finish(reported(fanout, code))

@@ -1,0 +1,1 @@
+"""Playing and judging: stage, judge, player, runner, shrinking, plans and the corpus."""

@@ -1,0 +1,51 @@
+"""The control: a planted wrong answer, which a run must notice before anything may conform."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.engine.judge import Judge, Step, wrong
+from rocketmq_conformance.conformance.engine.real_clock import Recorded
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Undefined, Unsupported, outcome_of, result_of
+from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
+from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.suite import Row
+
+#: An answer that no rule ever gives.
+NOBODYS = Err("PLANTED")
+
+
+def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
+    """Play a case that conformed once more and plant a wrong answer among what was said: is it noticed, at that step?
+
+    None when no step of the case can carry one. AdapterError and CannotRunError as of any case.
+    """
+    said: list[Ok | Err] = []
+
+    def do(row: Row) -> Outcome:
+        outcome = stage.do(judge.suite, row)
+        if not isinstance(outcome, Unsupported):
+            said.append(outcome)
+        return outcome
+
+    stage.begin(judge.suite, 0)
+    judged = judge.judge(rows, do, count=False, times=stage.times)
+    if judged.verdict == DIVERGES:
+        return False  # what answers otherwise the second time is not believed
+    steps = judged.steps
+    at = next((at for at in reversed(range(len(steps))) if _plantable(judge, steps[at])), None)
+    if at is None:
+        return None
+    # a likely answer could be right, had something else been so that nobody saw
+    doubt = judge.observes or any(step.why is UNKNOWN for step in steps[:at])
+    planted = NOBODYS if doubt else outcome_of(wrong(result_of(said[at])))
+    answers = iter([*said[:at], planted])
+    times = Recorded(judged.spans) if stage.times else None
+    judged = judge.judge(judged.rows[: at + 1], lambda row: next(answers), count=False, times=times)
+    return judged.verdict == DIVERGES and len(judged.steps) == at + 1
+
+
+def _plantable(judge: Judge, step: Step) -> bool:
+    """Does the implementation play this step, and do the rules decide its answer?"""
+    played = judge.suite.operations[step.row[0]].form.side is not Side.WORLD
+    return played and not any(isinstance(one.expected, Undefined) for one in (step, *step.others))

@@ -1,0 +1,103 @@
+"""The corpus: plans that once showed a difference. An ordinary run plays them before it generates any.
+
+A corpus is a folder of plan files. A name says the suite, and then what tells the plan from the others of that suite:
+the fingerprint of what it showed, followed by a number where another plan has the same one::
+
+    remote-store.9b1c2d3e.plan.jsonl
+    remote-store.9b1c2d3e-2.plan.jsonl
+
+Other files may lie beside them. A run reads the folder of the kit, ``corpus`` in the current folder when there is one,
+and the folders that the user names; every case of every file is played, judged by the profile of the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rocketmq_conformance import suites as room
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.plan import Plan, PlanError
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+#: The folder of a project that has a corpus of its own.
+NAME = "corpus"
+#: What a name looks like, for sentences.
+PATTERN = "SUITE.FINGERPRINT.plan.jsonl"
+SUFFIX = ".plan.jsonl"
+_MINIMAL = re.compile(r"([a-z-]+)\.(.+)\.plan\.jsonl")
+
+
+class CorpusCase(NamedTuple):
+    """A case of a corpus: its file, number and seed there, and its plan."""
+
+    path: Path
+    number: int
+    seed: int
+    rows: list[Row]
+
+
+def kit_folder() -> Path:
+    """The corpus that comes with the kit."""
+    return Path(room.__path__[0]) / NAME
+
+
+def in_source_tree() -> bool:
+    """Is the kit run from its source tree, so that its corpus can be added to?"""
+    return (kit_folder().parents[1] / "pyproject.toml").is_file()
+
+
+def folders(more: Iterable[Path] = ()) -> list[Path]:
+    """The folders that a run reads, each once: the kit's, that of the current folder, and ``more``."""
+    found: dict[Path, Path] = {}
+    for folder in (*filter(Path.is_dir, (kit_folder(), Path(NAME))), *more):
+        found.setdefault(folder.resolve(), folder)
+    return list(found.values())
+
+
+def minimal(name: str) -> tuple[str, str] | None:
+    """The suite and the rest of the name of a minimal plan's file; None when it is none, such as a run's whole plan."""
+    found = _MINIMAL.fullmatch(name)
+    return (found[1], found[2]) if found else None
+
+
+def stem(path: Path) -> str:
+    """The name of a plan's file without what all of them end in."""
+    return path.name.removesuffix(SUFFIX)
+
+
+def files(folder: Path) -> list[Path]:
+    """The plan files of a corpus, sorted; PlanError when it is no folder or a plan's name says no suite."""
+    try:
+        found = sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIX))
+    except OSError as error:
+        raise PlanError(f"{folder} is no corpus ({error.strerror}): name a folder of plan files.") from error
+    for path in found:
+        parts = minimal(path.name)
+        if parts is None or parts[0] not in SUITES:
+            raise PlanError(f"{path} is in a corpus and its name says no suite: call it {PATTERN}, or move it away.")
+    return found
+
+
+def read(path: Path) -> Plan:
+    """Read a plan of a corpus; PlanError when it is damaged, or for another suite than its name says."""
+    read = plan.read(path)
+    parts = minimal(path.name)
+    if parts is None or parts[0] != read.suite.name:
+        raise PlanError(f"{path} is for the suite {read.suite.name}: its name must begin with {read.suite.name}.")
+    return read
+
+
+def cases(where: Sequence[Path], suites: Iterable[Suite]) -> dict[str, list[CorpusCase]]:
+    """The cases of the suites in the folders, by suite, in the order of the folders and names; PlanError as above."""
+    found: dict[str, list[CorpusCase]] = {suite.name: [] for suite in suites}
+    for folder in where:
+        for path in files(folder):
+            of = found.get(path.name.split(".")[0])
+            if of is not None:
+                one = read(path)
+                of += [CorpusCase(path, number, one.seed, rows) for number, rows in one.cases.items()]
+    return found

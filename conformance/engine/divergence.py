@@ -1,0 +1,118 @@
+"""Divergences as events tell them: the minimal plan step by step, its rules and how to see it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rocketmq_conformance.conformance.engine.judge import Judge, Step, fingerprint
+from rocketmq_conformance.conformance.engine.shrink import Shrunk
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.engine.transcript import Message
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.outcome import Err, Outcome, Undefined
+from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+
+def told(
+    suite: Suite,
+    number: int,
+    mark: str,
+    shrunk: Shrunk,
+    found: int,
+    plan: str,
+    command: Sequence[str],
+    messages: Sequence[list[Message]] = (),
+) -> event.DivergenceFound:
+    """The event of a divergence.
+
+    ``mark`` is its fingerprint, ``found`` the length in steps of the plan that found it, ``plan`` the file of the
+    minimal plan ("" when it is not kept), ``command`` the words of the command line that show it again, and
+    ``messages`` those of each step (``listen``), or nothing when nobody listened.
+    """
+    steps = shrunk.judged.steps
+    last = steps[-1]
+    by_step = list(zip(steps, messages or [[] for _ in steps], strict=True))
+    return event.DivergenceFound(
+        suite.name,
+        number,
+        mark,
+        [rule_json(name) for name in last.why.rules],
+        said(last.expected),
+        said(last.observed),
+        [_step(suite, at, step, said_in, step is last) for at, (step, said_in) in enumerate(by_step, start=1)],
+        found,
+        shrunk.executions,
+        plan,
+        shlex.join(["rocketmq-conformance", *command]),
+    )
+
+
+def listen(stage: Stage, judge: Judge, shrunk: Shrunk, number: int) -> tuple[Shrunk, list[list[Message]]]:
+    """Play a minimal plan a last time and take down the messages of each step.
+
+    Answers what was seen this time, so that answers and messages belong together. When it does not diverge in the
+    same way again, the given one stands, without messages. AdapterError and CannotRunError as of any case.
+    """
+    rows, suite = shrunk.judged.rows, judge.suite
+    messages: list[list[Message]] = []
+    with stage.listening() as ear:
+
+        def do(row: Row) -> Outcome:
+            outcome = stage.do(suite, row)
+            stage.settle()
+            messages.append(ear.take())
+            return outcome
+
+        stage.begin(suite, number)
+        ear.take()
+        again = judge.judge(rows, do, count=False, times=stage.times)
+    marks = [fingerprint(suite, judged.steps[-1]) if judged.steps else "" for judged in (shrunk.judged, again)]
+    if again.verdict != DIVERGES or again.rows != rows or len(messages) != len(rows) or marks[0] != marks[1]:
+        return shrunk, []
+    return Shrunk(again, shrunk.executions), messages
+
+
+def plan_file(folder: Path, suite: Suite, mark: str) -> Path:
+    """Where the minimal plan of a divergence is kept."""
+    return folder / f"{suite.name}.{mark}.plan.jsonl"
+
+
+def said(result: object) -> str:
+    """An expected or observed result as a reader sees it."""
+    match result:
+        case Undefined():
+            return "anything"
+        case Err(code):
+            return f"error {code}"
+        case _:
+            return repr(result)
+
+
+def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverges: bool) -> event.Step:
+    return event.Step(
+        number,
+        str(suite.operation(step.row)),
+        _either(said(one.expected) for one in (step, *step.others)),
+        said(step.observed),
+        list(step.why.rules),
+        step.why.kind,
+        _either(suite.show(one.before) for one in (step, *step.others)),
+        _either(suite.show(one.after) for one in (step, *step.others)),
+        diverges,
+        messages,
+    )
+
+
+def _either(words: Iterable[str]) -> str:
+    """What is said of every possibility, each once."""
+    return " or ".join(dict.fromkeys(words))
+
+
+def rule_json(name: str) -> dict[str, str]:
+    """A rule as events write it."""
+    rule = rulebook.RULES[name]
+    return {"id": rule.id, "sentence": rule.sentence, "level": rule.level.value, "source": rule.source}

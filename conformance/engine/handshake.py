@@ -1,0 +1,63 @@
+"""Hello: who is judged, and by which releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, AdapterError, Hello
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import NEWEST
+
+
+def hello_of(stage: Stage) -> Hello:
+    """Ask the adapter who it is; AdapterError when it answers no Hello."""
+    with stage.guarded("hello()"):
+        said = stage.adapter.hello()
+    if not isinstance(said, Hello):
+        raise AdapterError(f"The adapter's hello() answered {said!r}: it must return a Hello.")
+    if said.clock not in (VIRTUAL, REAL):
+        raise AdapterError(f"The adapter's hello() says that its clock is {said.clock!r}: say {VIRTUAL!r} or {REAL!r}.")
+    pace: object = said.pace
+    if isinstance(pace, bool) or not isinstance(pace, (int, float)) or not 0 < pace <= FASTEST:
+        raise AdapterError(
+            f"The adapter's hello() says that its pace is {pace!r}: say a number above 0, up to {FASTEST:,}, such as "
+            "100 for timers that are a hundred times faster than standard."
+        )
+    if said.clock == REAL:
+        stage.keep_time(pace)
+    elif pace != 1:
+        raise AdapterError(
+            f"The adapter's hello() says that its pace is {pace!r}, but a virtual clock has none: "
+            f"say clock={REAL!r} too."
+        )
+    return said
+
+
+def clock_notes(hello: Hello, max_wait: float) -> list[str]:
+    """A sentence on what a real clock costs."""
+    if hello.clock != REAL:
+        return []
+    return [
+        f"its clock is real: 20 s of a plan take {20 / hello.pace:g} s, and no more than {max_wait:g} s are waited at "
+        "once (--max-wait); --cases and --max-time keep a run short"
+    ]
+
+
+def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
+    """Which releases judge: what the implementation says of itself, the newest elsewhere, and the user's word."""
+    newest = str(NEWEST)
+    return Profile.of(
+        overrides.get("client") or hello.client or newest,
+        overrides.get("broker") or hello.broker or newest,
+        int(overrides.get("java") or hello.java or 17),
+    )
+
+
+def newer_than_known(profile: Profile) -> list[str]:
+    """A sentence for every release that the rules do not know yet."""
+    return [
+        f"{side} {release} is newer than {NEWEST}, the newest the rules know: judged by {NEWEST}"
+        for side, release in (("client", profile.client), ("broker", profile.broker))
+        if release > NEWEST
+    ]

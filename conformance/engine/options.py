@@ -1,0 +1,31 @@
+"""What a run was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.suites.declare.suite import Row
+
+
+@dataclass(frozen=True)
+class Options:
+    """The words of the command line, or what a library call says instead."""
+
+    address: str
+    seed: int
+    cases: int | None = None
+    steps: int | None = None
+    max_time: float | None = None
+    out: Path | None = None
+    stop_at_first: bool = False
+    #: Plans to play instead of generated ones, by suite name.
+    plans: dict[str, dict[int, list[Row]]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    #: The file that the plans came from.
+    plan: Path | None = None
+    #: Options of the command line that say which releases judge; a replay repeats them.
+    judged_as: tuple[str, ...] = ()
+    #: Cases of the corpus by suite name; they are played first.
+    corpus: dict[str, list[CorpusCase]] = field(default_factory=dict)

@@ -1,0 +1,247 @@
+"""One suite of a run: its cases, its divergences, its control, and the verdict on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from rocketmq_conformance.conformance.adapter import AdapterError, Hello
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.control import control
+from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.divergence import listen, plan_file, told
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.options import Options
+from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
+from rocketmq_conformance.conformance.engine.shrink import BUDGET, Shrunk, shrink
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.engine.transcript import Message
+from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
+from rocketmq_conformance.suites.declare.suite import Suite
+
+#: Cases in a row that cannot be run before a suite is given up.
+GIVE_UP = 3
+#: Executions that shrinking may take when each takes its time.
+IN_TIME = 40
+#: Seconds between two progress events.
+PROGRESS = 0.25
+
+
+class Stop(Exception):  # noqa: N818 - not an error: the run ends here
+    """The run ends before its time; the text says why."""
+
+
+class SuiteRun:
+    """Plays one suite of a run and tells it as events; ``of`` is the number of its cases."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        hello: Hello,
+        profile: Profile,
+        options: Options,
+        emit: Callable[[Event], None],
+        suite: Suite,
+        of: int,
+        share: float | None,
+        corpus: Mapping[int, CorpusCase],
+    ) -> None:
+        self.stage = stage
+        self.refused = hello.refuses(suite)
+        self.profile = profile
+        self.options = options
+        self.emit = emit
+        self.suite = suite
+        self.of = of
+        #: Cases of the corpus, by the negative number that they have in this run.
+        self.corpus = corpus
+        #: Seconds after which no case begins: every suite gets its share of the time limit.
+        self.share = share
+        self.judge = Judge(suite, profile.judged())
+        self.counts = dict.fromkeys(event.VERDICTS, 0)
+        self.steps = 0
+        self.divergences = 0
+        self.verdict = UNDECIDED
+        #: Was the planted wrong answer noticed? None when none could be planted.
+        self.control: bool | None = None
+        #: Rules of the suite that never fired.
+        self.silent: list[str] = []
+        #: Did the time limit end the suite before its last case?
+        self.cut_short = False
+        self.started = time.monotonic()
+        self.told_progress = 0.0
+        self.unsupported: dict[str, str] = {}
+        #: The fingerprint that a divergence is told under, after shrinking, by the one it was found with.
+        self.told: dict[str, str] = {}
+        #: Fingerprints whose plan is on disk.
+        self.kept: set[str] = set()
+        self.failed_in_row = 0
+        self.reason = ""
+        #: A case that conformed, for the control: a generated one if there is any.
+        self.good: Numbered | None = None
+        self.done = 0
+
+    def run(self, cases: Iterable[Numbered]) -> None:
+        """Play the cases, then the control; always ends with SuiteEnded. Stop and KeyboardInterrupt go on after it."""
+        stop: BaseException | None = None
+        if self.refused:
+            self.reason = self.refused
+            for number, _ in cases:
+                self._count(Played(number, [], UNSUPPORTED, 0, 0.0, "", self.refused))
+        else:
+            try:
+                self._play(cases)
+                if self.good is not None:
+                    self.control = control(self.stage, self.judge, self.good[1])
+            except (Stop, KeyboardInterrupt) as error:
+                stop = error
+                self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.of} cases"
+            except BROKEN as error:
+                self.reason = str(error)
+        self._end(stop)
+        if stop:
+            raise stop
+
+    def _play(self, cases: Iterable[Numbered]) -> None:
+        player = Player(self.stage, self.judge)
+        for played in player.play(self._offered(self._in_time(cases))):
+            self._settle(player, played)
+        if self.cut_short:
+            self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.of} cases"
+
+    def _in_time(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
+        """The cases that begin before the suite's share of the time is used up; the first one always does."""
+        for at, case in enumerate(cases):
+            if at and self.share is not None and time.monotonic() - self.started >= self.share:
+                self.cut_short = True
+                return
+            yield case
+
+    def _offered(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
+        """The cases that can be played; a plan of the corpus may be for another release, and counts as that."""
+        for number, rows in cases:
+            lacking = self.suite.lacking(self.profile, rows) if number in self.corpus else ""
+            if lacking:
+                reason = f"{self.profile} has no {lacking}"
+                self._count(Played(number, rows, UNSUPPORTED, 0, 0.0, "", reason))
+            else:
+                yield number, rows
+
+    def _settle(self, player: Player, played: Played) -> None:
+        self._count(played)
+        self.failed_in_row = self.failed_in_row + 1 if played.verdict == COULD_NOT_RUN else 0
+        if self.failed_in_row >= GIVE_UP:
+            raise AdapterError(
+                f"given up after {self.failed_in_row} cases in a row that could not be run: {played.reason}"
+            )
+        if played.verdict == CONFORMS and (self.good is None or self.good[0] < 0 <= played.number):
+            self.good = played.number, played.rows if played.judged is None else played.judged.rows
+        if played.judged is not None:
+            self.unsupported.update(played.judged.unsupported)
+            if played.verdict == DIVERGES:
+                self._diverged(player, played.number, played.judged)
+
+    def _count(self, played: Played) -> None:
+        self.counts[played.verdict] += 1
+        self.steps += played.steps
+        self.done += 1
+        self.emit(
+            event.CaseEnded(
+                self.suite.name,
+                played.number,
+                played.verdict,
+                played.steps,
+                played.seconds,
+                played.digest,
+                played.reason,
+            )
+        )
+        now = time.monotonic()
+        if now - self.told_progress >= PROGRESS:
+            self.told_progress = now
+            elapsed = now - self.started
+            self.emit(event.Progress(self.suite.name, self.done, self.of, self.steps, elapsed))
+
+    def _diverged(self, player: Player, number: int, judged: Judged) -> None:
+        self.divergences += 1
+        found = fingerprint(self.suite, judged.steps[-1])
+        mark = self.told.get(found)
+        shrunk = Shrunk(judged, 0)
+        messages: list[list[Message]] = []
+        if mark is None:
+            try:
+                budget = IN_TIME if self.stage.times else BUDGET
+                shrunk = shrink(self.judge, lambda rows: player.execute(rows, number, count=False), judged, budget)
+                shrunk, messages = listen(self.stage, self.judge, shrunk, number)
+            except BROKEN:
+                pass  # it is told as far as it is known
+            except KeyboardInterrupt:
+                self._tell(number, found, shrunk, len(judged.steps), messages)
+                raise
+            mark = self.told[found] = fingerprint(self.suite, shrunk.judged.steps[-1])
+        self._tell(number, mark, shrunk, len(judged.steps), messages)
+        if self.options.stop_at_first:
+            raise Stop("first divergence")
+
+    def _tell(self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]]) -> None:
+        """Tell a divergence; the first of its kind is kept as a plan, the others come back by the seed."""
+        path, options = "", self.options
+        command = self._again(number)
+        if options.out and shrunk.executions and mark not in self.kept:
+            self.kept.add(mark)
+            of = self.corpus.get(number)
+            kept, seed = (of.number, of.seed) if of else (number, options.seed)
+            file = plan_file(options.out, self.suite, mark)
+            plan.write(file, self.suite, self.profile, seed, [(kept, shrunk.judged.rows)])
+            path = str(file)
+            command = ["replay", path, options.address]
+        command += options.judged_as
+        self.emit(told(self.suite, number, mark, shrunk, found, path, command, messages))
+
+    def _again(self, number: int) -> list[str]:
+        """The words of the command line that play a case of this run once more."""
+        options = self.options
+        if number in self.corpus:
+            of = self.corpus[number]
+            return ["replay", str(of.path), options.address, "--case", str(of.number)]
+        if options.plan:
+            return ["replay", str(options.plan), options.address, "--case", str(number)]
+        words = ["run", options.address, "-k", self.suite.name, "--seed", str(options.seed)]
+        words += ["--cases", str(number + 1)]
+        if options.steps:
+            words += ["--steps", str(options.steps)]
+        return words
+
+    def _end(self, stop: BaseException | None) -> None:
+        self.verdict = self._judged(stop)
+        coverage = self.judge.coverage.rows()
+        fired = {row[0] for row in coverage}
+        if self.done and not self.refused:
+            self.silent = [rule for rule in self.suite.rules if rule not in fired]
+        if self.verdict == UNDECIDED and not self.reason:
+            self.reason = (
+                "the planted wrong answer was not noticed" if self.control is False else "no control could be played"
+            )
+            if self.counts[UNDECIDED]:
+                self.reason = f"{self.counts[UNDECIDED]} cases decided nothing"
+        self.emit(
+            event.SuiteEnded(
+                self.suite.name,
+                self.verdict,
+                dict(self.counts),
+                self.steps,
+                time.monotonic() - self.started,
+                coverage,
+                self.silent,
+                self.control,
+                self.unsupported,
+                self.reason,
+            )
+        )
+
+    def _judged(self, stop: BaseException | None) -> str:
+        verdict = together(self.counts)
+        return UNDECIDED if verdict == CONFORMS and (stop or not self.control) else verdict

@@ -1,0 +1,139 @@
+"""Messages: what an implementation and its brokers say to one another while a divergence is told.
+
+Nothing is written down in ordinary play. Once a minimal plan is known, it is played a last time on a stage that
+``records``, and every step of the event gets the requests and responses that belong to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from rocketmq_conformance.conformance.fakes.scripted_server import Brain
+from rocketmq_conformance.conformance.remoting.codes import Request, response_name
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
+from rocketmq_conformance.suites.declare.operation import Operation
+
+#: Who speaks.
+MEMBER, OTHER, BROKER, NAME_SERVER = "member", "another member", "broker", "name server"
+#: [from, to, text], as events have it.
+Message = list[str]
+#: Told of a message: from, to, text.
+Hear = Callable[[str, str, str], None]
+#: Most messages of a step that are kept; the others are counted.
+MOST = 60
+
+SILENCE, CUT = "(silence)", "(cut)"
+#: Header fields in the order in which they are told, with their shorter names; the others follow by name.
+_FIELDS = {"topic": "topic", "queueId": "queue", "consumerGroup": "group", "groupName": "group"}
+#: Header fields that no rule reads, or that differ from run to run.
+_UNTOLD = frozenset(
+    {
+        *("committed", "defaultTopic", "expressionType", "order", "perm", "subVersion", "subscription"),
+        *("suspendTimeoutMillis", "sysFlag", "topicFilterType", "topicSysFlag", "writeQueueNums"),
+        *("MSG_REGION", "TRACE_ON", "batchUniqId", "msgId", "transactionId"),
+    }
+)
+#: SEND_MESSAGE_V2 has letters for fields.
+_LETTERS = {"b": "topic", "e": "queueId"}
+
+
+class Ear:
+    """Takes messages down, step by step."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._more = 0
+
+    def hear(self, sender: str, receiver: str, text: str) -> None:
+        """Write down a message."""
+        if len(self._messages) < MOST:
+            self._messages.append([sender, receiver, text])
+        else:
+            self._more += 1
+
+    def take(self) -> list[Message]:
+        """The messages since the last call; when there were too many, the last one says how many are left out."""
+        taken, self._messages = self._messages, []
+        if self._more:
+            taken.append([taken[-1][0], taken[-1][1], f"(and {self._more:,} more messages)"])
+            self._more = 0
+        return taken
+
+
+class Overheard:
+    """The scripted broker and name server of a world, overheard: answers like it, and tells what is said."""
+
+    def __init__(self, world: Brain, hear: Hear) -> None:
+        self._world = world
+        self._hear = hear
+
+    @property
+    def address(self) -> str:
+        """Where the name server says the broker is."""
+        return self._world.address
+
+    @address.setter
+    def address(self, address: str) -> None:
+        self._world.address = address
+
+    def exchange(
+        self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool
+    ) -> tuple[int, str, dict[str, str], bytes]:
+        """Answer one request."""
+        whom = NAME_SERVER if code == Request.GET_ROUTEINFO_BY_TOPIC else BROKER
+        self._hear(MEMBER, whom, request_text(code, ext) + (" (one way)" if one_way else ""))
+        try:
+            answer = self._world.exchange(address, code, ext, body, one_way)
+        except (TimeoutError, ConnectionError) as error:
+            if not one_way:
+                self._hear(whom, MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
+            raise
+        if not one_way:
+            self._hear(whom, MEMBER, response_text(answer[0], answer[2], answer[3]))
+        return answer
+
+
+def world_did(operation: Operation, hear: Hear) -> None:
+    """Tell what an operation of the world does."""
+    if operation.form.name == "commit_elsewhere":
+        queue, offset = operation.args
+        topic, _, number = QUEUES[queue]
+        ext = {"consumerGroup": GROUP, "topic": topic, "queueId": str(number), "commitOffset": str(offset)}
+        hear(OTHER, BROKER, request_text(Request.UPDATE_CONSUMER_OFFSET, ext))
+    else:
+        hear(BROKER, BROKER, str(operation))
+
+
+def request_text(code: int, ext: Mapping[str, str]) -> str:
+    """A request in a line: ``QUERY_CONSUMER_OFFSET topic=T queue=0 group=G``."""
+    if code == Request.SEND_MESSAGE_V2:
+        ext = {_LETTERS[name]: value for name, value in ext.items() if name in _LETTERS}
+    return " ".join([_request_name(code), *_pairs(ext)])
+
+
+def response_text(code: int, ext: Mapping[str, str], body: bytes = b"") -> str:
+    """A response in a line: ``offset=5``, ``route to broker-a``, or the code's name when that is all."""
+    said = _pairs(ext) if code == 0 else [response_name(code)]
+    if code == 0 and body:
+        said.append(_body_text(body))
+    return " ".join(said) or response_name(code)
+
+
+def _body_text(body: bytes) -> str:
+    try:
+        return "route to " + ", ".join(broker["brokerName"] for broker in json.loads(body)["brokerDatas"])
+    except (ValueError, KeyError, TypeError):
+        return f"({len(body):,} bytes)"
+
+
+def _pairs(ext: Mapping[str, str]) -> list[str]:
+    known = [name for name in _FIELDS if name in ext]
+    return [f"{_FIELDS.get(name, name)}={ext[name]}" for name in [*known, *sorted(set(ext) - set(known) - _UNTOLD)]]
+
+
+def _request_name(code: int) -> str:
+    try:
+        return Request(code).name
+    except ValueError:
+        return f"request {code}"

@@ -1,0 +1,1 @@
+"""Fake brokers and name servers, answered by the models."""

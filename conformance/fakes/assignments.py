@@ -1,0 +1,95 @@
+"""Assignments: which queues a member of a group is told to take, and in which mode (BQ-ASSIGN-*)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from rocketmq_conformance.conformance.fakes.consumers import Consumers
+from rocketmq_conformance.conformance.fakes.responses import Answering, document, refused
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.remoting import java_json
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker import assignment
+from rocketmq_conformance.models.broker.assignment import NO_MODES, Asked, mode_of
+from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.outcome import Err, Result
+
+#: The readable queues of a topic by the name server's route, of all brokers; None for no route.
+Routes = Callable[[str], tuple[Queue, ...] | None]
+#: Names that a broker gives to a group which it creates.
+_LEGAL = re.compile(r"[%|a-zA-Z0-9_-]+")
+
+
+class Assignments:
+    """Answers members of the groups in ``consumers``. Without ``routes`` the topics of the broker itself are all."""
+
+    def __init__(self, storage: Storage, consumers: Consumers, name: str, routes: Routes | None) -> None:
+        self._storage = storage
+        self._consumers = consumers
+        self._name = name
+        self._routes = routes or self._own
+        self.modes = NO_MODES
+
+    def handlers(self) -> Mapping[int, Answering]:
+        """What it answers, by request code."""
+        if not self._storage.rules.assigns:
+            return {}
+        return {Request.QUERY_ASSIGNMENT: self._query, Request.SET_MESSAGE_REQUEST_MODE: self._set}
+
+    def assign(self, asked: Asked, members: tuple[str, ...] | None) -> Result:
+        """Sorted (broker, queue id, mode) triples, None for no list, or the error."""
+        rules = self._storage.rules
+        queues = assignment.route(rules, self._routes(asked.topic), asked.topic in self._storage.state.topics)
+        mode = mode_of(self.modes, asked.topic, asked.group)
+        result, _ = assignment.assign(rules, asked, mode, queues, members, self._name)
+        return cast(Result, result)
+
+    def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
+        """BQ-ASSIGN-6."""
+        lacking = ""
+        if topic not in self._storage.state.topics:
+            lacking = "topic"
+        elif self._storage.rules.mode_checked and not (_LEGAL.fullmatch(group) and self._storage.know_group(group)):
+            lacking = "group"
+        self.modes, failed, _ = assignment.set_mode(self._storage.rules, self.modes, topic, group, mode, share, lacking)
+        return cast(Err | None, failed)
+
+    def _own(self, topic: str) -> tuple[Queue, ...] | None:
+        queues = self._storage.state.topics.get(topic)
+        return None if queues is None else tuple((topic, self._name, number) for number in range(queues))
+
+    def _query(self, peer: Peer, request: Command) -> Command:
+        data = _body(request)
+        asked = Asked(
+            str(data["topic"]),
+            str(data["consumerGroup"]),
+            data.get("clientId"),
+            data.get("messageModel"),
+            data.get("strategyName"),
+        )
+        registered = self._consumers.groups.get(asked.group)
+        members = None if registered is None else tuple(registered.members.values())
+        found = self.assign(asked, members)
+        if isinstance(found, Err):
+            return refused(found)
+        if found is None:
+            return Command(0, body=b"{}")
+        listed = [
+            {"messageQueue": {"brokerName": broker, "queueId": number, "topic": asked.topic}, "mode": mode}
+            for broker, number, mode in cast(tuple[tuple[str, int, str], ...], found)
+        ]
+        return Command(0, body=document({"messageQueueAssignments": listed}))
+
+    def _set(self, peer: Peer, request: Command) -> Command:
+        data = _body(request)
+        share = data.get("popShareQueueNum")
+        failed = self.set_mode(str(data["topic"]), str(data["consumerGroup"]), data.get("mode"), share)
+        return Command(0) if failed is None else refused(failed)
+
+
+def _body(request: Command) -> dict[str, Any]:
+    return {name: value for name, value in java_json.loads(request.body.decode()).items() if value is not None}

@@ -1,0 +1,127 @@
+"""Consumers: heartbeats, the members of a group, and queue locks (BQ-HB-*, BQ-LIST-*, BQ-LOCK-*)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from rocketmq_conformance.conformance.fakes.responses import Answering, document, done, refused
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.remoting import heartbeat, java_json
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker import lock, members
+from rocketmq_conformance.models.broker.pull import Registered
+from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.outcome import Err
+
+
+class Consumers:
+    """Who consumes, and who holds which queue. ``clock`` gives ms since the epoch; locks live ``lease`` ms."""
+
+    def __init__(self, storage: Storage, clock: Callable[[], int], lease: int) -> None:
+        self._storage = storage
+        self.lease = lease
+        self._clock = clock
+        self._peers: dict[int, Peer] = {}
+        self.groups = members.NO_GROUPS
+        self.locks = lock.NO_LOCKS
+        self._pulled: set[tuple[str, str]] = set()
+
+    def handlers(self) -> Mapping[int, Answering]:
+        """What it answers, by request code."""
+        return {
+            Request.HEART_BEAT: self._heartbeat,
+            Request.UNREGISTER_CLIENT: self._unregister,
+            Request.GET_CONSUMER_LIST_BY_GROUP: self._list,
+            Request.CHECK_CLIENT_CONFIG: done,
+            Request.LOCK_BATCH_MQ: self._lock,
+        }
+
+    def subscription(self, group: str, topic: str) -> Registered | None:
+        """What a group registered for a topic."""
+        entry = self.groups.get(group)
+        return entry.subscriptions.get(topic) if entry else None
+
+    def pulled(self, group: str, topic: str) -> None:
+        """BQ-PULL-12: somebody pulled from a topic, and said what he wants of it."""
+        self._pulled.add((group, topic))
+
+    def elsewhere(self, group: str, topic: str) -> bool:
+        """BQ-CLONE-ONLINE: do the members of a group subscribe to other topics only?"""
+        registered = self.groups.get(group)
+        return registered is not None and members.elsewhere(
+            self._storage.rules, registered, topic, (group, topic) in self._pulled
+        )
+
+    def tell(self, group: str, request: Command) -> None:
+        """Send every member of a group a request of the broker's own."""
+        for number in self.groups[group].members:
+            self._peers[number].tell(replace(request))
+
+    def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
+        """BQ-LOCK-1: the queues that the client holds from now on."""
+        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock(), self.lease)
+        return cast(tuple[Queue, ...] | Err, granted)
+
+    def unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> Err | None:
+        """BQ-LOCK-3."""
+        self.locks, failed, _ = lock.unlock_batch(self.locks, group, client, queues)
+        return cast(Err | None, failed)
+
+    def closed(self, peer: Peer) -> None:
+        """BQ-HB-5: a connection is gone."""
+        self._peers.pop(peer.number, None)
+        self.groups, told, _ = members.close(self._storage.rules, self.groups, peer.number)
+        for group, number in cast(tuple[tuple[str, int], ...], told):
+            self._tell(group, (number,))
+
+    def _heartbeat(self, peer: Peer, request: Command) -> Command:
+        client, consumers = heartbeat.read(request.body)
+        rules, number = self._storage.rules, peer.number
+        self._peers[number] = peer
+        for consumer in consumers:
+            known = self._storage.know_group(consumer.group)
+            if known:
+                self._storage.know_retry_topic(consumer.group)
+            self.groups, told, _ = members.heartbeat(rules, self.groups, number, client, consumer, known)
+            self._tell(consumer.group, cast(tuple[int, ...], told))
+        return Command(0)
+
+    def _unregister(self, peer: Peer, request: Command) -> Command:
+        group = request.ext.get("consumerGroup")
+        if group is not None:
+            self._storage.know_group(group)
+            self.groups, told, _ = members.unregister(self._storage.rules, self.groups, peer.number, group)
+            self._tell(group, cast(tuple[int, ...], told))
+        return Command(0)
+
+    def _tell(self, group: str, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self._peers[number].tell(Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": group}))
+
+    def _list(self, peer: Peer, request: Command) -> Command:
+        group = request.ext["consumerGroup"]
+        _, ids, _ = members.consumer_list(self.groups, group)
+        if isinstance(ids, Err):
+            return refused(ids, f"no consumer for this group, {group}")
+        return Command(0, body=document({"consumerIdList": ids}))
+
+    def _lock(self, peer: Peer, request: Command) -> Command:
+        group, client, queues = locked(request)
+        granted = self.lock(group, client, queues)
+        if isinstance(granted, Err):
+            return refused(granted)
+        named = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
+        return Command(0, body=document({"lockOKMQSet": named}))
+
+
+def locked(request: Command) -> tuple[str, str | None, list[Queue]]:
+    """Group, client and queues that a lock request names; a missing group is a failure (KeyError)."""
+    data = java_json.loads(request.body.decode())
+    named = {name: value for name, value in data.items() if value is not None}
+    queues = [(str(item["topic"]), str(item["brokerName"]), int(item["queueId"])) for item in data["mqSet"]]
+    client = named.get("clientId")
+    return str(named["consumerGroup"]), None if client is None else str(client), queues

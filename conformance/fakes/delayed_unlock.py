@@ -1,0 +1,44 @@
+"""Unlocking queues: at once, or in strict mode a little after it was answered (BQ-LOCK-3, BQ-LOCK-STRICT)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rocketmq_conformance.conformance.fakes.consumers import Consumers, locked
+from rocketmq_conformance.conformance.fakes.responses import Answering, refused
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.message_queue import Queue
+
+#: How long after its answer an unlock is done in strict mode (s).
+DELAY = 0.005
+
+#: Calls back after some seconds.
+Later = Callable[[float, Callable[[], object]], object]
+
+
+class Unlocks:
+    """Answers requests to unlock queues that ``consumers`` has locked."""
+
+    def __init__(self, consumers: Consumers, later: Later) -> None:
+        self._consumers = consumers
+        self._later = later
+        #: The property lockInStrictMode.
+        self.strict = False
+
+    def handlers(self) -> Mapping[int, Answering]:
+        """What it answers, by request code."""
+        return {Request.UNLOCK_BATCH_MQ: self._unlock}
+
+    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+        """Unlock in strict mode: whatever becomes of it, nobody hears."""
+        self._later(DELAY, lambda: self._consumers.unlock(group, client, queues))
+
+    def _unlock(self, peer: Peer, request: Command) -> Command:
+        group, client, queues = locked(request)
+        if self.strict:
+            self.soon(group, client, queues)
+            return Command(0)
+        failed = self._consumers.unlock(group, client, queues)
+        return Command(0) if failed is None else refused(failed)

@@ -1,0 +1,41 @@
+"""What the embedded broker has in memory: the system may put messages out of it (BQ-MEM-1), and the ratio of
+accessMessageInMemoryMaxRatio may make an old broker believe that none is in it (BQ-DISK-1, RUN-DYN-1)."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.models.broker import lifecycle
+from rocketmq_conformance.models.broker.state import ABSENT
+
+#: A topic and a queue id.
+Place = tuple[str, int]
+
+
+class Memory:
+    """Which queues have their message 0 in memory. What was put out of it comes back when it is read."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def set_ratio(self, text: str) -> None:
+        """RUN-DYN-1: a ratio of 0 makes every message cold, where the ratio is looked at."""
+        storage = self._storage
+        storage.hot = storage.rules.empty_is_unknown or int(text) > 0
+        storage.state = lifecycle.memory(storage.rules, storage.state, storage.hot)
+
+    def evict(self) -> None:
+        """Put all messages out of memory."""
+        self._storage.put_out({key for key, log in self._storage.state.logs.items() if log.times})
+
+    def read(self, topic: str, queue: int, first: int) -> None:
+        """Messages from offset ``first`` on were read."""
+        if not first:
+            self._storage.bring_back({(topic, queue)})
+
+    def asked(self, topic: str, queue: int) -> None:
+        """An offset of a queue was asked for, or committed: no message is looked at."""
+
+    def holds(self, topic: str, queue: int) -> bool | None:
+        """Is message 0 of a queue in memory? None when there is no such message."""
+        log = self._storage.state.logs.get((topic, queue), ABSENT)
+        return None if log.first or not log.times else (topic, queue) not in self._storage.out

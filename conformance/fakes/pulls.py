@@ -1,0 +1,158 @@
+"""Pulls: answering them, and holding those that find nothing new (BQ-PULL-*)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+from rocketmq_conformance.conformance.fakes.responses import Answering, place, refused
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker import pull as model
+from rocketmq_conformance.models.broker.pull import COMMIT, SUBSCRIPTION, Codes, Pull, Pulled, Registered
+from rocketmq_conformance.models.outcome import Err, Result
+
+#: Seconds after which a broker looks at its held pulls again, whether or not what arrived passes their filter.
+HOLD_CHECK = 5.0
+
+_REMARKS = {
+    "SUBSCRIPTION_GROUP_NOT_EXIST": "subscription group [{group}] does not exist",
+    "TOPIC_NOT_EXIST": "topic[{topic}] not exist, apply first please!",
+    "SYSTEM_ERROR": "queueId[{queue}] of topic[{topic}] or the expression type is illegal",
+    "INVALID_PARAMETER": "queueId[{queue}] is illegal, topic:[{topic}]",
+    "SUBSCRIPTION_PARSE_FAILED": "parse the consumer's subscription failed",
+    "SUBSCRIPTION_NOT_EXIST": "the consumer's subscription not exist",
+    "SUBSCRIPTION_NOT_LATEST": "the consumer's subscription not latest",
+}
+
+Later = Callable[[float, Callable[[], object]], asyncio.TimerHandle]
+
+
+@dataclass(eq=False)
+class _Held:
+    """One pull that waits; ``timer`` is when it is judged again at the latest."""
+
+    peer: Peer
+    request: Command
+    offset: int
+    codes: Codes | Err
+    timer: asyncio.TimerHandle | None = None
+    check: asyncio.TimerHandle | None = None
+
+    def release(self) -> None:
+        for timer in (self.timer, self.check):
+            if timer is not None:
+                timer.cancel()
+
+
+class Pulls:
+    """Answers pulls from a storage. ``later`` calls back after some seconds; ``subscription`` knows what a group
+    registered for a topic, ``pulled`` is told who pulls, ``read`` which messages are read (topic, queue, first
+    offset); ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        subscription: Callable[[str, str], Registered | None],
+        pulled: Callable[[str, str], object],
+        read: Callable[[str, int, int], object],
+        later: Later,
+        lite: bool,
+    ) -> None:
+        self._storage = storage
+        self._subscription = subscription
+        self._pulled = pulled
+        self._read = read
+        self._later = later
+        self._lite = lite
+        self._held: dict[tuple[str, int], list[_Held]] = {}
+
+    def handlers(self) -> Mapping[int, Answering]:
+        """What it answers, by request code."""
+        codes = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE) if self._lite else (Request.PULL_MESSAGE,)
+        return {int(code): self.pull for code in codes}
+
+    @property
+    def held(self) -> int:
+        """How many pulls wait."""
+        return sum(len(waiting) for waiting in self._held.values())
+
+    def pull(self, peer: Peer, request: Command) -> Command | None:
+        """The answer to a pull that has just arrived; None when it is held."""
+        self._storage.know_group(request.ext["consumerGroup"])
+        flags = int(request.ext["sysFlag"])
+        codes = self._codes(request, flags)
+        response = self._judge(request, codes, bool(flags & COMMIT))
+        if not model.held(Response(response.code).name, flags):
+            return response
+        held = _Held(peer, request, int(request.ext["queueOffset"]), codes)
+        seconds = int(request.ext["suspendTimeoutMillis"]) / 1000
+        held.timer = self._later(seconds, partial(self._wake, held))
+        self._held.setdefault(place(request), []).append(held)
+        return None
+
+    def arrived(self, topic: str, queue: int, tag: str | None) -> None:
+        """A message was stored: pulls whose filter it passes are judged again at once, the others soon."""
+        for held in list(self._held.get((topic, queue), ())):
+            if not isinstance(held.codes, Err) and model.passes(held.codes, tag):
+                self._wake(held)
+            elif held.check is None:
+                held.check = self._later(HOLD_CHECK, partial(self._wake, held))
+
+    def closed(self, peer: Peer) -> None:
+        """A connection is gone, and with it the pulls it waits for."""
+        for waiting in list(self._held.values()):
+            for held in [held for held in waiting if held.peer is peer]:
+                self._drop(held)
+
+    def _wake(self, held: _Held) -> None:
+        self._drop(held)
+        held.peer.answer(held.request, self._judge(held.request, held.codes, False))
+
+    def _drop(self, held: _Held) -> None:
+        held.release()
+        key = place(held.request)
+        self._held[key].remove(held)
+        if not self._held[key]:
+            del self._held[key]
+
+    def _codes(self, request: Command, flags: int) -> Codes | Err:
+        ext = request.ext
+        if flags & SUBSCRIPTION:
+            return model.carried(self._storage.rules, ext.get("subscription"), ext.get("expressionType"))
+        registered = self._subscription(ext["consumerGroup"], ext["topic"])
+        return model.registered(self._storage.rules, registered, int(ext["subVersion"]))
+
+    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+        """BQ-PULL-*: what a pull finds (``Pulled``), or the error."""
+        storage = self._storage
+        entries = storage.entries(asked.topic, asked.queue)
+        storage.state, result, _ = model.pull(storage.rules, storage.state, asked, codes, entries)
+        return cast(Result, result)
+
+    def _judge(self, request: Command, codes: Codes | Err, commits: bool) -> Command:
+        ext, storage = request.ext, self._storage
+        group, (topic, queue) = ext["consumerGroup"], place(request)
+        offset = int(ext["queueOffset"])
+        asked = Pull(group, topic, queue, offset, int(ext["maxMsgNums"]), int(ext["commitOffset"]) if commits else None)
+        result = self.find(asked, codes)
+        if isinstance(result, Err):
+            return refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue))
+        status, following, low, high, found = cast(Pulled, result)
+        if int(ext["sysFlag"]) & SUBSCRIPTION:
+            self._pulled(group, topic)
+        body = storage.stored(topic, queue, found) if found else b""
+        if found:
+            self._read(topic, queue, found[0])
+        answer = {
+            "suggestWhichBrokerId": "0",
+            "nextBeginOffset": str(following),
+            "minOffset": str(low),
+            "maxOffset": str(high),
+        }
+        return Command(int(Response[model.response(status, offset)]), answer, body, remark=status)

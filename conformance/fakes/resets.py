@@ -1,0 +1,77 @@
+"""The embedded broker's answers to administrators: resets and clones of offsets (BQ-RESET-*, BQ-CLONE-*)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from rocketmq_conformance.conformance.fakes.consumers import Consumers
+from rocketmq_conformance.conformance.fakes.responses import Answering, document, optional, refused
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker.clone import clone_offsets
+from rocketmq_conformance.models.broker.reset import Pairs, Reset, reset
+from rocketmq_conformance.models.outcome import Err, Result
+
+
+class Resets:
+    """Moves groups to other offsets. ``name`` is the broker's, as message queues have it."""
+
+    def __init__(self, storage: Storage, consumers: Consumers, name: str) -> None:
+        self._storage = storage
+        self._consumers = consumers
+        self._name = name
+
+    def handlers(self) -> Mapping[int, Answering]:
+        """What it answers, by request code."""
+        return {
+            Request.INVOKE_BROKER_TO_RESET_OFFSET: self._reset,
+            Request.CLONE_GROUP_OFFSET: self._clone,
+        }
+
+    # --- what is decided --------------------------------------------------------------------------------------
+
+    def reset(self, asked: Reset) -> Result:
+        """BQ-RESET-*: (pairs, what the members are told), or the error."""
+        online = asked.group in self._consumers.groups
+        self._storage.state, result, _ = reset(self._storage.rules, self._storage.state, asked, online)
+        return cast(Result, result)
+
+    def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
+        """BQ-CLONE-*; the topic may be blank."""
+        passed_over = not offline and self._consumers.elsewhere(source, topic)
+        self._storage.state = clone_offsets(self._storage.state, source, destination, topic, passed_over)[0]
+
+    # --- how it is asked --------------------------------------------------------------------------------------
+
+    def _reset(self, peer: Peer, request: Command) -> Command:
+        ext = request.ext
+        group, topic, queue = ext["group"], ext["topic"], optional(ext, "queueId")
+        # a missing time is 0: Java's numbers are never missing
+        timestamp, force = optional(ext, "timestamp") or 0, ext.get("isForce") == "true"
+        result = self.reset(
+            Reset(group, topic, timestamp, force, -1 if queue is None else queue, optional(ext, "offset"))
+        )
+        if isinstance(result, Err):
+            return refused(result)
+        pairs, told = cast(tuple[Pairs, Pairs | None], result)
+        if told is not None:
+            fields = {"group": group, "topic": topic, "timestamp": str(timestamp), "isForce": "false"}
+            push = Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, self._table(topic, told))
+            self._consumers.tell(group, push)
+        return Command(0, body=self._table(topic, pairs))
+
+    def _table(self, topic: str, pairs: Pairs) -> bytes:
+        """A body whose keys are objects (WIRE-JSON-2)."""
+        members = [
+            document({"brokerName": self._name, "queueId": queue, "topic": topic}) + f":{offset}".encode()
+            for queue, offset in pairs
+        ]
+        return b'{"offsetTable":{' + b",".join(members) + b"}}"
+
+    def _clone(self, peer: Peer, request: Command) -> Command:
+        ext = request.ext
+        self.clone(ext["srcGroup"], ext["destGroup"], ext.get("topic", "").strip(), ext.get("offline") == "true")
+        return Command(0)

@@ -1,0 +1,53 @@
+"""``serve``: an embedded broker by itself, until somebody ends it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.remoting.fault import parse_armed
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+from rocketmq_conformance.models.profile import Profile
+
+#: Queues of a topic that is named without a number, as a Java producer would create it.
+_QUEUES = 4
+
+
+def parse_topic(text: str) -> tuple[str, int]:
+    """Read ``NAME`` or ``NAME=QUEUES``; raises ValueError with a sentence."""
+    name, separator, queues = text.rpartition("=")
+    if not separator:
+        name, queues = text, str(_QUEUES)
+    if name.strip() and queues.isdecimal() and 0 < int(queues) <= 1024:
+        return name, int(queues)
+    raise ValueError(f"{text!r} is no topic; write NAME or NAME=QUEUES, such as orders=8")
+
+
+def serve(
+    profile: Profile,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    topics: Sequence[str] = (),
+    faults: Sequence[str] = (),
+    auto_create: bool = True,
+    lease: int = MAX_LIVE_TIME,
+    ready: Callable[[str], object] = lambda address: None,
+    ended: threading.Event | None = None,
+) -> None:
+    """Run a broker until ``ended`` is set, or for ever; ``ready`` is called with its address.
+
+    ``topics`` (``NAME=QUEUES``) are there from the start, ``faults`` (``REQUEST=FAULT``) are armed; locks of queues
+    live ``lease`` ms. ValueError when one of them cannot be read, before anything is started; CannotRunError when the
+    port is taken.
+    """
+    made = [parse_topic(text) for text in topics]
+    armed = [parse_armed(text) for text in faults]
+    with EmbeddedBroker(profile, host, port, auto_create=auto_create, lease=lease) as broker:
+        for topic, queues in made:
+            broker.create_topic(topic, queues)
+        for request, fault in armed:
+            broker.faults.arm(request, fault)
+        ready(broker.address)
+        (ended or threading.Event()).wait()

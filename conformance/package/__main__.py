@@ -1,6 +1,0 @@
-"""``python -m rocketmq_conformance`` is the console script."""
-
-from rocketmq_conformance.conformance.cli import main
-
-if __name__ == "__main__":
-    main()

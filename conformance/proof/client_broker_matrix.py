@@ -1,0 +1,239 @@
+"""The proof of pairs: a real client of each release on a real broker of each release, over TCP.
+
+Client and broker are proven apart elsewhere, the client against a scripted broker. Here they decide together: what a
+group commits and reads back, where its consumers start, and what max, min and search by time say. Every client has
+groups of its own; all share one topic, which comes with the store: its queues are young, never written, with expired
+messages, and with nothing but expired messages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.targets.broker import launch_config as needs
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
+from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
+from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease, java_release
+from rocketmq_conformance.models.broker.lifecycle import reopened
+from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
+from rocketmq_conformance.models.client.initial_broker import TIMES, shaped
+from rocketmq_conformance.models.client.offset_table import STORE
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
+from rocketmq_conformance.models.client.whole import LITE, PUSH
+from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.reports.proof import PAIR, ProofRow, write_rows
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.targets.java_client.pair import PairedClient
+
+RELEASES = ("4.7.1", "4.9.4", "4.9.7", "5.0.0", "5.1.1", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0")
+#: Queues of the topic by their index in the layout, and what each is like.
+_SHAPES = {0: "young", 1: "empty", 5: "expired", 6: "gone"}
+#: What a group commits: nothing, the first offset, one inside, one beyond max.
+_STORED = (None, 0, 5, 100)
+_KINDS = {PUSH: "start-push", LITE: "start-lite-pull"}
+#: Before, at, between and after the messages (consumers read them in the machine's time zone, UTC).
+_TIMESTAMPS = ("20200101000000", "20240101000000", "20240401000000", "20240701003000", "20300101000000")
+_FUTURE = 4_000_000_000_000
+_TIMES = sorted({0, _FUTURE, *(time + delta for time in TIMES for delta in (-1, 0, 1))})
+#: How long a commit that nobody answers may be under way (s).
+_ARRIVES = 3.0
+
+
+class PairState:
+    """What both sides know, as the model sees it."""
+
+    def __init__(self, client: Release, broker: Release, java: int) -> None:
+        self.model = StartModel(Profile(client, broker, java))
+        rules = self.model.store.broker
+        self.broker = BrokerState(
+            topics={TOPIC: len(_SHAPES)},
+            groups=frozenset({GROUP}),
+            logs={(TOPIC, QUEUES[at].id): reopened(rules, shaped(shape)) for at, shape in _SHAPES.items()},
+        )
+
+
+def logs() -> list[QueueLog]:
+    """The queues of the topic, as the store has them."""
+    return [shaped(shape) for shape in _SHAPES.values()]
+
+
+def prove_pair(client: JavaRelease, cluster: Cluster, java: int) -> Tally:
+    """Every table of one pair; groups that carry the client's release in their names are created and used."""
+    from rocketmq_conformance.conformance.targets.java_client.pair import PairedClient
+
+    tally = Tally(PAIR, client.version)
+    state = PairState(client.release, cluster.release, java)
+    paired = PairedClient(client, cluster.name_server)
+    try:
+        for kind, suite in _KINDS.items():
+            for stored in _STORED:
+                group = f"G-{client.version.replace('.', '-')}-{suite}-{stored}"
+                cluster.do(requests.create_group(group))
+                paired.join(group, suite)
+                _Table(tally, state, paired, cluster, group, kind).ask(stored)
+        _bounds(tally, state, paired)
+    finally:
+        paired.close()
+    return tally
+
+
+class _Table:
+    """The rows of one group: what it commits, reads back, and where it starts."""
+
+    def __init__(
+        self, tally: Tally, state: PairState, client: PairedClient, cluster: Cluster, group: str, kind: str
+    ) -> None:
+        self._tally, self._model, self._client, self._cluster = tally, state.model, client, cluster
+        self._group, self._kind = group, kind
+        self._state = RemoteStore(broker=state.broker)
+
+    def ask(self, stored: int | None) -> None:
+        """Everything about one stored offset, in every queue."""
+        for at, queue in enumerate(_SHAPES):
+            if stored is not None:
+                self._commit(queue, stored, one_way=at % 2 == 1)
+            self._check(
+                "read",
+                queue,
+                self._model.store.read(self._state, queue, STORE, "answer"),
+                partial(self._client.read, queue, "store"),
+            )
+            for where, timestamp, checked in self._starts():
+                # lite pull looks in memory first: begin with an empty one
+                self._client.join(self._group, _KINDS[self._kind])
+                self._state = RemoteStore(broker=self._state.broker)
+                self._start(queue, where, timestamp, checked)
+
+    def _starts(self) -> Iterator[tuple[str, str | None, bool]]:
+        wheres = [(LAST, None), (FIRST, None), *((TIMESTAMP, text) for text in _TIMESTAMPS)]
+        for (where, timestamp), checked in product(wheres, (False, True)):
+            if not checked or self._model.client.checked_start:
+                yield where, timestamp, checked
+
+    def _start(self, queue: int, where: str, timestamp: str | None, checked: bool) -> None:
+        decide = self._model.push if self._kind == PUSH else self._model.lite_pull
+        answer = decide(self._state, queue, where, timestamp, "UTC", checked, "answer", "answer")
+        text = f"{self._kind} starts {where} {timestamp or ''}".rstrip()
+        self._check(text, queue, answer, lambda: self._client.start(queue, where, timestamp, "UTC", checked))
+
+    def _commit(self, queue: int, offset: int, one_way: bool) -> None:
+        """A commit: what the broker holds after it, whoever answers."""
+        after, _, why = self._model.store.commit(self._state, queue, offset, one_way, "answer")
+        commit = self._client.guarded(lambda: self._client.commit_only(queue, offset, one_way))
+        answered = commit()
+        stands = self._stands_at(queue)
+        until = time.monotonic() + _ARRIVES
+        while one_way and stands != offset and time.monotonic() < until:
+            time.sleep(0.02)
+            stands = self._stands_at(queue)
+        self._state = after
+        observed: Result = stands if answered is None else answered
+        self._tally.add(offset, why, observed, lambda: f"commit {offset} in {QUEUES[queue]}, one way {one_way}")
+
+    def _stands_at(self, queue: int) -> Result:
+        topic, _, number = QUEUES[queue]
+        return requests.number(self._cluster.ask(requests.query(self._group, topic, number, None)))
+
+    def _check(self, what: str, queue: int, answer: Answer[RemoteStore], call: Callable[[], Result]) -> None:
+        self._state, expected, why = answer
+        observed = self._client.guarded(call)()
+        self._tally.add(expected, why, observed, lambda: f"{what} in a queue that is {_SHAPES[queue]}")
+
+
+def _bounds(tally: Tally, state: PairState, client: PairedClient) -> None:
+    """Max, min and every search of each queue."""
+    broker, rules = state.broker, state.model.store.broker
+    for queue, shape in _SHAPES.items():
+        topic, _, number = QUEUES[queue]
+        asked: list[tuple[str, Answer[BrokerState], Result]] = [
+            ("max", max_offset(broker, topic, number), client.guarded(client.max)(queue)),
+            ("min", min_offset(broker, topic, number), client.guarded(client.min)(queue)),
+        ]
+        for at in _TIMES:
+            found = client.guarded(client.search)(queue, at)
+            asked.append((f"search {at}", search(rules, broker, topic, number, at), found))
+        for what, (_, expected, why), observed in asked:
+            tally.add(expected, why, observed, partial("{} in a queue that is {}".format, what, shape))
+
+
+def prove(
+    clients: Sequence[str], brokers: Sequence[str], told: Callable[[str, str, Tally, float], None] = lambda *args: None
+) -> tuple[list[ProofRow], dict[str, str]]:
+    """The rows of every pair, and the releases that could not be had, with the reason.
+
+    ``told`` is called after each pair: client, broker, what was found, seconds.
+    """
+    rows: list[ProofRow] = []
+    missing: dict[str, str] = {}
+    java = needs.java_feature(needs.java())
+    loaded: dict[str, JavaRelease] = {}
+    for client in clients:
+        try:
+            loaded[client] = java_release(client)
+        except CannotRunError as error:
+            missing[f"client {client}"] = str(error)
+    for broker in brokers:
+        release = Release.parse(broker)
+        try:
+            with Cluster(release, lambda home: write_store(home, {TOPIC: logs()}, {}), NEWEST) as cluster:
+                cluster.await_route(TOPIC)
+                for client, classes in loaded.items():
+                    began = time.monotonic()
+                    tally = prove_pair(classes, cluster, java)
+                    rows += [replace(row, against=broker) for row in tally.rows()]
+                    told(client, broker, tally, time.monotonic() - began)
+        except CannotRunError as error:
+            missing[f"broker {broker}"] = str(error)
+    return rows, missing
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prove, write the rows as JSON Lines, and print what differs.
+
+    0 when nothing differs, 1 when something does, 4 when a release could not be judged.
+    """
+    parser = argparse.ArgumentParser(description="Prove the model against pairs of a real client and a real broker.")
+    parser.add_argument("--clients", nargs="+", default=list(RELEASES), help="such as 4.9.7 5.5.0")
+    parser.add_argument("--brokers", nargs="+", default=list(RELEASES), help="such as 4.9.7 5.5.0")
+    parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
+    chosen = parser.parse_args(arguments)
+    differences = 0
+
+    def told(client: str, broker: str, tally: Tally, seconds: float) -> None:
+        nonlocal differences
+        differences += tally.differences
+        counted = f"{tally.cases} cases, {tally.differences} differences"
+        print(f"client {client} on broker {broker}: {counted}, {seconds:.1f} s", flush=True)
+        for example in tally.examples[:5]:
+            print(f"  {example}", flush=True)
+
+    rows, missing = prove(chosen.clients, chosen.brokers, told)
+    for name, reason in missing.items():
+        print(f"{name}: not judged: {reason}")
+    if chosen.out:
+        write_rows(chosen.out, rows)
+    return 1 if differences else 4 if missing else 0
+
+
+if __name__ == "__main__":
+    code = main()
+    jvm.end(code)
+    raise SystemExit(code)

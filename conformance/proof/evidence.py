@@ -1,0 +1,65 @@
+"""What a proof found, as data: one row for every rule and release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rocketmq_conformance.models.outcome import UNDEFINED, Expected, agrees
+from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.reports.proof import ProofRow
+from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+
+class Tally:
+    """Counts the cases of one release, rule by rule.
+
+    ``side`` is the value of a suite's Side ("pure", "client", "broker"); ``release`` is written as in "5.1.4".
+    """
+
+    def __init__(self, side: str, release: str) -> None:
+        self.side = side
+        self.release = release
+        #: Cases in all; one case can confirm several rules.
+        self.cases = 0
+        self.differences = 0
+        #: Cases in which nothing is promised: whatever was answered, they prove nothing.
+        self.undefined = 0
+        #: The first differences, for the reader.
+        self.examples: list[str] = []
+        self._whys: dict[Why, int] = {}
+        self._wrong: dict[str, tuple[int, str]] = {}
+
+    def add(self, expected: Expected, why: Why, observed: Expected, describe: Callable[[], str]) -> bool:
+        """Count one case; ``describe`` is asked only when it differs. True when it agrees."""
+        if expected is UNDEFINED:
+            self.undefined += 1
+            return True
+        self.cases += 1
+        self._whys[why] = self._whys.get(why, 0) + 1
+        if agrees(expected, observed):
+            return True
+        self.differences += 1
+        example = f"{describe()}: the model says {expected!r}, {self.release} says {observed!r}"
+        if len(self.examples) < 20:
+            self.examples.append(example)
+        for rule in why.rules:
+            count, first = self._wrong.get(rule, (0, example))
+            self._wrong[rule] = count + 1, first
+        return False
+
+    def rows(self) -> list[ProofRow]:
+        """One row for every rule that a case used, by rule id."""
+        cases: dict[str, int] = {}
+        for why, count in self._whys.items():
+            for rule in why.rules:
+                cases[rule] = cases.get(rule, 0) + count
+        return [
+            ProofRow(rule, self.side, self.release, cases[rule], *self._wrong.get(rule, (0, "")))
+            for rule in sorted(cases)
+        ]
+
+
+def described(suite: Suite, row: Row, state: Any) -> str:
+    """A step and the model's state before it, for the reader."""
+    return f"{suite.name}: {suite.operation(row)} in {suite.show(state)}"

@@ -1,0 +1,191 @@
+"""The page of the proof, made from the rows of the proofs.
+
+``python -m rocketmq_conformance.conformance.proof.proof_docs docs/proof/*.jsonl`` writes docs/proof.md; a test
+compares.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.rule import Level, Rule
+from rocketmq_conformance.reports.proof import PAIR, ProofRow, ProvenRule, pairs, read_rows, render
+
+OUT = Path("docs/proof.md")
+#: Exit code when a rows file or the page cannot be used.
+USAGE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """Releases of the client or the broker that no proof can ask, and why (a sentence)."""
+
+    side: str
+    releases: tuple[str, ...]
+    reason: str
+
+
+UNJUDGED = (
+    Unjudged(
+        "client",
+        ("5.3.4",),
+        "Maven Central has a few modules of 5.3.4, but neither its client nor the parent that they name.",
+    ),
+    Unjudged(
+        "broker",
+        ("5.3.4",),
+        "Maven Central has its broker, but not rocketmq-remoting 5.3.4, which the broker needs to start.",
+    ),
+    Unjudged(
+        "broker",
+        ("4.9.6", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.1.2"),
+        "Maven Central has clients of these releases, but no broker.",
+    ),
+)
+
+_INTRODUCTION = """# What is proven
+
+Every rule of the rule book was read in the source of RocketMQ, and reading can be wrong. The proofs ask the real thing,
+and compare each answer with the model's:
+
+- **pure** and **client**: the classes of the published Java clients, loaded into a Java machine, release by release.
+  Their network is a scripted broker, their offset files are real files.
+- **clock**: the same classes on the clock of the machine, their timers 250 times faster: nobody sets the time, and the
+  model goes by what was measured.
+- **whole**: push, orderly and lite pull consumers of these clients that run, with threads, timers and sockets: on real
+  brokers of their release, where members of a group come and go, and on embedded brokers that fail by a script.
+- **broker**: brokers started from the published jars, asked over their sockets; stopped, killed and started again; and
+  one whose messages really expire. Pulls, members, locks and the wire are compared through the embedded broker, which
+  answers by the same models: it and the real broker are told one story, and each answer counts for every rule that
+  its chapter of the story is about.
+
+Repeat it (Java and Maven are needed):
+
+```sh
+tox run -e proof-java                              # every client release; -- --stateful asks all of them more
+python -m rocketmq_conformance.conformance.proof.java --real-clock --out FILE  # and on the clock of the machine
+tox run -e proof-broker                            # brokers 4.9.7, 5.0.0, 5.1.4 and 5.5.0; or name releases after --
+python -m rocketmq_conformance.conformance.proof.client_broker_matrix --out FILE  # ten clients, ten brokers
+python -m rocketmq_conformance.conformance.proof.whole --out FILE              # whole consumers on ten brokers
+python -m rocketmq_conformance.conformance.proof.whole --scripted --out FILE   # and on brokers that fail by a script
+python -m rocketmq_conformance.conformance.proof.proof_docs docs/proof/*.jsonl      # write this page anew
+```
+
+A proof prints what differs and ends with 1 when something does. `--out FILE` after `--` keeps its rows. The rows that
+this page was made from are in [proof/](proof/): clients with `--stateful`, and every broker that could be asked. A rule
+that no row confirms is **unproven**.
+
+## Rules and releases
+
+`rocketmq-conformance explain RULE` prints what a rule demands and where it was read. A case counts for every rule that
+made its answer.
+"""
+
+#: Rules that no proof asks about yet, and what speaks for them (a sentence each).
+UNASKED = {
+    "WIRE-JSON-1": "Real Java clients read the routes of the embedded name server in "
+    "`tests/conformance/fakes/test_broker_java.py`, but no name server was compared with it.",
+}
+
+_PAIRS = """
+## Pairs
+
+A real client of each release on a real broker of each release, over TCP, through the decision tables of what both
+decide together: commit and read back, where a consumer starts, max, min and search by time. A cell has differences and
+cases; a case counts for every rule that made its answer.
+
+"""
+
+_UNASKED = """
+## Rules that no proof asks about
+
+A rule of level UNDEFINED promises nothing, so nothing can be confirmed. The others without rows:
+
+| rule | what speaks for it |
+|---|---|
+"""
+
+_UNJUDGED = """
+## Releases that cannot be judged
+
+A proof says so by itself when it cannot get a release. Of releases from 4.0.0 to 5.5.0 these could not be asked:
+
+| side | releases | reason |
+|---|---|---|
+"""
+
+_AFTER = f"""
+Releases before 4.0.0 were published by another group under other class names; no proof asks them. A release newer
+than {NEWEST} is judged by the rules of {NEWEST}, and the report of a run says so.
+
+## Where the notes were wrong
+
+What the real thing did otherwise than its source was understood, and what was not in any note:
+[proof-findings.md](proof-findings.md).
+"""
+
+
+def page(rules: Iterable[Rule], rows: Iterable[ProofRow], unjudged: Iterable[Unjudged] = UNJUDGED) -> str:
+    """The page, as Markdown that ends with a line break; ValueError when a row's rule is not among ``rules``."""
+    told = [ProvenRule(rule.id, rule.level.value, rule.origin.value) for rule in rules]
+    found = [replace(row, release=_plain(row.release)) for row in rows]
+    asked = {row.rule for row in found if row.cases and row.side != PAIR}
+    table = render(told, found)
+    unasked = [rule.id for rule in told if rule.id not in asked and rule.level != Level.UNDEFINED.value]
+    whys = [f"| {rule} | {UNASKED.get(rule, 'Only its source.')} |\n" for rule in unasked]
+    groups = [f"| {group.side} | {', '.join(group.releases)} | {group.reason} |\n" for group in unjudged]
+    together = pairs(found)
+    parts = [
+        _INTRODUCTION,
+        "\n",
+        table,
+        _PAIRS * bool(together),
+        together,
+        _UNASKED * bool(whys),
+        *whys,
+        _UNJUDGED,
+        *groups,
+        _AFTER,
+    ]
+    return "".join(parts)
+
+
+def _plain(release: str) -> str:
+    """The release as the profile names it: 4.0.0-incubating is 4.0.0."""
+    return str(Release.parse(release))
+
+
+def _read(path: Path) -> list[ProofRow]:
+    try:
+        return read_rows(path)
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8: name a file that a proof wrote with --out.") from None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read rows, write the page; 2 with one sentence when a file cannot be used."""
+    parser = argparse.ArgumentParser(description="Write the page of the proof.")
+    parser.add_argument("rows", nargs="+", type=Path, help="files that the proofs wrote with --out")
+    parser.add_argument("--out", type=Path, default=OUT, help=f"the page ({OUT} unless told)")
+    chosen = parser.parse_args(arguments)
+    try:
+        rows = [row for path in chosen.rows for row in _read(path)]
+        text = page(rulebook.RULES.values(), rows)
+        chosen.out.write_text(text, "utf-8")
+    except OSError as error:
+        print(f"{error.filename} cannot be used: {error.strerror}.", file=sys.stderr)
+        return USAGE
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,162 @@
+"""Scenarios: stories with a fixed course that real releases go through, each step judged by the model."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from rocketmq_conformance import __version__
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.models import new_group_start, rulebook
+from rocketmq_conformance.models.outcome import Value, agrees
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, EXIT_CODES, UNDECIDED, Event
+
+Emit = Callable[[Event], None]
+
+
+class Teller(Protocol):
+    """Plays the steps of a scenario on one release, in their order."""
+
+    def play(self, step: str) -> Value:
+        """What was seen; CannotRunError or AdapterError when nothing can be said."""
+        ...
+
+
+#: Starts what a release needs.
+Open = Callable[[Release], AbstractContextManager[Teller]]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario, and the releases that it is for when nobody names others."""
+
+    name: str
+    sentence: str
+    releases: tuple[str, ...]
+    open: Open
+    #: The Java that brokers run on; it decides what they take to be in memory (BQ-MEM-2).
+    java: Callable[[], int]
+
+
+class _Judged:
+    """What was seen of the releases, step by step."""
+
+    def __init__(self) -> None:
+        self.verdicts: Counter[str] = Counter()
+        #: What releases answered, by step and answer in words, in the order of their coming.
+        self.seen: dict[str, dict[str, list[Release]]] = {}
+        self.rules: dict[Release, new_group_start.Rules] = {}
+
+
+def tell(scenario: Scenario, releases: Sequence[Release], emit: Emit) -> int:
+    """Play a scenario on releases, of broker and client alike; the exit code.
+
+    A release that cannot be had, or that breaks off, is told and the others are played all the same.
+    """
+    began = time.monotonic()
+    steps = [
+        [step.name, step.sentence, new_group_start.said(step.claim) if step.claim else ""]
+        for step in new_group_start.STEPS
+    ]
+    emit(
+        event.ScenarioStarted(
+            format=event.FORMAT,
+            kit=__version__,
+            rulebook=rulebook.digest(),
+            scenario=scenario.name,
+            sentence=scenario.sentence,
+            releases=[str(release) for release in releases],
+            steps=steps,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+    )
+    judged = _Judged()
+    stopped = ""
+    try:
+        for release in releases:
+            _play(scenario, release, judged, emit)
+    except KeyboardInterrupt:
+        stopped = event.INTERRUPTED
+    for difference in _differences(judged):
+        emit(difference)
+    found = judged.verdicts
+    verdict = DIVERGES if found[DIVERGES] else UNDECIDED if stopped or not found else CONFORMS
+    if found[COULD_NOT_RUN] and verdict == CONFORMS:
+        verdict = COULD_NOT_RUN
+    code = EXIT_CODES[verdict]
+    emit(event.ScenarioEnded(verdict, code, dict(found), time.monotonic() - began, stopped))
+    return code
+
+
+def _play(scenario: Scenario, release: Release, judged: _Judged, emit: Emit) -> None:
+    rules = judged.rules[release] = new_group_start.Rules.of(Profile(release, release, scenario.java()).judged())
+    at = time.monotonic()
+    step = new_group_start.STEPS[0]
+    try:
+        with scenario.open(release) as teller:
+            for step in new_group_start.STEPS:
+                observed = teller.play(step.name)
+                _judge(release, rules, step.name, observed, judged, emit, time.monotonic() - at)
+                at = time.monotonic()
+    except (CannotRunError, AdapterError) as error:
+        expected = new_group_start.predict(rules, step.name)
+        judged.verdicts[COULD_NOT_RUN] += 1
+        seconds = time.monotonic() - at
+        emit(
+            event.ScenarioStep(
+                str(release),
+                step.name,
+                COULD_NOT_RUN,
+                new_group_start.said(expected.expected),
+                "",
+                list(expected.rules),
+                seconds,
+                str(error),
+            )
+        )
+
+
+def _judge(
+    release: Release,
+    rules: new_group_start.Rules,
+    step: str,
+    observed: Value,
+    judged: _Judged,
+    emit: Emit,
+    seconds: float,
+) -> None:
+    prediction = new_group_start.predict(rules, step)
+    verdict = CONFORMS if agrees(prediction.expected, observed) else DIVERGES
+    judged.verdicts[verdict] += 1
+    told = new_group_start.said(observed)
+    judged.seen.setdefault(step, {}).setdefault(told, []).append(release)
+    expected = new_group_start.said(prediction.expected)
+    reason = "" if verdict == CONFORMS else "the model expects otherwise"
+    emit(event.ScenarioStep(str(release), step, verdict, expected, told, list(prediction.rules), seconds, reason))
+
+
+def _differences(judged: _Judged) -> list[event.ScenarioDifference]:
+    """Each answer that differs from the one that was seen first."""
+    found = []
+    for step, answers in judged.seen.items():
+        (usual, others), *rest = answers.items()
+        base = judged.rules[others[0]]
+        known = set(new_group_start.predict(base, step).rules)
+        for told, releases in rest:
+            rules = judged.rules[releases[0]]
+            new = [rule for rule in new_group_start.predict(rules, step).rules if rule not in known]
+            switches = [f"{switch.id}: {switch.change}" for switch in new_group_start.deciding(rules, base, step)]
+            found.append(
+                event.ScenarioDifference(
+                    step, list(map(str, releases)), told, list(map(str, others)), usual, new, switches
+                )
+            )
+    return found

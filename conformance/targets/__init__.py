@@ -1,0 +1,1 @@
+"""What is judged: the bundled port, the real Java client, brokers, and mutants of them."""

@@ -1,0 +1,160 @@
+"""Addresses: where an implementation is, ``kind:name[?key=value&…]``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+from urllib.parse import parse_qsl
+
+from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, Adapter, CannotRunError
+
+FORMS = (
+    "port[?via=tcp][&clock=real&pace=N]",
+    "mutant:NAME",
+    "python:package.module:factory",
+    "java-client:VERSION[?via=tcp]",
+    "java-client:VERSION?clock=real[&pace=N]",
+    "broker:VERSION[?via=jars]",
+    "broker:VERSION?via=container[&image=NAME]",
+    "broker:HOST:PORT",
+    "broker[?like=VERSION]",
+)
+
+
+class AddressError(ValueError):
+    """No address; one sentence."""
+
+
+def open_address(text: str) -> Adapter:
+    """The adapter of an address. AddressError when it is none, CannotRunError when it cannot be judged here."""
+    place, _, query = text.partition("?")
+    kind, _, name = place.partition(":")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    opener = _embedded if place == "broker" else _KINDS.get(kind)
+    if opener is None:
+        raise AddressError(f"{text!r} is no address; write one of {', '.join(FORMS)}.")
+    try:
+        return opener(name, options)
+    except AddressError:
+        raise
+    except ValueError as error:
+        raise AddressError(str(error)) from error
+
+
+def _port(name: str, options: dict[str, str]) -> Adapter:
+    from rocketmq_conformance.conformance.targets.port.adapter import Port
+
+    if name:
+        raise AddressError(f"The address `port` takes no name, but {name!r} was given.")
+    pace = _pace(options, "port")
+    return cast(Adapter, Port(via=_via(options, "port", ("call", "tcp"), timed=True), pace=pace))
+
+
+def _mutant(name: str, options: dict[str, str]) -> Adapter:
+    from rocketmq_conformance.conformance.targets.mutants import MUTANTS, of_broker, open_mutant
+    from rocketmq_conformance.models.profile import Profile
+
+    if name not in MUTANTS:
+        raise AddressError(f"No mutant is called {name!r} (`list mutants` names them all).")
+    mutant = MUTANTS[name]
+    if of_broker(mutant) and options:
+        raise AddressError(f"The mutant {name} is a broker and takes no options.")
+    pace = _pace(options, "mutant")
+    return open_mutant(mutant, Profile(), _via(options, "mutant", ("call", "tcp"), timed=True), pace)
+
+
+def _python(name: str, options: dict[str, str]) -> Adapter:
+    module, _, factory = name.partition(":")
+    if not module or not factory:
+        raise AddressError("A Python implementation is addressed as python:package.module:factory.")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        make: Callable[..., Adapter] = getattr(import_module(module), factory)
+    except ModuleNotFoundError as error:
+        raise CannotRunError(f"The module {error.name} cannot be found: install it, or run where it is.") from error
+    except AttributeError as error:
+        raise CannotRunError(
+            f"The module {module} has no {factory!r}: name a function that makes an adapter."
+        ) from error
+    except Exception as error:
+        raise CannotRunError(f"Importing {module} failed: {type(error).__name__}: {error}.") from error
+    try:
+        adapter = make(**options)
+    except Exception as error:
+        raise CannotRunError(f"{name} raised {type(error).__name__}: {error}.") from error
+    missing = [
+        method for method in ("hello", "reset", "apply", "close") if not callable(getattr(adapter, method, None))
+    ]
+    if missing:
+        raise CannotRunError(f"What {name} made is no adapter: it has no {', '.join(missing)}.")
+    return adapter
+
+
+def _java(name: str, options: dict[str, str]) -> Adapter:
+    from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
+
+    if not name:
+        raise AddressError("Name a release of the Java client, such as java-client:5.5.0.")
+    pace = _pace(options, "java-client")
+    via = _via(options, "java-client", ("call", "tcp"), timed=True)
+    if pace is not None and via == "tcp":
+        raise AddressError("A java-client with a real clock is stepped by hand, without sockets: leave via=tcp away.")
+    return cast(Adapter, JavaClient(name, via=via, pace=pace))
+
+
+def _broker(name: str, options: dict[str, str]) -> Adapter:
+    from rocketmq_conformance.conformance.targets.broker.address import open_broker
+
+    return open_broker(name, options)
+
+
+def _embedded(name: str, options: dict[str, str]) -> Adapter:
+    from rocketmq_conformance.conformance.targets.broker.address import open_embedded
+
+    return open_embedded(options)
+
+
+def _via(options: dict[str, str], kind: str, allowed: tuple[str, ...], *, timed: bool = False) -> str:
+    unknown = set(options) - {"via", "clock", "pace"} if timed else set(options) - {"via"}
+    if unknown:
+        more = ", clock=real and pace=N" if timed else ""
+        raise AddressError(
+            f"{kind} has no option {sorted(unknown)[0]!r}; it knows via={' or via='.join(allowed)}{more}."
+        )
+    via = options.get("via", allowed[0])
+    if via not in allowed:
+        raise AddressError(f"{kind} cannot be reached via {via!r}; write via={' or via='.join(allowed)}.")
+    return via
+
+
+def _pace(options: dict[str, str], kind: str) -> float | None:
+    """How fast the clock is, when it is real; None when it is virtual."""
+    clock = options.get("clock", VIRTUAL)
+    if clock not in (VIRTUAL, REAL):
+        raise AddressError(f"{kind} has no clock {clock!r}; write clock={VIRTUAL} or clock={REAL}.")
+    if clock == VIRTUAL:
+        if "pace" in options:
+            raise AddressError(f"A virtual clock has no pace; write clock={REAL}&pace={options['pace']}.")
+        return None
+    text = options.get("pace", "1")
+    try:
+        pace = float(text)
+    except ValueError:
+        pace = 0
+    if not 0 < pace <= FASTEST:
+        raise AddressError(f"{text!r} is no pace; write a number above 0, up to {FASTEST:,}, such as pace=100.")
+    return pace
+
+
+_KINDS: dict[str, Callable[[str, dict[str, str]], Adapter]] = {
+    "port": _port,
+    "mutant": _mutant,
+    "python": _python,
+    "java-client": _java,
+    "broker": _broker,
+}

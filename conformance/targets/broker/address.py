@@ -1,0 +1,115 @@
+"""Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N]``, ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
+
+``broker[?like=VERSION][&java=N]`` is the embedded broker, which needs neither Java nor anything else.
+
+``routes=kit`` is for a broker that the kit started in another process, whose routes are those of ``broker-assignment``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
+from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.container import Containers
+from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.broker.jobs import DEFAULT_LEASE
+from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, Started
+from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
+
+FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT (such as broker:127.0.0.1:10911)"
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
+_HOST_AND_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/]+)):(\d{1,5})")
+
+
+def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
+    """The adapter for what follows ``broker:``; ValueError with a sentence when it is no address.
+
+    ``options`` are those of the address's query part. Nothing is started yet.
+    """
+    unknown = set(options) - {"via", "lease", "image", "java", "routes"}
+    if unknown:
+        raise ValueError(
+            f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars with java=N, via=container with "
+            "image=NAME or java=N, and lease=MS for HOST:PORT."
+        )
+    place = _HOST_AND_PORT.fullmatch(name)
+    if place:
+        if "via" in options:
+            raise ValueError("broker:HOST:PORT cannot be started via anything: the broker is already running.")
+        port = int(place[3])
+        if not 0 < port < 65536:
+            raise ValueError(f"{port} is no port; write {FORM}.")
+        if options.get("routes", "kit") != "kit":
+            raise ValueError("routes says whose name server the broker asks; leave it out, or write routes=kit.")
+        return BrokerAdapter(Running(place[1] or place[2], port, _lease(options.get("lease")), "routes" in options))
+    if "routes" in options:
+        raise ValueError("routes is for a running broker; write it with broker:HOST:PORT.")
+    if "lease" in options:
+        raise ValueError("lease is how long the locks of a running broker live; write it with broker:HOST:PORT.")
+    try:
+        release = Release.parse(name)
+    except ValueError:
+        raise ValueError(f"{name!r} is neither a release nor HOST:PORT; write {FORM}.") from None
+    via = options.get("via", "jars")
+    if via not in ("jars", "container"):
+        raise CannotRunError(f"Brokers cannot be started via {via!r}; write via=jars or via=container.")
+    if via == "jars":
+        if "image" in options:
+            raise ValueError(f"image is about containers; write broker:{name}?via=container&image=….")
+        return BrokerAdapter(Started(release, java=_feature(options.get("java"))))
+    if "image" in options and "java" in options:
+        raise ValueError("An image brings its own Java; write image=NAME or java=N.")
+    return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java"))))
+
+
+def open_embedded(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
+    """The adapter of the embedded broker; ValueError with a sentence when an option is none."""
+    unknown = set(options) - {"like", "java"}
+    if unknown:
+        raise ValueError(f"The embedded broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION and java=N.")
+    ours = Profile()
+    try:
+        release = Release.parse(options.get("like", str(ours.broker)))
+    except ValueError:
+        raise ValueError(f"{options['like']!r} is no release; write one such as broker?like=4.9.8.") from None
+    java = _feature(options.get("java")) or ours.java
+    return BrokerAdapter(Embedded(replace(ours, broker=release, java=java)))
+
+
+def _contained(release: Release, image: str | None, java: int) -> Started:
+    """A broker in a container; ValueError with a sentence when the image is none."""
+    if image is not None and not _IMAGE.fullmatch(image):
+        raise ValueError(f"{image!r} is no name of an image; write one such as image=apache/rocketmq:{release}.")
+
+    def make() -> Broker:
+        return Broker(
+            release, write_aged_store, lease=SHORT_LEASE, place=Containers(release, image or "", java or None)
+        )
+
+    return Started(release, make, image or "", contained=True)
+
+
+def _feature(text: str | None) -> int:
+    """A feature release of Java, 0 for none; ValueError with a sentence when it is no such number."""
+    if text is None:
+        return 0
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise ValueError(f"{text!r} is no Java release; write a number, such as java=17.")
+    return int(text)
+
+
+def _lease(text: str | None) -> float:
+    """Seconds; ValueError with a sentence when it is no number of ms."""
+    if text is None:
+        return DEFAULT_LEASE
+    if not text.isdecimal() or not int(text):
+        raise ValueError(f"{text!r} is no lease; write how many ms the broker's locks live, such as lease=1000.")
+    return int(text) / 1000

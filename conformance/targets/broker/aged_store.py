@@ -1,0 +1,116 @@
+"""Writes stores whose first commit log file has expired, such as the aged one (``models.broker.aged``).
+
+The files are those of the default store, whose form has not changed from 4.0.0 to 5.5.0: a commit log of messages
+one after the other (WIRE-MSG-1), per queue a file of 20-byte entries (position, size, tag hash), and tables in JSON.
+The entries of expired messages point below the first commit log file that is there.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE, QUEUE_FILE
+from rocketmq_conformance.models.broker import aged_store
+from rocketmq_conformance.models.broker.state import QueueLog
+
+_ENTRY = struct.Struct(">qiq")
+#: size, magic, body checksum, queue, flag, queue offset, position, system flag, born time, born host, store time,
+#: store host, times reconsumed, position of the prepared transaction, size of the body
+_MESSAGE = struct.Struct(">iiiiiqqiq8sq8siqi")
+_MAGIC = -626843481
+_HOST = bytes((127, 0, 0, 1)) + struct.pack(">i", 10911)
+_BODY = b"x"
+#: How many bytes an expired message is said to have had.
+_EXPIRED_SIZE = 100
+#: The checkpoint file has three times in front, and is as long as a page.
+_CHECKPOINT = 4096
+
+
+def write_aged_store(home: Path) -> None:
+    """Fill ``home/store`` with the aged topic and the offsets of the kept group."""
+    write_store(home, {aged_store.TOPIC: aged_store.QUEUES}, {(aged_store.KEPT, aged_store.TOPIC): aged_store.STORED})
+
+
+def write_store(
+    home: Path,
+    topics: Mapping[str, Sequence[QueueLog]],
+    stored: Mapping[tuple[str, str], Mapping[int, int]],
+) -> None:
+    """Fill ``home/store`` with topics, and with offsets by group and topic, and queue.
+
+    The files are new, so that the broker deletes none of them. All retained messages share one commit log file, and a
+    queue's entries one file: ``COMMIT_LOG_FILE`` bytes and 300 entries are the most.
+    """
+    store = home / "store"
+    log, queues = _messages(topics)
+    _write(store / "commitlog" / f"{COMMIT_LOG_FILE:020}", log)
+    for (topic, queue), entries in queues.items():
+        _write(store / "consumequeue" / topic / str(queue) / f"{0:020}", entries)
+    latest = max((time for logs in topics.values() for queue in logs for time in queue.times), default=aged_store.EPOCH)
+    _write(store / "checkpoint", struct.pack(">qqq", latest, latest, latest).ljust(_CHECKPOINT, b"\0"))
+    version = {"counter": 1, "timestamp": aged_store.EPOCH}
+    table = {topic: _topic(topic, len(logs)) for topic, logs in topics.items()}
+    _write_json(store / "config" / "topics.json", {"dataVersion": version, "topicConfigTable": table})
+    offsets = {
+        f"{topic}@{group}": {str(queue): offset for queue, offset in each.items()}
+        for (group, topic), each in stored.items()
+    }
+    _write_json(store / "config" / "consumerOffset.json", {"offsetTable": offsets})
+
+
+def _topic(name: str, queues: int) -> dict[str, object]:
+    return {
+        "topicName": name,
+        "readQueueNums": queues,
+        "writeQueueNums": queues,
+        "perm": 6,
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": 0,
+        "order": False,
+    }
+
+
+def _messages(topics: Mapping[str, Sequence[QueueLog]]) -> tuple[bytes, dict[tuple[str, int], bytes]]:
+    """The commit log file, and the entries of each queue that was ever written."""
+    log = bytearray(COMMIT_LOG_FILE)
+    queues = {(topic, number): queue for topic, logs in topics.items() for number, queue in enumerate(logs)}
+    entries = {key: bytearray(QUEUE_FILE) for key, queue in queues.items() if queue.max}
+    expired = 0
+    for key, queue in queues.items():
+        for offset in range(queue.first):
+            _ENTRY.pack_into(entries[key], offset * _ENTRY.size, expired, _EXPIRED_SIZE, 0)
+            expired += _EXPIRED_SIZE
+    retained = sorted(
+        (time, *key, queue.first + at) for key, queue in queues.items() for at, time in enumerate(queue.times)
+    )
+    at = 0
+    for time, topic, number, offset in retained:
+        message = _message(topic, number, offset, COMMIT_LOG_FILE + at, time)
+        log[at : at + len(message)] = message
+        _ENTRY.pack_into(entries[topic, number], offset * _ENTRY.size, COMMIT_LOG_FILE + at, len(message), 0)
+        at += len(message)
+    return bytes(log), {key: bytes(made) for key, made in entries.items()}
+
+
+def _message(name: str, queue: int, offset: int, position: int, time: int) -> bytes:
+    topic = name.encode()
+    tail = _BODY + bytes((len(topic),)) + topic + struct.pack(">h", 0)
+    size = _MESSAGE.size + len(tail)
+    checksum = zlib.crc32(_BODY) & 0x7FFF_FFFF
+    head = _MESSAGE.pack(
+        size, _MAGIC, checksum, queue, 0, offset, position, 0, time, _HOST, time, _HOST, 0, 0, len(_BODY)
+    )
+    return head + tail
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _write_json(path: Path, content: object) -> None:
+    _write(path, json.dumps(content).encode())

@@ -1,0 +1,98 @@
+"""The operations of ``broker-assignment`` as jobs: members with connections of their own, modes and assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.jobs import Names, Requests, create_topic
+from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
+from rocketmq_conformance.models.broker.assignment import BROADCASTING, LMQ, RETRY
+from rocketmq_conformance.models.broker.broker_assignment import CLIENTS, GROUPS, ROUTES, TOPICS
+from rocketmq_conformance.models.message_queue import Queue
+
+#: How often a broker is asked for queues of a topic that it should know a route of.
+_TRIES = 4
+
+
+def route_of(topic: str) -> tuple[tuple[str, int, bool], ...] | None:
+    """What the name server says of a topic of any case: (broker, queues, are they readable?); None for no route."""
+    prefix = RETRY if topic.startswith(RETRY) else ""
+    return ROUTES.get(prefix + topic.rpartition("-")[2])
+
+
+def readable(topic: str) -> tuple[Queue, ...] | None:
+    """The readable queues of a topic of any case; None without a route."""
+    found = route_of(topic)
+    if found is None:
+        return None
+    return tuple((topic, broker, number) for broker, count, may in found if may for number in range(count))
+
+
+def _topic(names: Names, index: int) -> str:
+    text = TOPICS[index]
+    prefix = next((prefix for prefix in (RETRY, LMQ) if text.startswith(prefix)), "")
+    return f"{prefix}{names.prefix}-{text.removeprefix(prefix)}"
+
+
+def _group(names: Names, index: int) -> str:
+    name = f"{names.prefix}-{GROUPS[index]}"
+    names.used_groups.add(name)
+    return name
+
+
+def _make_topic(names: Names, topic: int) -> Requests:
+    return (yield from create_topic(names, _topic(names, topic), 1))
+
+
+def _register(names: Names, connection: int, client: int, group: int) -> Requests:
+    name = _group(names, group)
+    names.created.add(RETRY + name)
+    names.registered.add((connection, name))
+    yield from ()
+    return requests.refused(names.ask_as(connection, requests.heartbeat(CLIENTS[client], name, [_topic(names, 0)])))
+
+
+def _unregister(names: Names, connection: int, group: int) -> Requests:
+    name = _group(names, group)
+    names.registered.discard((connection, name))
+    yield from ()
+    return requests.refused(names.ask_as(connection, requests.unregister(names.client(), name)))
+
+
+def _set_mode(names: Names, topic: int, group: int, mode: str | None, share: int | None) -> Requests:
+    (answer,) = yield [requests.set_mode(_topic(names, topic), _group(names, group), mode, share)]
+    return requests.refused(answer)
+
+
+def _ask(names: Names, topic: int, group: int, client: str | None, model: str | None, strategy: str | None) -> Requests:
+    name = _topic(names, topic)
+    request = requests.assignment(name, _group(names, group), client, model, strategy)
+    (answer,) = yield [request]
+    found = requests.assigned(answer, name)
+    if found is None and route_of(name) is not None and name not in names.routed:
+        yield from _until_routed(names, name)
+        (answer,) = yield [request]
+        found = requests.assigned(answer, name)
+    return found
+
+
+def _until_routed(names: Names, topic: str) -> Generator[Wish, list[Command], None]:
+    """A broker that is too busy to ask for a route in time answers as if there were none, and asks again when it is
+    asked again."""
+    for _ in range(_TRIES):
+        (answer,) = yield [requests.assignment(topic, names.group(0), None, BROADCASTING, None)]
+        if requests.assigned(answer, topic) is not None:
+            names.routed.add(topic)
+            return
+
+
+#: By the operation's name.
+OPERATIONS: dict[str, Callable[..., Requests]] = {
+    "make_topic": _make_topic,
+    "register": _register,
+    "unregister": _unregister,
+    "set_mode": _set_mode,
+    "ask": _ask,
+}

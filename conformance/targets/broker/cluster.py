@@ -1,0 +1,95 @@
+"""A name server and a broker of one release, for clients that ask for routes as they do in production."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.process import HOST, Broker, NameServer
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.release import Release
+
+#: How long a broker may take to register a topic at the name server (s): some take ten seconds.
+ROUTE_LIMIT = 60.0
+#: Seconds for the answer to a request.
+_PATIENCE = 20.0
+
+
+class Cluster:
+    """The two processes, and a connection to each; a context manager that starts and stops them.
+
+    ``prepare`` fills the broker's folder before its start (store.py); the name server may be of another release;
+    ``lease`` is how long the broker's locks live (s), a minute unless given.
+    """
+
+    def __init__(
+        self,
+        release: Release,
+        prepare: Callable[[Path], None] = lambda home: None,
+        name_server: Release | None = None,
+        lease: float | None = None,
+    ) -> None:
+        self.release = release
+        self._named_by = name_server or release
+        self._prepare = prepare
+        self._lease = lease
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        try:
+            name_server = self._open.enter_context(NameServer(self._named_by))
+            #: Where clients ask for routes, host:port.
+            self.name_server = name_server.address
+            #: The broker's process.
+            self.broker = self._open.enter_context(
+                Broker(self.release, self._prepare, name_server.address, lease=self._lease)
+            )
+            self._names = self._open.enter_context(Connection(HOST, name_server.port, _PATIENCE))
+            self._connection = self._open.enter_context(Connection(HOST, self.broker.port, _PATIENCE))
+        except BaseException:
+            self._open.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def ask(self, request: requests.Ask) -> Command:
+        """The broker's answer, whatever it is."""
+        return self._connection.call(request.code, request.ext, request.body)
+
+    def do(self, request: requests.Ask) -> Command:
+        """The broker's answer to what must succeed; CannotRunError when it does not."""
+        answer = self.ask(request)
+        error = requests.refused(answer)
+        if error is not None:
+            raise CannotRunError(
+                f"Broker {self.release} refused request {int(request.code)} with {error.code} ({error.detail})."
+            )
+        return answer
+
+    def send(self, topic: str, queue: int) -> int:
+        """Send a message; its offset."""
+        offset = requests.number(self.do(requests.send(topic, queue, int(time.time() * 1000))), "queueOffset")
+        if isinstance(offset, Err):
+            raise CannotRunError(f"Broker {self.release} stored a message without telling its offset.")
+        return offset
+
+    def await_route(self, topic: str) -> None:
+        """Wait until the name server knows where the topic is."""
+        until = time.monotonic() + ROUTE_LIMIT
+        while self._names.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}).code:
+            if time.monotonic() > until:
+                raise CannotRunError(f"The name server does not know {topic} after {ROUTE_LIMIT:.0f} s: try again.")
+            time.sleep(0.05)

@@ -1,0 +1,198 @@
+"""A broker's Java program in a container: the same folder and ports as a local process, on loopback only."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets.broker.docker_engine import connect, explanation
+from rocketmq_conformance.conformance.targets.broker.images import Image, find
+from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT, STOP_LIMIT, Program, last_error
+from rocketmq_conformance.models.release import Release
+
+if TYPE_CHECKING:
+    from testcontainers.core.container import DockerContainer
+    from testcontainers.core.docker_client import DockerClient
+
+#: Seconds between looks at whether a container still runs.
+_LOOK = 0.3
+
+
+class ContainerProcess:
+    """One Java program in a container of its own, that has its folder under the same name as here.
+
+    A process of ours removes container and folder when this one dies without doing so.
+    """
+
+    def __init__(self, name: str, home: Path, log: Path, image: Image, ports: Sequence[int]) -> None:
+        self.name = f"{name} in {image.name}"
+        self.home = home
+        self.log = log
+        self.image = image
+        self.ports = tuple(ports)
+        self._container: DockerContainer | None = None
+        self._watcher: subprocess.Popen[bytes] | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Is it running?"""
+        return self._status() in ("running", "paused")
+
+    @property
+    def container(self) -> Any:
+        """Docker's view of the container."""
+        assert self._container is not None, "not started"
+        return self._container.get_wrapped_container()
+
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
+        """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time."""
+        try:
+            if self._container is None:
+                self._create(command).start()
+            else:
+                self.container.start()
+        except Exception as error:
+            said = explanation(error)
+            self.close()
+            raise CannotRunError(f"{self.name} cannot be started ({said}): see what `docker ps -a` tells.") from error
+        until = time.monotonic() + limit
+        look = 0.0
+        while time.monotonic() < until:
+            if ready():
+                return
+            if time.monotonic() > look:
+                look = time.monotonic() + _LOOK
+                if not self.alive:
+                    said = self.last_error()
+                    self.close()
+                    raise CannotRunError(f"{self.name} ended while it started: {said}")
+            time.sleep(0.05)
+        said = self.last_error()
+        self.close()
+        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {said}")
+
+    def stop(self) -> None:
+        """End it gently, and by force when that takes too long."""
+        if self.alive:
+            self.resume()
+            self.container.stop(timeout=int(STOP_LIMIT))
+
+    def kill(self) -> None:
+        """End it at once, as a power failure would."""
+        if self.alive:
+            self.container.kill()
+            self.container.wait()
+
+    def pause(self) -> None:
+        """Freeze it."""
+        self.container.pause()
+
+    def resume(self) -> None:
+        """Let it go on; no matter when it was not frozen."""
+        if self._status() == "paused":
+            self.container.unpause()
+
+    def close(self) -> None:
+        """End it and remove the container."""
+        if self._container is not None:
+            try:
+                self._container.stop(force=True)
+            except Exception as error:
+                raise CannotRunError(
+                    f"The container of {self.name} cannot be removed ({explanation(error)}): remove {self.home.name} "
+                    "with docker."
+                ) from error
+            finally:
+                self._container = None
+        if self._watcher is not None:
+            self._watcher.kill()
+            self._watcher.wait()
+            if self._watcher.stdin:
+                self._watcher.stdin.close()
+            self._watcher = None
+
+    def last_error(self) -> str:
+        """The last line of its log or output that tells of an error, else the last line."""
+        if self._container is not None:
+            try:
+                (self.home / "output.txt").write_bytes(self.container.logs())
+            except Exception:  # what it said before it was removed is all there is
+                return last_error(self.log)
+        return last_error(self.home / "output.txt", self.log)
+
+    def _status(self) -> str:
+        if self._container is None or self._container._container is None:
+            return ""
+        try:
+            self.container.reload()
+            return str(self.container.status)
+        except Exception:  # somebody removed it, or the engine is gone
+            return "gone"
+
+    def _create(self, command: Sequence[str]) -> DockerContainer:
+        from testcontainers.core.container import DockerContainer
+
+        container = DockerContainer(self.image.name).with_command(list(command[1:])).with_name(self.home.name)
+        container.with_env("HOME", str(self.home))
+        container.with_volume_mapping(str(self.home), str(self.home), "rw")
+        ports: dict[str, Any] = container.ports
+        for port in self.ports:
+            ports[str(port)] = (HOST, port)
+        container.with_kwargs(
+            entrypoint=[command[0]], user=_user(container.get_docker_client()), working_dir=str(self.home)
+        )
+        self._watch()
+        self._container = container
+        return container
+
+    def _watch(self) -> None:
+        """Its input ends when we die, however we die."""
+        source = (files(__package__) / "undertaker.py").read_text("utf-8")
+        self._watcher = subprocess.Popen(
+            [sys.executable, "-c", source, self.home.name, str(self.home)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def _user(docker: DockerClient) -> str:
+    """Who the program is inside: us, so that its files are ours. A rootless engine's root is us already."""
+    rootless = any("rootless" in option for option in docker.client.info().get("SecurityOptions") or ())
+    return "0:0" if rootless else f"{os.getuid()}:{os.getgid()}"
+
+
+class Containers:
+    """Where brokers of one release run: an image that is found, or built, when the first is asked for."""
+
+    def __init__(self, release: Release, image: str = "", feature: int | None = None) -> None:
+        docker = connect()
+        try:
+            self.image = find(docker, release, image, feature)
+        finally:
+            docker.client.close()
+
+    #: A container has a loopback of its own; ports are published on ours.
+    bind_address = "0.0.0.0"
+    launcher = "java"
+
+    @property
+    def java(self) -> int:
+        """The feature release of its Java."""
+        return self.image.java
+
+    def class_path(self, release: Release) -> str:
+        """What follows -cp."""
+        return self.image.lib
+
+    def program(self, name: str, home: Path, log: Path, port: int) -> Program:
+        """A broker with that main port."""
+        return ContainerProcess(name, home, log, self.image, (port - 2, port, port + 1))

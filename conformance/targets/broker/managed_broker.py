@@ -1,0 +1,185 @@
+"""A broker that the kit starts, on an aged store: a Java program here, or in a container."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.remoting import java_json
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.targets.broker import page_cache
+from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
+from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer, routed
+from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
+from rocketmq_conformance.conformance.targets.broker.process import Broker, Here, JavaProcess
+from rocketmq_conformance.models.release import Release
+
+#: How long the locks of such brokers live (s): long beside a request, short beside patience.
+SHORT_LEASE = 1.0
+#: How long the broker may take to write stored offsets: first after 10 s, then every second.
+_SAVE_LIMIT = 60.0
+
+
+class Started:
+    """A broker that the kit starts; it is its own."""
+
+    late_topics = True
+    silence = 0.5
+    settled = 0.3
+
+    def __init__(
+        self,
+        release: Release,
+        make: Callable[[], Broker] | None = None,
+        image: str = "",
+        java: int = 0,
+        *,
+        contained: bool = False,
+    ) -> None:
+        """``java`` is a feature release; ``contained`` says that it is in a container.
+
+        ``image`` is one that the user named: who knows which release it holds.
+        """
+        self.release = release
+        self.image = image
+        self.lease = SHORT_LEASE
+        #: Does the broker ask the kit's name server for routes? One in a container does not reach it.
+        self.routed = routed(release) and not contained
+        self._make = make or self._made
+        self._java = java
+        self._broker: Broker | None = None
+        self._routes: RouteServer | None = None
+
+    def _made(self) -> Broker:
+        if not self.routed:
+            return Broker(self.release, write_aged_store, lease=self.lease, place=Here(java=self._java))
+        if self._routes is None:
+            self._routes = RouteServer(self.release)
+        routes = self._routes.start()
+        return Broker(self.release, write_aged_store, routes, lease=self.lease, place=Here(java=self._java))
+
+    # --- where it is ------------------------------------------------------------------------------------------
+
+    @property
+    def own(self) -> Started:
+        """Everything may be done with it."""
+        return self
+
+    @property
+    def broker(self) -> Broker:
+        """The process; started on first use."""
+        if self._broker is None:
+            made = self._make()
+            try:
+                made.start()
+            except BaseException:
+                made.close()
+                raise
+            self._broker = made
+        return self._broker
+
+    def open(self) -> Connection:
+        """Connect."""
+        try:
+            return Pipeline("127.0.0.1", self.broker.port)
+        except OSError as error:
+            raise AdapterError(f"{self.describe_end()}: {error}.") from error
+
+    def accept(self, description: str, release: Release | None) -> None:
+        """An image must hold the release that was named."""
+        if self.image and release != self.release:
+            raise CannotRunError(
+                f"The broker in the image {self.image} says that it is {description}: write "
+                f"broker:{release or 'RELEASE'}."
+            )
+
+    def shared_address(self) -> str:
+        """Where others reach it."""
+        routes = "&routes=kit" if self.routed else ""
+        return f"broker:127.0.0.1:{self.port}?lease={int(self.lease * 1000)}{routes}"
+
+    def describe_end(self) -> str:
+        process = self.broker.process
+        if process.alive:
+            return f"{process.name} closed the connection"
+        return f"{process.name} died; the last it said: {process.last_error()}"
+
+    def close(self) -> None:
+        """Kill the broker and remove its folder."""
+        if self._broker is not None:
+            self._broker.close()
+            self._broker = None
+        if self._routes is not None:
+            self._routes.stop()
+            self._routes = None
+
+    # --- what is done with it ---------------------------------------------------------------------------------
+
+    @property
+    def java(self) -> int:
+        """The feature release of its Java."""
+        return self.broker.java
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return self.broker.port
+
+    @property
+    def cold(self) -> str:
+        """Why its messages cannot be put out of memory; "" when they can."""
+        if not isinstance(self.broker.process, JavaProcess):
+            return "needs a broker that runs as a program here; judge it without via=container"
+        return page_cache.missing()
+
+    def start(self) -> None:
+        """Start it after it was ended."""
+        self.broker.start()
+
+    def stop(self) -> None:
+        """End it gently."""
+        self.broker.stop()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.broker.kill()
+
+    def pause(self) -> None:
+        """Freeze it."""
+        self.broker.process.pause()
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self.broker.process.resume()
+
+    def save(self, stored: Callable[[], bytes]) -> None:
+        """Wait until the offsets on disk are those in memory."""
+        until = time.monotonic() + _SAVE_LIMIT
+        while time.monotonic() < until:
+            wanted = _table(stored().decode())
+            try:
+                written = _table(self.broker.offsets_file.read_text())
+            except (OSError, ValueError):  # just being written
+                written = None
+            if written == wanted:
+                return
+            time.sleep(0.1)
+        raise AdapterError(
+            f"The broker did not write its offsets in {_SAVE_LIMIT:.0f} s: see whether its disk is full."
+        )
+
+    def evict(self) -> str:
+        """Put its messages out of memory; why not, or ""."""
+        process = self.broker.process
+        if not isinstance(process, JavaProcess):
+            return "a broker that the kit did not start as a program here is left its memory"
+        return page_cache.evict(process.pid, self.broker.store)
+
+    def in_memory(self, topic: str, queue: int) -> bool | None:
+        """Is message 0 of a queue in memory? None when there is no such message."""
+        return page_cache.in_memory(self.broker.store, topic, queue)
+
+
+def _table(text: str) -> object:
+    return java_json.loads(text).get("offsetTable")

@@ -1,0 +1,1 @@
+"""The embedded broker with one deliberate fault each."""

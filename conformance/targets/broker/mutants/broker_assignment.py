@@ -1,0 +1,143 @@
+"""Mutants of brokers that assign queues: each says something else to some member of a group."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.fakes.assignments import Assignments
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.models.broker.assignment import ANY_QUEUE, BROADCASTING, NO_MODES, POP, PULL, RETRY, Asked
+from rocketmq_conformance.models.outcome import Err, Result
+
+Members = tuple[str, ...] | None
+
+
+class NothingForEmpty(Assignments):
+    """Where nobody can say, everything is taken away."""
+
+    def assign(self, asked: Asked, members: Members) -> Result:
+        found = super().assign(asked, members)
+        return () if found is None else found
+
+
+class KeepsForStrangers(Assignments):
+    """A member that is not registered is not told that it has nothing."""
+
+    def assign(self, asked: Asked, members: Members) -> Result:
+        found = super().assign(asked, members)
+        return None if found == () else found
+
+
+class AveragesAnyway(Assignments):
+    def assign(self, asked: Asked, members: Members) -> Result:
+        known = asked.strategy in {"AVG", "AVG_BY_CIRCLE"}
+        return super().assign(asked if known else asked._replace(strategy="AVG"), members)
+
+
+class Unsorted(Assignments):
+    """Strategies are given the members as they registered; those who come first count first."""
+
+    def assign(self, asked: Asked, members: Members) -> Result:
+        if members is None or len({*members}) < len(members):
+            return super().assign(asked, members)
+        places = {member: f"{place:09}" for place, member in enumerate(members)}
+        client = places.get(asked.client or "", asked.client)
+        return super().assign(asked._replace(client=client), tuple(places.values()))
+
+
+class OwnQueuesOnly(Assignments):
+    """Queues of other brokers are nobody's."""
+
+    def assign(self, asked: Asked, members: Members) -> Result:
+        found = super().assign(asked, members)
+        if not isinstance(found, tuple):
+            return found
+        return tuple(each for each in found if isinstance(each, tuple) and each[0] == self._name)
+
+
+class OnlyMembersBroadcast(Assignments):
+    def assign(self, asked: Asked, members: Members) -> Result:
+        if asked.model == BROADCASTING and members is None:
+            return None
+        return super().assign(asked, members)
+
+
+class AlwaysPulls(Assignments):
+    def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
+        return super().set_mode(topic, group, PULL if mode == POP else mode, share)
+
+
+class FirstModeStays(Assignments):
+    def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
+        before = self.modes
+        failed = super().set_mode(topic, group, mode, share)
+        self.modes = {**self.modes, **before}
+        return failed
+
+
+class ModeForEveryTopic(Assignments):
+    """The mode that was set last holds for all topics of the group."""
+
+    def assign(self, asked: Asked, members: Members) -> Result:
+        before = self.modes
+        found = [mode for (_, group), mode in before.items() if group == asked.group]
+        self.modes = {**NO_MODES, (asked.topic, asked.group): found[-1]} if found else before
+        result = super().assign(asked, members)
+        self.modes = before
+        return result
+
+
+class RetryModes(Assignments):
+    """The mode of a retry topic may be set."""
+
+    def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
+        if topic.startswith(RETRY):
+            return None
+        return super().set_mode(topic, group, mode, share)
+
+
+class NeverShares(Assignments):
+    """A member that pops gets its own queues only, as one that pulls."""
+
+    def assign(self, asked: Asked, members: Members) -> Result:
+        before = self.modes
+        mode = before.get((asked.topic, asked.group))
+        if mode is None or mode.mode != POP or mode.share <= 0 or asked.model == BROADCASTING:
+            return super().assign(asked, members)
+        self.modes = {**before, (asked.topic, asked.group): mode._replace(mode=PULL)}
+        found = super().assign(asked, members)
+        self.modes = before
+        if not isinstance(found, tuple):
+            return found
+        return tuple((*each[:2], POP) for each in found if isinstance(each, tuple))
+
+
+class EveryBrokerTwice(Assignments):
+    """Queue -1 stands in the list once for every queue, not once for every broker."""
+
+    def assign(self, asked: Asked, members: Members) -> Result:
+        found = super().assign(asked, members)
+        if not isinstance(found, tuple):
+            return found
+        queues = self._routes(asked.topic) or ()
+        whole = [each for each in found if isinstance(each, tuple) and each[1] == ANY_QUEUE]
+        again = [each for each in whole for _ in range(sum(queue[1] == each[0] for queue in queues))]
+        return (*again, *(each for each in found if each not in whole))
+
+
+_of = Mutant.of
+
+MUTANTS: tuple[Mutant, ...] = (
+    _of(
+        "assignments", "assign-nothing-for-none", "D26", "Who cannot be answered is told to drop all.", NothingForEmpty
+    ),
+    _of("assignments", "assign-none-for-nothing", "D88", "A stranger is told to keep what it has.", KeepsForStrangers),
+    _of("assignments", "assign-any-strategy", "D88", "A strategy that nobody knows is AVG.", AveragesAnyway),
+    _of("assignments", "assign-unsorted", "D87", "Members count in the order in which they registered.", Unsorted),
+    _of("assignments", "assign-own-queues", "D88", "Only queues of the broker that is asked are given.", OwnQueuesOnly),
+    _of("assignments", "assign-members-broadcast", "D88", "Only groups with members broadcast.", OnlyMembersBroadcast),
+    _of("assignments", "mode-always-pull", "D88", "Queues are pulled, whatever is set.", AlwaysPulls),
+    _of("assignments", "mode-first-stays", "D88", "A mode that is set cannot be changed.", FirstModeStays),
+    _of("assignments", "mode-every-topic", "D88", "A mode holds for all topics of a group.", ModeForEveryTopic),
+    _of("assignments", "mode-of-retries", "D88", "The mode of a retry topic may be set.", RetryModes),
+    _of("assignments", "pop-never-shares", "D88", "A member pops from its own queues only.", NeverShares),
+    _of("assignments", "pop-broker-twice", "D88", "A broker is named once for every queue.", EveryBrokerTwice),
+)

@@ -1,0 +1,296 @@
+"""Mutants of brokers that are stopped, killed, frozen and started, put out of memory, or in strict mode.
+
+The embedded broker with one deliberate fault each, after defects that others really had, or the wrong broker that is
+nearest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rocketmq_conformance.conformance.fakes.delayed_unlock import DELAY, Unlocks
+from rocketmq_conformance.conformance.fakes.lifecycle import Lifetime
+from rocketmq_conformance.conformance.fakes.page_residency import Memory
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored
+from rocketmq_conformance.models.message_queue import Queue
+
+# --- stopped, killed and started --------------------------------------------------------------------------------
+
+
+class StopLoses(Lifetime):
+    def stopped(self, frozen: bool) -> None:
+        """Nothing is written."""
+
+
+class KillLosesSaved(Lifetime):
+    """What was written since the start is no file that survives."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._before: Stored = self._written
+
+    def killed(self) -> None:
+        self._written = self._before
+
+    def stopped(self, frozen: bool) -> None:
+        super().stopped(frozen)
+        self._before = self._written
+
+
+class OneOfEach(Lifetime):
+    """One queue of a group and topic is written, and the others of them are not."""
+
+    def save(self) -> None:
+        first = {(group, topic): queue for group, topic, queue in sorted(self._storage.state.stored, reverse=True)}
+        stored = self._storage.state.stored
+        self._written = {key: offset for key, offset in stored.items() if first[key[:2]] == key[2]}
+
+
+class Clamps(Lifetime):
+    """A stored offset beyond the end is set to the end at the start."""
+
+    def started(self) -> None:
+        super().started()
+        state = self._storage.state
+        stored = {
+            (group, topic, queue): min(offset, state.logs.get((topic, queue), ABSENT).max)
+            for (group, topic, queue), offset in state.stored.items()
+        }
+        self._storage.state = state._replace(stored=stored)
+
+
+class KillLosesMessages(Lifetime):
+    """The messages since the last time that offsets were written go with a kill."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._logs: Mapping[tuple[str, int], QueueLog] = storage.state.logs
+
+    def save(self) -> None:
+        super().save()
+        self._logs = self._storage.state.logs
+
+    def killed(self) -> None:
+        self._storage.state = self._storage.state._replace(logs=self._logs)
+
+
+class KillForgetsGroups(Lifetime):
+    """Groups are written when offsets are."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._groups: frozenset[str] = storage.state.groups
+
+    def save(self) -> None:
+        super().save()
+        self._groups = self._storage.state.groups
+
+    def killed(self) -> None:
+        self._storage.state = self._storage.state._replace(groups=self._groups)
+
+
+class _Looks(Lifetime):
+    """Looks for min at the start in a way of its own."""
+
+    def started(self) -> None:
+        super().started()
+        state = self._storage.state
+        self._storage.state = state._replace(logs={key: self.looked(log) for key, log in state.logs.items()})
+
+    def looked(self, log: QueueLog) -> QueueLog:
+        """The queue with its min."""
+        raise AssertionError("every kind looks")
+
+
+class MinIsZero(_Looks):
+    def looked(self, log: QueueLog) -> QueueLog:
+        return log._replace(min=0)
+
+
+class MinOfTheEmpty(_Looks):
+    """As a broker of an old release."""
+
+    def looked(self, log: QueueLog) -> QueueLog:
+        return log if log.times else log._replace(min=0)
+
+
+class MinIsNext(_Looks):
+    def looked(self, log: QueueLog) -> QueueLog:
+        return log._replace(min=log.first + 1) if log.first and log.times else log
+
+
+class EmptyBeginsAnew(_Looks):
+    """A queue whose messages have all expired counts from 0 again."""
+
+    def looked(self, log: QueueLog) -> QueueLog:
+        return log if log.times else ABSENT
+
+
+# --- frozen -------------------------------------------------------------------------------------------------------
+
+
+class ResumeRereads(Lifetime):
+    """To go on is to start: offsets are those on disk."""
+
+    def resumed(self) -> None:
+        self._storage.state = self._storage.state._replace(stored=self._written)
+
+
+class FrozenIsKilled(Lifetime):
+    """One that is frozen does not hear that it is to stop, and is ended by force."""
+
+    def stopped(self, frozen: bool) -> None:
+        if not frozen:
+            super().stopped(frozen)
+
+
+class _Late(Lifetime):
+    """Does something of its own with what it was asked while it was frozen."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._at_rest: BrokerState = storage.state
+
+    def paused(self) -> None:
+        self._at_rest = self._storage.state
+
+    def resumed(self) -> None:
+        state = self._storage.state
+        late = {key: offset for key, offset in state.stored.items() if self._at_rest.stored.get(key) != offset}
+        if late:
+            self._storage.state = state._replace(stored={**state.stored, **self.taken(late)})
+
+    def taken(self, late: Stored) -> Stored:
+        """What is stored instead of these commits."""
+        raise AssertionError("every kind takes")
+
+
+class LateIsZero(_Late):
+    def taken(self, late: Stored) -> Stored:
+        return dict.fromkeys(late, 0)
+
+
+class LateIsNext(_Late):
+    def taken(self, late: Stored) -> Stored:
+        return {key: offset + 1 for key, offset in late.items()}
+
+
+class LateForAll(_Late):
+    """What one queue of a group and topic was sent is stored for the others, too."""
+
+    def taken(self, late: Stored) -> Stored:
+        given = {key[:2]: offset for key, offset in late.items()}
+        return {key: given.get(key[:2], offset) for key, offset in self._storage.state.stored.items()}
+
+
+# --- out of memory ------------------------------------------------------------------------------------------------
+
+
+class SeesWhatItCannot(Memory):
+    """What is out of memory is not there, on every Java."""
+
+    def evict(self) -> None:
+        super().evict()
+        storage = self._storage
+        storage.rules = replace(storage.rules, always_resident=False)
+
+
+class EvictionLoses(Memory):
+    """What is out of memory is not found by a pull, either."""
+
+    def evict(self) -> None:
+        super().evict()
+        logs = {
+            key: log._replace(min=log.max, first=log.max, times=()) for key, log in self._storage.state.logs.items()
+        }
+        self._storage.state = self._storage.state._replace(logs=logs)
+
+
+class EvictionForgets(Memory):
+    """Offsets go out of memory, too."""
+
+    def evict(self) -> None:
+        super().evict()
+        self._storage.state = self._storage.state._replace(stored={})
+
+
+class AskingReads(Memory):
+    """Whoever asks for an offset has the queue read."""
+
+    def asked(self, topic: str, queue: int) -> None:
+        self.read(topic, queue, 0)
+
+
+class Returns(Memory):
+    """Everything that is put out of memory comes back with the first thing that is read."""
+
+    def holds(self, topic: str, queue: int) -> bool | None:
+        held = super().holds(topic, queue)
+        return held if held is None else True
+
+
+# --- strict locks -------------------------------------------------------------------------------------------------
+
+
+class NeverDone(Unlocks):
+    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+        """Answered, and that is all."""
+
+
+class MuchLater(Unlocks):
+    """An unlock is done when the lease is nearly over."""
+
+    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+        self._later(self._consumers.lease * 0.9 / 1000, lambda: self._consumers.unlock(group, client, queues))
+
+
+class OfAnybody(Unlocks):
+    """The unlock that comes later no longer says who asked for it, and takes the lock of the next owner."""
+
+    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+        self._later(DELAY, lambda: self._free(group, queues))
+
+    def _free(self, group: str, queues: Sequence[Queue]) -> None:
+        locks = self._consumers.locks
+        self._consumers.locks = {key: lock for key, lock in locks.items() if key[0] != group or key[1] not in queues}
+
+
+class EveryQueue(Unlocks):
+    """What comes later is that a client leaves, not which queues it gives back."""
+
+    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+        everything = [queue for of, queue in self._consumers.locks if of == group]
+        super().soon(group, client, everything)
+
+
+_of = Mutant.of
+
+MUTANTS: tuple[Mutant, ...] = (
+    _of("lifetime", "stop-loses", "D33", "A broker that is stopped does not write its offsets.", StopLoses),
+    _of("lifetime", "stop-writes-one", "D25", "Of a group's queues only the first is written to disk.", OneOfEach),
+    _of("lifetime", "kill-loses-saved", "D70", "A killed broker loses offsets that were on disk.", KillLosesSaved),
+    _of("lifetime", "kill-loses-messages", "D37", "A killed broker loses its last messages.", KillLosesMessages),
+    _of("lifetime", "kill-forgets-groups", "D95", "A killed broker has lost the groups of late.", KillForgetsGroups),
+    _of("lifetime", "start-clamps", "D91", "A start moves stored offsets beyond max to max.", Clamps),
+    _of("lifetime", "start-min-zero", "D51", "A start does not look for min: it is 0.", MinIsZero),
+    _of("lifetime", "start-min-old", "D91", "Once all messages have expired a start sets min to 0.", MinOfTheEmpty),
+    _of("lifetime", "start-min-next", "D51", "A start takes min one too far.", MinIsNext),
+    _of("lifetime", "start-anew", "D91", "A queue without messages counts from 0 after a start.", EmptyBeginsAnew),
+    _of("lifetime", "resume-rereads", "D32", "A broker that goes on has the offsets of its disk.", ResumeRereads),
+    _of("lifetime", "stop-of-frozen", "D31", "A frozen broker that is stopped loses its offsets.", FrozenIsKilled),
+    _of("lifetime", "late-is-zero", "D28", "A commit that nobody answered is stored as 0.", LateIsZero),
+    _of("lifetime", "late-is-next", "D85", "A commit that nobody answered is stored as one more.", LateIsNext),
+    _of("lifetime", "late-for-all", "D63", "A commit that nobody answered moves other queues, too.", LateForAll),
+    _of("memory", "cold-seen", "D11", "A message out of memory is not there, on every Java.", SeesWhatItCannot),
+    _of("memory", "cold-lost", "D83", "What is out of memory has expired.", EvictionLoses),
+    _of("memory", "cold-forgets", "D70", "Offsets are lost when messages are put out of memory.", EvictionForgets),
+    _of("memory", "asking-reads", "D68", "To ask for an offset brings the messages into memory.", AskingReads),
+    _of("memory", "cold-stays", "D11", "What is put out of memory is still there.", Returns),
+    _of("unlocks", "late-never", "D76", "In strict mode an unlock is answered and never done.", NeverDone),
+    _of("unlocks", "late-too-late", "D73", "In strict mode an unlock is done much too late.", MuchLater),
+    _of("unlocks", "late-of-anybody", "D78", "In strict mode an unlock takes the next owner's lock.", OfAnybody),
+    _of("unlocks", "late-every-queue", "D25", "In strict mode an unlock gives back all queues.", EveryQueue),
+)

@@ -1,0 +1,421 @@
+"""Brokers and name servers of any release as local processes, on loopback, in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.targets.broker import launch_config as needs
+from rocketmq_conformance.conformance.targets.maven import class_path
+from rocketmq_conformance.models.release import Release
+
+HOST = "127.0.0.1"
+#: Seconds that a start and a stop may take on a busy machine.
+START_LIMIT = 180.0
+STOP_LIMIT = 60.0
+#: The lowest port that is chosen, the lowest that systems usually give to connections, and how many are tried.
+_LOWEST_PORT, _USUAL_FIRST, _TRIES = 10_000, 32_768, 200
+#: Names that would change what the processes do.
+_UNWANTED = ("ROCKETMQ_HOME", "NAMESRV_ADDR", "JAVA_TOOL_OPTIONS", "ROCKETMQ_SERIALIZE_TYPE")
+
+ClassPath = Callable[[Sequence[str], str], Sequence[Path]]
+
+
+class Program(Protocol):
+    """A Java program that is started, frozen and ended, on this machine or in a container."""
+
+    name: str
+
+    @property
+    def alive(self) -> bool:
+        """Is it running?"""
+        ...
+
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
+        """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time."""
+        ...
+
+    def stop(self) -> None:
+        """End it gently (SIGTERM); ``start`` may follow."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once (SIGKILL); ``start`` may follow."""
+        ...
+
+    def pause(self) -> None:
+        """Freeze it (SIGSTOP)."""
+        ...
+
+    def resume(self) -> None:
+        """Let it go on (SIGCONT)."""
+        ...
+
+    def close(self) -> None:
+        """End it for good."""
+        ...
+
+    def last_error(self) -> str:
+        """The last thing that it said."""
+        ...
+
+
+class JavaProcess:
+    """One Java program in a folder of its own, stopped by its process id.
+
+    A small watcher process kills it, and removes its folder, when this one dies without stopping it.
+    """
+
+    def __init__(self, name: str, home: Path, log: Path) -> None:
+        self.name = name
+        self.home = home
+        self.log = log
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watcher: subprocess.Popen[bytes] | None = None
+        self._frozen = False
+
+    @property
+    def alive(self) -> bool:
+        """Is it running?"""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """Its process id; 0 before the first start."""
+        return self._process.pid if self._process else 0
+
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
+        """Start it and wait until ``ready``; CannotRunError with the log's last error when it is not in time."""
+        environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
+        environment["HOME"] = str(self.home)
+        self.log.unlink(missing_ok=True)  # what it said before it was started again explains nothing
+        with (self.home / "output.txt").open("wb") as output:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=self.home,
+                env=environment,
+                # Ctrl-C is for us: we stop the process ourselves
+                start_new_session=True,
+            )
+        self._frozen = False
+        self._watch(self._process.pid)
+        until = time.monotonic() + limit
+        while time.monotonic() < until:
+            if not self.alive:
+                raise CannotRunError(f"{self.name} ended while it started: {self.last_error()}")
+            if ready():
+                return
+            time.sleep(0.05)
+        self.kill()
+        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {self.last_error()}")
+
+    def stop(self) -> None:
+        """End it gently, and by force when that takes too long."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it at once, as a power failure would."""
+        self._end(signal.SIGKILL)
+
+    def pause(self) -> None:
+        """Freeze it: none of its threads runs when this returns."""
+        if self._process is not None and not self._frozen:
+            self._process.send_signal(signal.SIGSTOP)
+            # The signal only asks. A thread that was about to run may answer a request before it stops.
+            with suppress(ChildProcessError):  # it has ended
+                os.waitpid(self._process.pid, os.WUNTRACED)
+            self._frozen = True
+
+    def resume(self) -> None:
+        """Let it go on."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
+            self._frozen = False
+
+    def close(self) -> None:
+        """End it for good."""
+        self.kill()
+
+    def last_error(self) -> str:
+        """The last line of its log or output that tells of an error, else the last line."""
+        return last_error(self.home / "output.txt", self.log)
+
+    def _end(self, how: signal.Signals) -> None:
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.send_signal(how)
+            self.resume()  # a frozen process does not hear SIGTERM
+            try:
+                process.wait(STOP_LIMIT)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._watcher is not None:
+            self._watcher.kill()
+            self._watcher.wait()
+            if self._watcher.stdin:
+                self._watcher.stdin.close()
+            self._watcher = None
+
+    def _watch(self, pid: int) -> None:
+        """Its input ends when we die, however we die."""
+        self._watcher = subprocess.Popen(
+            ["/bin/sh", "-c", 'read line; kill -9 "$1"; sleep 1; rm -rf -- "$2"', "watcher", str(pid), str(self.home)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def last_error(*places: Path) -> str:
+    """The last line of these files that tells of an error, else the last line."""
+    lines: list[str] = []
+    for path in places:
+        if path.is_file():
+            lines += [line.strip() for line in path.read_text("utf-8", "replace").splitlines() if line.strip()]
+    telling = [line for line in lines if "ERROR" in line or "Exception" in line or "Error:" in line]
+    return next(iter([*telling[-1:], *lines[-1:]]), "it said nothing")[:400]
+
+
+class Place(Protocol):
+    """Where brokers run: on this machine, or in containers (container.py)."""
+
+    #: What starts a Java program there, and the address that a broker listens on.
+    launcher: str
+    bind_address: str
+
+    @property
+    def java(self) -> int:
+        """The feature release of its Java."""
+        ...
+
+    def class_path(self, release: Release) -> str:
+        """What follows -cp."""
+        ...
+
+    def program(self, name: str, home: Path, log: Path, port: int) -> Program:
+        """A broker with that main port."""
+        ...
+
+
+class Here:
+    """This machine: its Java, or the one of a feature release, and jars by Maven."""
+
+    bind_address = HOST
+
+    def __init__(self, jars: ClassPath = class_path, java: int = 0) -> None:
+        self.launcher = needs.java(java)
+        self._jars = jars
+
+    @property
+    def java(self) -> int:
+        """The feature release of its Java."""
+        return needs.java_feature(self.launcher)
+
+    def class_path(self, release: Release) -> str:
+        """What follows -cp."""
+        return _joined(self._jars(("rocketmq-broker",), needs.maven_version(release)))
+
+    def program(self, name: str, home: Path, log: Path, port: int) -> Program:
+        """A process."""
+        return JavaProcess(name, home, log)
+
+
+class NameServer:
+    """A name server of a release."""
+
+    def __init__(self, release: Release, jars: ClassPath = class_path) -> None:
+        launcher = needs.java()
+        path = jars(("rocketmq-namesrv",), needs.maven_version(release))
+        self.release = release
+        self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
+        self.port = free_port()
+        self.process = JavaProcess(
+            f"Name server {release}", self.home, needs.write_logging(release, self.home, "namesrv")
+        )
+        configuration = self.home / "namesrv.conf"
+        needs.write_properties(configuration, needs.name_server_configuration(self.home, self.port))
+        main = "org.apache.rocketmq.namesrv.NamesrvStartup"
+        self._command = _command(launcher, needs.name_server_flags(), self.home, _joined(path), main, configuration)
+
+    @property
+    def address(self) -> str:
+        """host:port."""
+        return f"{HOST}:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self.process.start(self._command, lambda: answers(self.port, Request.GET_BROKER_CLUSTER_INFO))
+
+    def close(self) -> None:
+        """Stop it and remove its folder."""
+        self.process.kill()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Broker:
+    """A broker of a release; ``prepare`` may fill its folder before the first start (store.py)."""
+
+    def __init__(
+        self,
+        release: Release,
+        prepare: Callable[[Path], None] = lambda home: None,
+        name_server: str = "",
+        jars: ClassPath = class_path,
+        sizes: Mapping[str, int] | None = None,
+        lease: float | None = None,
+        place: Place | None = None,
+    ) -> None:
+        """``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog; ``lease`` is
+        how long locks live (s), a minute unless given; ``place`` is where it runs, with ``jars`` here unless given."""
+        place = place or Here(jars)
+        self.java = place.java
+        path = place.class_path(release)
+        self.release = release
+        self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
+        prepare(self.home)
+        self.port = free_broker_port()
+        log = needs.write_logging(release, self.home, "broker")
+        self.process = place.program(f"Broker {release}", self.home, log, self.port)
+        self._configuration = self.home / "broker.conf"
+        self._properties = needs.broker_configuration(release, self.home, self.port, name_server)
+        self._properties["bindAddress"] = place.bind_address
+        for ending, size in (sizes or {}).items():
+            self._properties |= {name: str(size) for name in self._properties if name.endswith(ending)}
+        main = "org.apache.rocketmq.broker.BrokerStartup"
+        flags = needs.broker_flags(release, self.java, lease)
+        self._command = _command(place.launcher, flags, self.home, path, main, self._configuration)
+
+    @property
+    def address(self) -> str:
+        """host:port."""
+        return f"{HOST}:{self.port}"
+
+    @property
+    def store(self) -> Path:
+        """The folder of its messages and tables."""
+        return self.home / "store"
+
+    @property
+    def offsets_file(self) -> Path:
+        """Where the broker writes stored offsets."""
+        return self.store / "config" / "consumerOffset.json"
+
+    def start(self) -> None:
+        """Start it, with its ordinary configuration, and wait until it answers."""
+        # a broker rewrites the file with every property when one is changed
+        needs.write_properties(self._configuration, self._properties)
+        self.process.start(self._command, lambda: answers(self.port, Request.GET_BROKER_RUNTIME_INFO))
+
+    def stop(self) -> None:
+        """Stop it gently; ``start`` may follow."""
+        self.process.stop()
+
+    def kill(self) -> None:
+        """Kill it; ``start`` may follow."""
+        self.process.kill()
+
+    def close(self) -> None:
+        """Kill it and remove its folder."""
+        self.process.close()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _command(launcher: str, flags: Sequence[str], home: Path, path: str, main: str, configuration: Path) -> list[str]:
+    return [
+        launcher,
+        *flags,
+        f"-Duser.home={home}",
+        f"-Drocketmq.home.dir={home}",
+        f"-Drmq.logback.configurationFile={needs.logging_file(home)}",
+        "-cp",
+        path,
+        main,
+        "-c",
+        str(configuration),
+    ]
+
+
+def _joined(path: Sequence[Path]) -> str:
+    return os.pathsep.join(str(jar) for jar in path)
+
+
+def answers(port: int, request: Request) -> bool:
+    """Does something on this port answer the request with SUCCESS?"""
+    try:
+        with Connection(HOST, port, 2.0) as connection:
+            return connection.call(request).code == Response.SUCCESS
+    except OSError:
+        return False
+
+
+def free_port() -> int:
+    """A port that nobody listens on.
+
+    It lies below those that the system gives to connections: none of them takes it while its owner is down.
+    """
+    for _ in range(_TRIES):
+        port = random.randrange(_LOWEST_PORT, max(_first_of_connections(), _LOWEST_PORT + 1))
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            return port
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def _first_of_connections() -> int:
+    try:
+        return int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    except (OSError, ValueError, IndexError):  # another system than Linux
+        return _USUAL_FIRST
+
+
+def free_broker_port() -> int:
+    """A main port whose neighbours are free too: a broker also listens two below it, and one above."""
+    for _ in range(_TRIES):
+        port = free_port()
+        try:
+            for neighbour in (port - 2, port, port + 1):
+                with socket.socket() as probe:
+                    probe.bind((HOST, neighbour))
+        except OSError:
+            continue
+        return port
+    raise CannotRunError("No three neighbouring ports are free for a broker: end some of the programs that listen.")

@@ -1,0 +1,217 @@
+"""The real Java strategies of one client release, called for the operations of the allocation suite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import jpype
+
+from rocketmq_conformance.models.outcome import Err, Result
+
+Queue = tuple[str, str, int]
+Queues = tuple[Queue, ...]
+Ids = tuple[str, ...]
+
+_PACKAGE = "client.consumer.rebalance."
+#: Java lists that are remembered; exhaustive runs meet the same few thousand again and again.
+_REMEMBERED = 1 << 14
+#: The strategies use the group's name in a log text only.
+_GROUP = "G"
+
+
+class Classes(Protocol):
+    """The classes of one release."""
+
+    def load(self, name: str) -> Any:
+        """The class ``org.apache.rocketmq.<name>``; raises what Java raises when the release lacks it."""
+        ...
+
+
+class JavaAllocation:
+    """Calls the strategies, sorts and queues of one release."""
+
+    def __init__(self, classes: Classes) -> None:
+        self._classes = classes
+        self._array_list = jpype.JClass("java.util.ArrayList")
+        self._hash_set = jpype.JClass("java.util.HashSet")
+        self._collections = jpype.JClass("java.util.Collections")
+        self._illegal = jpype.JClass("java.lang.IllegalArgumentException")
+        self._runtime = jpype.JClass("java.lang.RuntimeException")
+        self._message_queue = classes.load("common.message.MessageQueue")
+        self._queues: dict[Queue, Any] = {}
+        #: Back from Java queues, compared by Java's own equals, to plain ones.
+        self._plain: dict[Any, Queue] = {}
+        self._queue_lists: dict[Queues, Any] = {}
+        self._id_lists: dict[Ids, Any] = {}
+        self._strategies: dict[object, Any] = {}
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation that the release has, by the operation's name; errors are returned."""
+        average = self._strategy("AVG")
+        circle = self._strategy("AVG_BY_CIRCLE")
+        found: dict[str, Callable[..., Result]] = {
+            "allocate_averagely": lambda me, queues, ids: self._allocate(average, me, queues, ids),
+            "allocate_by_circle": lambda me, queues, ids: self._allocate(circle, me, queues, ids),
+            "allocate_by_config": self.by_config,
+            "allocate_by_machine_room": self.by_machine_room,
+            "sort_queues": self.sort_queues,
+            "sort_members": self.sort_members,
+            "compare_queues": self.compare_queues,
+            "identify_queue": self.identify_queue,
+        }
+        if self._has(_PACKAGE + "AllocateMachineRoomNearby"):
+            found["allocate_nearby"] = self.nearby
+        if self._has(_PACKAGE + "AllocateMessageQueueConsistentHash"):
+            found["allocate_by_consistent_hash"] = self.by_consistent_hash
+            found["place_text"] = self._place_text()
+        return found
+
+    # --- strategies ---------------------------------------------------------------------------------------
+
+    def by_config(self, me: str, queues: Queues, ids: Ids, configured: Queues | None) -> Result:
+        """CONFIG; null is answered as no queues, as a rebalance reads it."""
+        strategy = self._strategy("CONFIG")
+        strategy.setMessageQueueList(None if configured is None else self._queue_list(configured))
+        return self._allocate(strategy, me, queues, ids)
+
+    def by_machine_room(self, me: str, queues: Queues, ids: Ids, rooms: Iterable[str] | None) -> Result:
+        """MACHINE_ROOM."""
+        strategy = self._strategies.get(("room", rooms))
+        if strategy is None:
+            strategy = self._classes.load(_PACKAGE + "AllocateMessageQueueByMachineRoom")()
+            if rooms is not None:
+                allowed = self._hash_set()
+                for room in rooms:
+                    allowed.add(room)
+                strategy.setConsumeridcs(allowed)
+            self._strategies["room", rooms] = strategy
+        return self._allocate(strategy, me, queues, ids)
+
+    def nearby(self, me: str, queues: Queues, ids: Ids, inner: str) -> Result:
+        """MACHINE_ROOM_NEARBY."""
+        strategy = self._strategies.get(("nearby", inner))
+        if strategy is None:
+            nearby = self._classes.load(_PACKAGE + "AllocateMachineRoomNearby")
+            resolver = self._classes.load(_PACKAGE + "AllocateMachineRoomNearby$MachineRoomResolver")
+            answers = {
+                "brokerDeployIn": lambda queue: _room(self._plain[queue][1]),
+                "consumerDeployIn": lambda client: _room(str(client)),
+            }
+            strategy = nearby(self._strategy(inner), jpype.JProxy(resolver, dict=answers))
+            self._strategies["nearby", inner] = strategy
+        return self._allocate(strategy, me, queues, ids)
+
+    def by_consistent_hash(self, me: str, queues: Queues, ids: Ids, nodes: int) -> Result:
+        """CONSISTENT_HASH."""
+        strategy = self._strategies.get(("hash", nodes))
+        if strategy is None:
+            try:
+                strategy = self._classes.load(_PACKAGE + "AllocateMessageQueueConsistentHash")(nodes)
+            except self._runtime as error:
+                return self._error(error)
+            self._strategies["hash", nodes] = strategy
+        return self._allocate(strategy, me, queues, ids)
+
+    def _allocate(self, strategy: Any, me: str, queues: Queues, ids: Ids) -> Result:
+        try:
+            mine = strategy.allocate(_GROUP, me, self._queue_list(queues), self._id_list(ids))
+        except self._runtime as error:
+            return self._error(error)
+        if mine is None:
+            return ()
+        plain = self._plain
+        return tuple([plain[queue] for queue in mine.toArray()])
+
+    # --- order and identity -------------------------------------------------------------------------------
+
+    def sort_queues(self, queues: Queues) -> Result:
+        """Queues by ``Collections.sort``, as a rebalance does."""
+        ordered = self._array_list(self._queue_list(queues))
+        try:
+            self._collections.sort(ordered)
+        except self._runtime as error:
+            return self._error(error)
+        return tuple([self._plain[queue] for queue in ordered.toArray()])
+
+    def sort_members(self, members: Ids) -> Result:
+        """Client ids by ``Collections.sort``."""
+        ordered = self._array_list(self._id_list(members))
+        self._collections.sort(ordered)
+        return tuple([str(member) for member in ordered.toArray()])
+
+    def compare_queues(self, left: Queue, right: Queue) -> Result:
+        """The sign of ``compareTo``."""
+        difference = int(self._queue(left).compareTo(self._queue(right)))
+        return (difference > 0) - (difference < 0)
+
+    def identify_queue(self, queue: Queue) -> Result:
+        """``toString`` and ``hashCode``."""
+        made = self._queue(queue)
+        return str(made.toString()), int(made.hashCode())
+
+    def _place_text(self) -> Callable[[str], Result]:
+        # The class is private: reflection makes one.
+        name = "common.consistenthash.ConsistentHashRouter$MD5Hash"
+        constructor = self._classes.load(name).class_.getDeclaredConstructor()
+        constructor.setAccessible(True)
+        function = self._classes.load("common.consistenthash.HashFunction")
+        hashing = jpype.JObject(constructor.newInstance(), function)
+        return lambda text: int(hashing.hash(text))
+
+    # --- between Python and Java --------------------------------------------------------------------------
+
+    def _has(self, name: str) -> bool:
+        try:
+            self._classes.load(name)
+        except jpype.JException:
+            return False
+        return True
+
+    def _strategy(self, name: str) -> Any:
+        classes = {
+            "AVG": "AllocateMessageQueueAveragely",
+            "AVG_BY_CIRCLE": "AllocateMessageQueueAveragelyByCircle",
+            "CONFIG": "AllocateMessageQueueByConfig",
+            "CONSISTENT_HASH": "AllocateMessageQueueConsistentHash",
+        }
+        if name not in self._strategies:
+            self._strategies[name] = self._classes.load(_PACKAGE + classes[name])()
+        return self._strategies[name]
+
+    def _error(self, error: Any) -> Err:
+        code = "ILLEGAL_ARGUMENT" if isinstance(error, self._illegal) else "RUNTIME"
+        return Err(code, detail=str(error))
+
+    def _queue(self, queue: Queue) -> Any:
+        made = self._queues.get(queue)
+        if made is None:
+            made = self._queues[queue] = self._message_queue(*queue)
+            self._plain[made] = queue
+        return made
+
+    def _queue_list(self, queues: Queues) -> Any:
+        made = self._queue_lists.get(queues)
+        if made is None:
+            if len(self._queue_lists) >= _REMEMBERED:
+                self._queue_lists.clear()
+            made = self._queue_lists[queues] = self._array_list()
+            for queue in queues:
+                made.add(self._queue(queue))
+        return made
+
+    def _id_list(self, ids: Ids) -> Any:
+        made = self._id_lists.get(ids)
+        if made is None:
+            if len(self._id_lists) >= _REMEMBERED:
+                self._id_lists.clear()
+            made = self._id_lists[ids] = self._array_list()
+            for member in ids:
+                made.add(member)
+        return made
+
+
+def _room(name: str) -> str | None:
+    """The kit's resolver: what stands before the first "@"; null without one."""
+    room, at, _ = name.partition("@")
+    return room if at else None

@@ -1,0 +1,89 @@
+"""The real orderly consumption of one release, stepped by hand as the concurrent one is.
+
+Its process queues are locked, as they are once the broker has granted their locks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rocketmq_conformance.conformance.targets.java_client.consume import JavaConsumption
+from rocketmq_conformance.models.client.consume_orderly import CLEARS, LOSES, NOTHING, RAISES
+from rocketmq_conformance.models.outcome import Result
+
+#: Ms by which locks are granted in the future: they are no matter here, and must not expire within a run, however fast
+#: the timers of the classes are and however slow the machine is.
+LOCKED_FOR = 3_600_000
+
+
+class JavaOrderly(JavaConsumption):
+    """A consumer with an orderly listener."""
+
+    service_class = "impl.consumer.ConsumeMessageOrderlyService"
+    listener_class = "consumer.listener.MessageListenerOrderly"
+    status_class = "consumer.listener.ConsumeOrderlyStatus"
+    first_batch = 2
+
+    def new_queue(self) -> Any:
+        """A new process queue, locked."""
+        made = super().new_queue()
+        made.setLocked(True)
+        return made
+
+    def consume(
+        self,
+        at: int,
+        first: str,
+        then: str,
+        automatic: bool,
+        suspension: int,
+        back_fault: str,
+        meanwhile: str,
+    ) -> Result:
+        """A run."""
+        taken = self.take_request(at)
+        if taken is None:
+            return None
+        task, owned, queue = taken
+        owned.setLastLockTimestamp(self._millis() + LOCKED_FOR)
+        dropped = bool(owned.isDropped())
+        self._queue = queue
+        self._batches: list[tuple[int, ...]] = []
+        self._play = first, then, automatic, suspension, meanwhile
+        self.run(task)
+        return None if dropped else tuple(self._batches), self.held(queue), *self.look(owned)
+
+    def consumeMessage(self, messages: Any, context: Any) -> Any:  # noqa: N802 - Java's name
+        """The listener."""
+        try:
+            first, then, automatic, suspension, meanwhile = self._play
+            status = then if self._batches else first
+            if not self._batches:
+                if meanwhile == LOSES:
+                    self.drop(self._queue)
+                elif meanwhile == CLEARS:
+                    self._owned[self._queue].clear()
+            self._batches.append(tuple([int(message.getQueueOffset()) for message in messages]))
+            context.setAutoCommit(automatic)
+            context.setSuspendCurrentQueueTimeMillis(suspension)
+            found = None if status in (NOTHING, RAISES) else getattr(self._statuses, status)
+        except Exception as error:
+            self._broken = error
+            raise
+        if status == RAISES:
+            raise self._raised("a listener that fails")
+        return found
+
+    def clear(self, queue: int) -> Result:
+        """A reset."""
+        self._owned[queue].clear()
+        return self.look(self._owned[queue])
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation, by name."""
+        return {
+            **super().calls(),
+            "consume": self.returning_errors(self.consume),
+            "clear": self.clear,
+        }

@@ -1,0 +1,452 @@
+"""The real pull loop of one release, stepped by hand: a push consumer whose pull service, network and timers wait.
+
+The consumer is never started. ``pullMessage`` is called when the plan says so; the pull that it sends is taken down
+where it would reach the network, and answered later by the callback that came with it. What the pull service's
+executor is told to do, soon or later, is remembered, and done when the plan says so. The listener's service only takes
+note of what it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jpype
+
+from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
+from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES
+from rocketmq_conformance.models.client.pull_state import (
+    BEGINNING,
+    LARGE,
+    LARGE_BYTES,
+    MOST_MESSAGES,
+    MOST_MIB,
+    MOST_SPAN,
+    OWNED,
+    TOPICS,
+)
+from rocketmq_conformance.models.outcome import Err, Result
+
+_TOUCHED = 1
+#: Where the nodes of the broker are that a plan makes known; any other address is the master's.
+_ADDRESSES = {number: f"10.0.1.{number}:10911" for number in range(4)}
+#: Where the scripted broker is.
+MASTER = "127.0.0.1:10911"
+_NUMBERS = {address: number for number, address in _ADDRESSES.items()}
+#: Response codes of answers that are none.
+_CODES = {response.name: int(response) for response in Response}
+
+
+class _Remoting(RemotingCalls):
+    """A RemotingClient that takes pulls down."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        super().__init__(release)
+        self.reachable = True
+        #: (address, fields, callback) of the last pull.
+        self.asked: tuple[str, dict[str, str], Any] | None = None
+
+    def invokeAsync(self, address: Any, command: Any, millis: int, callback: Any) -> None:  # noqa: N802
+        """A pull."""
+        if not self.reachable:
+            raise self._unsent("the node cannot be reached")
+        command.makeCustomHeaderToNet()
+        fields = {str(entry.getKey()): str(entry.getValue()) for entry in command.getExtFields().entrySet()}
+        self.asked = str(address), fields, callback
+
+
+class _Timers:
+    """The executor of a pull service; it does nothing by itself."""
+
+    def __init__(self) -> None:
+        #: (ms, task), in the order in which they were handed over.
+        self.tasks: list[tuple[int, Any]] = []
+        self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
+
+    def schedule(self, task: Any, delay: int, unit: Any) -> None:
+        """Do a task after some ms."""
+        self.tasks.append((int(delay), task))
+
+    def execute(self, task: Any) -> None:
+        """Do a task at once."""
+        self.tasks.append((0, task))
+
+    def shutdown(self) -> None:
+        """Nothing to stop."""
+
+
+class _Listener:
+    """The service that would call the listener."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        self.given: tuple[int, ...] = ()
+        self.proxy = jpype.JProxy(release.load("client.impl.consumer.ConsumeMessageService"), inst=self)
+
+    def submitConsumeRequest(self, messages: Any, process_queue: Any, queue: Any, dispatch: bool) -> None:  # noqa: N802
+        """Messages to consume."""
+        self.given = tuple([int(message.getQueueOffset()) for message in messages])
+
+
+class _UnderWay:
+    """A pull that waits for its answer."""
+
+    def __init__(self, request: Any, fields: dict[str, str], callback: Any) -> None:
+        self.request = request
+        self.fields = fields
+        self.callback = callback
+
+
+class JavaPulls:
+    """The consumer, and what it waits for."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        self.release = release
+        load = release.load
+        config = load("client.ClientConfig")()
+        config.setNamesrvAddr("127.0.0.1:1")
+        self.factory = load("client.impl.factory.MQClientInstance")(config, 0, CLIENTS[0])
+        self.remoting = _Remoting(release)
+        release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
+        service = self.factory.getPullMessageService()
+        self.timers = _Timers()
+        release.put(service, "scheduledExecutorService", self.timers.proxy)
+        waiting = "pullRequestQueue" if release.has_field(service, "pullRequestQueue") else "messageRequestQueue"
+        self._waiting = release.get(service, waiting)
+        message_queue = load("common.message.MessageQueue")
+        self.queues = [message_queue(*queue) for queue in QUEUES]
+        self._positions = {queue: at for at, queue in enumerate(QUEUES)}
+        self._memory = load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
+        self._state = load("common.ServiceState")
+        self._process_queue = load("client.impl.consumer.ProcessQueue")
+        self._pull_request = load("client.impl.consumer.PullRequest")
+        self._command = load("remoting.protocol.RemotingCommand")
+        versions = load("common.MQVersion").Version
+        #: The first version that has SQL92; the very first release does not know of it.
+        first = int(versions.V4_1_0_SNAPSHOT.ordinal()) if hasattr(versions, "V4_1_0_SNAPSHOT") else 0
+        self._old, self._new = first - 1, first
+        self._map = jpype.JClass("java.util.HashMap")
+        self._versions = self._version_map()
+        self._integer, self._long = jpype.JClass("java.lang.Integer"), jpype.JClass("java.lang.Long")
+        self._notified = release.get(release.get(self.factory, "rebalanceService"), "hasNotified")
+        self._bytes: dict[tuple[int, int, str], Any] = {}
+        self._ready: list[Any] = []
+        self._asked: list[_UnderWay] = []
+        self._timed: list[tuple[Any, Any]] = []
+
+    def _version_map(self) -> Any:
+        """What a release keeps the versions of a broker's nodes in: one of two maps, in the first release none."""
+        if not self.release.has_field(self.factory, "brokerVersionTable"):
+            return None
+        declared = str(self.factory.getClass().getDeclaredField("brokerVersionTable").getGenericType())
+        _, _, values = declared.partition(", ")
+        kind = (
+            "java.util.HashMap" if values.startswith("java.util.HashMap<") else "java.util.concurrent.ConcurrentHashMap"
+        )
+        return jpype.JClass(kind)()
+
+    def begin(self, case: Case) -> None:
+        """A new consumer that owns its queues."""
+        release, load = self.release, self.release.load
+        self.remoting.exchange = case.exchange
+        self.remoting.reachable, self.remoting.asked = True, None
+        for table in ("consumerTable", "topicRouteTable", "brokerAddrTable"):
+            release.get(self.factory, table).clear()
+        for place in (self.timers.tasks, self._ready, self._asked, self._timed):
+            place.clear()
+        self._waiting.clear()
+        self._notified.set(False)
+        consumer = self.consumer = load("client.consumer.DefaultMQPushConsumer")(GROUP)
+        consumer.setPullThresholdForQueue(MOST_MESSAGES)
+        consumer.setConsumeConcurrentlyMaxSpan(MOST_SPAN)
+        if hasattr(consumer, "setPullThresholdSizeForQueue"):
+            consumer.setPullThresholdSizeForQueue(MOST_MIB)
+        self.inside = consumer.getDefaultMQPushConsumerImpl()
+        self.store = load("client.consumer.store.RemoteBrokerOffsetStore")(self.factory, GROUP)
+        self.rebalancing = self.inside.getRebalanceImpl()
+        self.rebalancing.setmQClientFactory(self.factory)
+        self.rebalancing.setConsumerGroup(GROUP)
+        self.rebalancing.setMessageModel(consumer.getMessageModel())
+        self.listener = _Listener(release)
+        puller = load("client.impl.consumer.PullAPIWrapper")(self.factory, GROUP, False)
+        for field, value in (
+            ("offsetStore", self.store),
+            ("pullAPIWrapper", puller),
+            ("consumeMessageService", self.listener.proxy),
+        ):
+            release.put(self.inside, field, value)
+        for topic in TOPICS:
+            self.inside.subscribe(topic, "*")
+        release.put(self.inside, "mQClientFactory", self.factory)
+        self.factory.registerConsumer(GROUP, self.inside)
+        self._table = self.rebalancing.getProcessQueueTable()
+        self.run(True)
+        self.learn((0,), False)
+        for queue in OWNED:
+            self.gain(queue, BEGINNING, False)
+
+    # --- the pull service ---------------------------------------------------------------------------------
+
+    def pull(self, place: int, reachable: bool) -> Result:
+        """One turn."""
+        if not self._ready:
+            return None
+        request = self._ready.pop(place % len(self._ready))
+        queue = self._position(request)
+        process_queue = request.getProcessQueue()
+        process_queue.setLastPullTimestamp(_TOUCHED)
+        self.remoting.reachable, self.remoting.asked = reachable, None
+        self.inside.pullMessage(request)
+        counts = int(process_queue.getLastPullTimestamp()) != _TOUCHED
+        self._collect(request)
+        if self.remoting.asked is not None:
+            address, fields, callback = self.remoting.asked
+            self._asked.append(_UnderWay(request, fields, callback))
+            offset, commit, flag = (int(fields[name]) for name in ("queueOffset", "commitOffset", "sysFlag"))
+            told = fields.get("subscription"), fields.get("expressionType")
+            return queue, "asked", _NUMBERS.get(address, 0), offset, commit, flag, *told, counts
+        if self._delay is not None:
+            return queue, "later", self._delay, counts
+        return queue, "dropped", counts
+
+    def _position(self, request: Any) -> int:
+        queue = request.getMessageQueue()
+        return self._positions[str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId())]  # type: ignore[index]
+
+    def _collect(self, request: Any) -> None:
+        """See what a request waits for now."""
+        self._delay = None
+        for delay, task in self.timers.tasks:
+            self._delay = delay
+            self._timed.append((request, task))
+        self.timers.tasks.clear()
+        self._ready += iter(self._waiting.poll, None)
+
+    # --- answers ------------------------------------------------------------------------------------------
+
+    def found(self, place: int, next_offset: int, messages: tuple[tuple[int, str], ...], suggested: int) -> Result:
+        """Messages."""
+        return self._answer(place, 0, (next_offset, 0, 20, suggested), messages)
+
+    def nothing(self, place: int, code: str, next_offset: int, suggested: int) -> Result:
+        """No messages."""
+        return self._answer(place, _CODES[code], (next_offset, 0, 20, suggested))
+
+    def illegal(self, place: int, next_offset: int, low: int, high: int, suggested: int) -> Result:
+        """An illegal offset."""
+        return self._answer(place, _CODES["PULL_OFFSET_MOVED"], (next_offset, low, high, suggested))
+
+    def fail(self, place: int, failure: str) -> Result:
+        """No answer, or none that can be used."""
+        return self._answer(place, 0 if failure == "no-field" else _CODES.get(failure, failure), ())
+
+    def _answer(
+        self,
+        place: int,
+        code: int | str,
+        header: tuple[int, ...],
+        messages: tuple[tuple[int, str], ...] | None = None,
+    ) -> Result:
+        if not self._asked:
+            return None
+        pull = self._asked.pop(place % len(self._asked))
+        request, self.listener.given = pull.request, ()
+        if isinstance(code, str):
+            self._fail(pull.callback, code)
+        else:
+            answer = self._command.createResponseCommand(code, None)
+            fields = self._map()
+            names = ("nextBeginOffset", "minOffset", "maxOffset", "suggestWhichBrokerId")
+            for name, value in zip(names, header, strict=False):
+                fields.put(name, str(value))
+            answer.setExtFields(fields)
+            if messages is not None:
+                answer.setBody(self._body(self._position(request), messages))
+            self._complete(pull.callback, answer)
+        ready = len(self._ready)
+        self._collect(request)
+        corrects = self._delay is not None and "PullMessageService" not in str(self._timed[-1][1].getClass().getName())
+        then = "correct" if corrects else "later" if self._delay is not None else ""
+        queue = self._position(request)
+        if len(self._ready) > ready:
+            then += "pull"
+        offset = int(request.getNextOffset())
+        held = int(self.store.readOffset(request.getMessageQueue(), self._memory))
+        dropped = bool(request.getProcessQueue().isDropped())
+        return queue, then, self._delay or 0, offset, self.listener.given, held, dropped
+
+    def _complete(self, callback: Any, answer: Any) -> None:
+        if hasattr(callback, "operationSucceed"):
+            callback.operationSucceed(answer)
+        else:
+            future = self._future(callback)
+            future.setResponseCommand(answer)
+            callback.operationComplete(future)
+
+    def _fail(self, callback: Any, failure: str) -> None:
+        kind = "RemotingTimeoutException" if failure == "silent" else "RemotingSendRequestException"
+        cause = self.release.load("remoting.exception." + kind)("10.0.1.0:10911")
+        if hasattr(callback, "operationFail"):
+            callback.operationFail(cause)
+        else:
+            future = self._future(callback)
+            future.setSendRequestOK(failure == "silent")
+            future.setCause(cause)
+            callback.operationComplete(future)
+
+    def _future(self, callback: Any) -> Any:
+        """The older way to hand over an answer."""
+        kind = self.release.load("remoting.netty.ResponseFuture")
+        counts = {len(made.getParameterTypes()) for made in kind.class_.getConstructors()}
+        return kind(None, 1, -1, callback, None) if 5 in counts else kind(1, -1, callback, None)
+
+    def _body(self, queue: int, messages: tuple[tuple[int, str], ...]) -> Any:
+        body = jpype.JClass("java.io.ByteArrayOutputStream")()
+        for offset, tag in messages:
+            body.writeBytes(self._encoded(queue, offset, tag))
+        return body.toByteArray()
+
+    def _encoded(self, queue: int, offset: int, tag: str) -> Any:
+        key = queue, offset, tag
+        if key not in self._bytes:
+            message = self.release.load("common.message.MessageExt")()
+            message.setTopic(QUEUES[queue].topic)
+            message.setQueueId(QUEUES[queue].id)
+            message.setQueueOffset(offset)
+            message.setBody(jpype.JArray(jpype.JByte)(LARGE_BYTES if offset == LARGE else 1))
+            if tag:
+                message.setTags(tag)
+            address = jpype.JClass("java.net.InetSocketAddress")
+            message.setBornHost(address("127.0.0.1", 1))
+            message.setStoreHost(address("127.0.0.1", 2))
+            self._bytes[key] = self.release.load("common.message.MessageDecoder").encode(message, False)
+        return self._bytes[key]
+
+    # --- timers -------------------------------------------------------------------------------------------
+
+    def fire(self, place: int) -> Result:
+        """A timer runs."""
+        if not self._timed:
+            return None
+        request, task = self._timed.pop(place % len(self._timed))
+        self._notified.set(False)
+        ready = len(self._ready)
+        task.run()
+        self._collect(request)
+        queue = request.getMessageQueue()
+        kind = "pull" if len(self._ready) > ready else "correct"
+        held = int(self.store.readOffset(queue, self._memory))
+        return self._position(request), kind, bool(self._table.containsKey(queue)), held, bool(self._notified.get())
+
+    # --- the listener, the rebalance, the application -------------------------------------------------------
+
+    def consume(self, queue: int, everything: bool) -> Result:
+        """The end of ``processConsumeResult`` for cached messages."""
+        mine = self.queues[queue]
+        owned = self._table.get(mine)
+        if owned is not None:
+            messages = jpype.JClass("java.util.ArrayList")(owned.getMsgTreeMap().values())
+            done = messages if everything else messages.subList(0, min(1, messages.size()))
+            offset = int(owned.removeMessage(done))
+            if offset >= 0 and not owned.isDropped():
+                self.store.updateOffset(mine, offset, True)
+        return int(self.store.readOffset(mine, self._memory))
+
+    def gain(self, queue: int, offset: int, anew: bool) -> Result:
+        """What a rebalance does with a queue that it adds."""
+        mine = self.queues[queue]
+        if self._table.containsKey(mine):
+            if not anew:
+                return (False,)
+            self.lose(queue)
+        self.rebalancing.removeDirtyOffset(mine)
+        owned, request = self._process_queue(), self._pull_request()
+        self._table.put(mine, owned)
+        request.setConsumerGroup(GROUP)
+        request.setNextOffset(offset)
+        request.setMessageQueue(mine)
+        request.setProcessQueue(owned)
+        self.inside.executePullRequestImmediately(request)
+        self._collect(request)
+        return (True,)
+
+    def lose(self, queue: int) -> Result:
+        """What a rebalance does with a queue that it drops."""
+        mine = self.queues[queue]
+        owned = self._table.get(mine)
+        if owned is None:
+            return (False,)
+        owned.setDropped(True)
+        self.rebalancing.removeUnnecessaryMessageQueue(mine, owned)
+        self._table.remove(mine)
+        return (True,)
+
+    def update(self, queue: int, offset: int) -> Result:
+        """An application sets an offset."""
+        self.inside.updateConsumeOffset(self.queues[queue], offset)
+        return int(self.store.readOffset(self.queues[queue], self._memory))
+
+    def subscribe(self, topic: str, *expression: Any) -> Result:
+        """As before the start: nobody is told of it."""
+        self.release.put(self.inside, "mQClientFactory", None)
+        try:
+            self.inside.subscribe(topic, *expression)
+        except self.release.load("client.exception.MQClientException"):
+            return Err("CLIENT")
+        finally:
+            self.release.put(self.inside, "mQClientFactory", self.factory)
+        return None
+
+    def select(self, topic: str, expression: str) -> Result:
+        """An SQL92 subscription."""
+        return self.subscribe(topic, self.release.load("client.consumer.MessageSelector").bySql(expression))
+
+    def run(self, running: bool) -> Result:
+        """Be started, or not yet."""
+        state = self._state.RUNNING if running else self._state.CREATE_JUST
+        self.release.put(self.inside, "serviceState", state)
+        return None
+
+    def learn(self, nodes: tuple[int, ...], old: bool) -> Result:
+        """Know these nodes of the broker."""
+        self.release.get(self.factory, "topicRouteTable").clear()
+        addresses = self.release.get(self.factory, "brokerAddrTable")
+        addresses.clear()
+        if nodes:
+            known = self._map()
+            for number in nodes:
+                known.put(self._long(number), _ADDRESSES[number])
+            addresses.put(BROKER, known)
+        if self._versions is not None:
+            for address in (*_NUMBERS, MASTER):
+                self._versions.put(address, self._integer(self._old if old else self._new))
+            self.release.get(self.factory, "brokerVersionTable").put(BROKER, self._versions)
+        return None
+
+    def close(self) -> None:
+        """Nothing of it outlives a case."""
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation, by name."""
+        return {
+            "pull": self.pull,
+            "found": self.found,
+            "nothing": self.nothing,
+            "illegal": self.illegal,
+            "fail": self.fail,
+            "fire": self.fire,
+            "consume": self.consume,
+            "gain": self.gain,
+            "lose": self.lose,
+            "update": self.update,
+            "subscribe": self.subscribe,
+            "select": self.select,
+            "unsubscribe": lambda topic: self.inside.unsubscribe(topic),
+            "run": self.run,
+            "pause": lambda paused: self.inside.setPause(paused),
+            "space": lambda interval: self.consumer.setPullInterval(interval),
+            "post": lambda posts: self.consumer.setPostSubscriptionWhenPull(posts),
+            "learn": self.learn,
+        }

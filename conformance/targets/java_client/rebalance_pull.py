@@ -1,0 +1,174 @@
+"""The real lite pull consumers of one release, stepped by hand: three of them, each on a client instance of its own.
+
+The consumers are never started. Their pull tasks are the release's own (``PullTaskImpl``), and so is the executor that
+they are handed to, but it gets no threads: each task runs when the plan says so, and what it would do next is
+forgotten, as the next step says it again. Pulls are answered where they would reach the network, with messages that
+the release's own codec has written. ``poll`` is only called when it need not wait for a message.
+
+What is read from the clock of the machine is the time of the last pull of a process queue. No rule of a lite pull
+consumer asks for it, so all of them are made as old as the case is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jpype
+
+from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.targets.java_client.rebalance import Consumer, Instance, JavaGroup, Remoting
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.threads import no_threads
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.outcome import Result
+
+#: Codes of the two requests that pull: the second is that of lite pull consumers.
+_PULLS = (11, 361)
+#: Operations that are those of any group.
+_SHARED = (
+    "rebalance", "join", "leave", "persist", "subscribe", "unsubscribe", "refresh", "update", "tick"
+)  # fmt: skip
+#: Ms that a poll may take that need not wait.
+_PATIENCE = 60_000
+
+
+class _Remoting(Remoting):
+    """A RemotingClient whose pulls are answered by hand."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        super().__init__(release)
+        self.release = release
+        #: Are there messages?
+        self.found = False
+        #: The offset that was asked for last.
+        self.asked: int | None = None
+        self._encoded: dict[tuple[str, int, int], Any] = {}
+
+    def invokeSync(self, address: Any, command: Any, millis: int) -> Any:  # noqa: N802 - Java's name
+        """One request and its answer."""
+        if int(command.getCode()) not in _PULLS:
+            return super().invokeSync(address, command, millis)
+        command.makeCustomHeaderToNet()
+        fields = {str(entry.getKey()): str(entry.getValue()) for entry in command.getExtFields().entrySet()}
+        offset = self.asked = int(fields["queueOffset"])
+        code = Response.SUCCESS if self.found else Response.PULL_NOT_FOUND
+        answer = self._command.createResponseCommand(int(code), None)
+        following = offset + self.found
+        said = {"nextBeginOffset": following, "minOffset": 0, "maxOffset": following, "suggestWhichBrokerId": 0}
+        answer.setExtFields(self._map({name: str(value) for name, value in said.items()}))
+        if self.found:
+            answer.setBody(self._message(fields["topic"], int(fields["queueId"]), offset))
+        return answer
+
+    def _message(self, topic: str, number: int, offset: int) -> Any:
+        """The bytes of the message at an offset."""
+        key = topic, number, offset
+        if key not in self._encoded:
+            message = self.release.load("common.message.MessageExt")()
+            message.setTopic(topic)
+            message.setQueueId(number)
+            message.setQueueOffset(offset)
+            message.setBody(b"x")
+            host = jpype.JClass("java.net.InetSocketAddress")("127.0.0.1", 1)
+            message.setBornHost(host)
+            message.setStoreHost(host)
+            self._encoded[key] = self.release.load("common.message.MessageDecoder").encode(message, False)
+        return self._encoded[key]
+
+
+class LiteInstance(Instance):
+    """A client instance whose pulls are answered."""
+
+    network = _Remoting
+
+
+class LiteConsumer(Consumer):
+    """A lite pull consumer."""
+
+    made_of = "client.consumer.DefaultLitePullConsumer", "defaultLitePullConsumerImpl"
+    topics = dict.fromkeys(("CLUSTERING", "BROADCASTING"), (TOPIC, OTHER_TOPIC))
+
+    def __init__(self, group: JavaGroup, instance: Instance, mode: str, where: str, strategy: str, now: int) -> None:
+        super().__init__(group, instance, mode, where, strategy, now)
+        assert isinstance(group, JavaLiteGroup)
+        self.executor = group.executor
+        group.release.put(self.inside, "scheduledThreadPoolExecutor", self.executor)
+        self.inside.getDefaultLitePullConsumer().setAutoCommit(False)
+        self._tasks = group.release.get(self.inside, "taskTable")
+        self._requests = group.release.get(self.inside, "consumeRequestCache")
+
+    def rebalance(self, now: int) -> Result:
+        """One round: (owned, queues with a pull task, balanced)."""
+        pulled = self.group.millis() - now
+        for owned in self.table.values() if self.group.release.pace is None else ():
+            owned.setLastPullTimestamp(pulled)
+        balanced = self.rebalancing.doRebalance(False)
+        return self._queues(self.table), self._queues(self._tasks), None if balanced is None else bool(balanced)
+
+    def _queues(self, table: Any) -> tuple[int, ...]:
+        return tuple(sorted(self.group.position(queue) for queue in table.keySet()))
+
+    def pull_all(self, found: bool) -> Result:
+        """One turn of every pull task."""
+        remoting = self.instance.remoting
+        assert isinstance(remoting, _Remoting)
+        remoting.found = found
+        said = []
+        tasks = {self.group.position(entry.getKey()): entry.getValue() for entry in self._tasks.entrySet()}
+        for queue in sorted(tasks):
+            remoting.asked = None
+            tasks[queue].run()
+            said.append((queue, -1 if remoting.asked is None else remoting.asked))
+        self.executor.getQueue().clear()
+        return tuple(said)
+
+    def poll(self, messages: int) -> Result:
+        """So many polls, as long as there is something to poll."""
+        polled: list[tuple[int, int]] = []
+        while len(polled) < messages:
+            waiting = [not request.getProcessQueue().isDropped() for request in self._requests]
+            if not waiting:
+                break
+            for message in self.inside.poll(_PATIENCE if any(waiting) else 0):
+                queue = self.group.release.load("common.message.MessageQueue")(
+                    message.getTopic(), BROKER, message.getQueueId()
+                )
+                polled.append((self.group.position(queue), int(message.getQueueOffset())))
+        return tuple(polled)
+
+    def commit(self) -> Result:
+        """A commit of what was polled."""
+        if hasattr(self.inside, "commitSync"):
+            self.inside.commitSync()
+        else:
+            self.inside.commitAll()
+        return None
+
+    def leave(self) -> None:
+        """A shutdown, as far as queues and offsets are concerned."""
+        self.inside.persistConsumerOffset()
+        self.instance.factory.unregisterConsumer(GROUP)
+
+
+class JavaLiteGroup(JavaGroup):
+    """The members of a group of lite pull consumers."""
+
+    consumer = LiteConsumer
+    instance = LiteInstance
+
+    def __init__(self, release: JavaRelease) -> None:
+        super().__init__(release)
+        factory = no_threads()
+        self.executor = jpype.JClass("java.util.concurrent.ScheduledThreadPoolExecutor")(1, factory)
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation, by name; a member that is not there does nothing."""
+        of = self.of_member
+        inherited = super().calls()
+        return {
+            **{name: inherited[name] for name in _SHARED},
+            "pull": of(lambda who, found, *faults: who.pull_all(found)),
+            "poll": of(LiteConsumer.poll),
+            "commit": of(LiteConsumer.commit),
+        }

@@ -1,0 +1,138 @@
+"""One release of the Java client: its classes in a loader of their own, so that many releases share one machine."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.targets.maven import class_path
+from rocketmq_conformance.models.release import Release
+
+_ROOT = "org.apache.rocketmq."
+#: System properties that set the timers of a client, with their standard in ms. Classes read them when they are
+#: initialized, and never again.
+TIMERS = {
+    "rocketmq.client.rebalance.waitInterval": 20_000,
+    "rocketmq.client.rebalance.lockInterval": 20_000,
+    "rocketmq.client.rebalance.lockMaxLiveTime": 30_000,
+    "rocketmq.client.unlockDelayTimeMills": 20_000,
+    "rocketmq.client.pull.pullMaxIdleTime": 120_000,
+}
+#: The classes that do; the last one is there from 5.0.0 on.
+_TIMED = ("RebalanceService", "ProcessQueue", "RebalancePushImpl", "PopProcessQueue")
+#: Ms that divide all timers.
+_UNIT = 10_000
+
+
+class JavaRelease:
+    """The classes of one client release."""
+
+    def __init__(self, version: str, pace: float | None = None) -> None:
+        """Resolve and load; CannotRunError with a sentence when the release or Java cannot be had.
+
+        With a ``pace`` its clock is real, and its timers are so many times faster than standard; ValueError when they
+        cannot be.
+        """
+        if pace is not None and _UNIT / pace % 1:
+            raise ValueError(
+                f"At the pace {pace:g} the timers of the Java client are no whole ms: write one that divides {_UNIT}, "
+                "such as pace=100."
+            )
+        self.pace = pace
+        try:
+            self.release = Release.parse(version)
+        except ValueError as error:
+            raise ValueError(str(error)) from error
+        self.version = version
+        jars = class_path(("rocketmq-client",), version)
+        jpype = jvm.start()
+        file, loader = jpype.JClass("java.io.File"), jpype.JClass("java.lang.ClassLoader")
+        urls = [file(str(jar)).toURI().toURL() for jar in jars]
+        array = jpype.JArray(jpype.JClass("java.net.URL"))(urls)
+        self._loader = jpype.JClass("java.net.URLClassLoader")(array, loader.getPlatformClassLoader())
+        self._jpype = jpype
+        self._classes: dict[str, Any] = {}
+        self._fields: dict[tuple[str, str], Any] = {}
+        if pace is not None:
+            self._set_timers(pace)
+
+    def _set_timers(self, pace: float) -> None:
+        """Initialize the classes that have timers while the system properties say how fast these are."""
+        system = self._jpype.JClass("java.lang.System")
+        before = {name: system.getProperty(name) for name in TIMERS}
+        try:
+            for name, millis in TIMERS.items():
+                system.setProperty(name, str(int(millis / pace)))
+            for name in _TIMED:
+                if self.has("client.impl.consumer." + name):
+                    whole = _ROOT + "client.impl.consumer." + name
+                    self._jpype.JClass("java.lang.Class").forName(whole, True, self._loader)
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    system.clearProperty(name)
+                else:
+                    system.setProperty(name, value)
+
+    def load(self, name: str) -> Any:
+        """The class ``org.apache.rocketmq.<name>``, wherever the release keeps it; raises what Java raises."""
+        found = self._classes.get(name)
+        if found is None:
+            try:
+                found = self._jpype.JClass(self._loader.loadClass(_ROOT + name))
+            except self._jpype.JException:
+                older = name.replace("remoting.protocol.", "common.protocol.")
+                if older == name:
+                    raise
+                found = self._jpype.JClass(self._loader.loadClass(_ROOT + older))
+            self._classes[name] = found
+        return found
+
+    def has(self, name: str) -> bool:
+        """Does the release have the class?"""
+        try:
+            self.load(name)
+        except self._jpype.JException:
+            return False
+        return True
+
+    def get(self, owner: Any, field: str) -> Any:
+        """The value of a private field."""
+        return self._field(owner, field).get(owner)
+
+    def put(self, owner: Any, field: str, value: Any) -> None:
+        """Set a private field."""
+        self._field(owner, field).set(owner, value)
+
+    def has_field(self, owner: Any, field: str) -> bool:
+        """Does the class of an object, not one of its bases, have the field?"""
+        try:
+            owner.getClass().getDeclaredField(field)
+        except self._jpype.JException:
+            return False
+        return True
+
+    def _field(self, owner: Any, field: str) -> Any:
+        kind = owner.getClass()
+        key = str(kind.getName()), field
+        found = self._fields.get(key)
+        while found is None:
+            if kind is None:
+                raise CannotRunError(
+                    f"Client {self.version} has no field {key[0]}.{field}: it is not known to the kit."
+                )
+            try:
+                found = kind.getDeclaredField(field)
+            except self._jpype.JException:
+                kind = kind.getSuperclass()
+        found.setAccessible(True)
+        self._fields[key] = found
+        return found
+
+
+@lru_cache(maxsize=64)
+def java_release(version: str, pace: float | None = None) -> JavaRelease:
+    """The classes of a release, loaded once per process and pace."""
+    return JavaRelease(version, pace)

@@ -1,0 +1,98 @@
+"""A rebalance service of a release whose waits can be looked into.
+
+``RebalanceService#run`` waits by a protected method of its base class, which no proxy can replace. So here is a
+subclass that overrides it: it tells how long it is about to wait, goes on when it is told that the wait is over, and
+then lets the method of the release find out, without waiting, whether it was woken up. The class is written as a class
+file, so that no compiler is needed; it has one field and two methods.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jpype
+
+from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+
+_NAME = "SteppedRebalanceService"
+_BASE = "org/apache/rocketmq/client/impl/consumer/RebalanceService"
+_FACTORY = "Lorg/apache/rocketmq/client/impl/factory/MQClientInstance;"
+_TOLD = "java/util/function/LongConsumer"
+#: Class files of Java 5: the last whose methods need no stack maps.
+_VERSION = 49
+_PUBLIC, _PROTECTED, _SUPER = 0x1, 0x4, 0x20
+
+
+class _Constants:
+    """The constant pool of a class file."""
+
+    def __init__(self) -> None:
+        self.entries: list[bytes] = []
+
+    def add(self, entry: bytes) -> int:
+        """The number of an entry."""
+        if entry not in self.entries:
+            self.entries.append(entry)
+        return self.entries.index(entry) + 1
+
+    def text(self, value: str) -> int:
+        encoded = value.encode()
+        return self.add(struct.pack(">BH", 1, len(encoded)) + encoded)
+
+    def named(self, name: str) -> int:
+        """A class."""
+        return self.add(struct.pack(">BH", 7, self.text(name)))
+
+    def member(self, tag: int, owner: str, name: str, kind: str) -> int:
+        """A field (9), a method (10), or a method of an interface (11)."""
+        pair = self.add(struct.pack(">BHH", 12, self.text(name), self.text(kind)))
+        return self.add(struct.pack(">BHH", tag, self.named(owner), pair))
+
+
+def class_file() -> bytes:
+    """The subclass."""
+    pool = _Constants()
+    mine, base = pool.named(_NAME), pool.named(_BASE)
+    told = pool.member(9, _NAME, "told", f"L{_TOLD};")
+    code_name = pool.text("Code")
+
+    def method(access: int, name: str, kind: str, stack: int, slots: int, code: bytes) -> bytes:
+        body = struct.pack(">HHI", stack, slots, len(code)) + code + struct.pack(">HH", 0, 0)
+        head = struct.pack(">HHHH", access, pool.text(name), pool.text(kind), 1)
+        return head + struct.pack(">HI", code_name, len(body)) + body
+
+    made = pool.member(10, _BASE, "<init>", f"({_FACTORY})V")
+    # super(factory); this.told = told;
+    begin = struct.pack(">BBBHBBBHB", 0x2A, 0x2B, 0xB7, made, 0x2A, 0x2C, 0xB5, told, 0xB1)
+    accept = pool.member(11, _TOLD, "accept", "(J)V")
+    waits = pool.member(10, _BASE, "waitForRunning", "(J)V")
+    # told.accept(millis); super.waitForRunning(0);
+    wait = struct.pack(">BBHBBHBBBBBHB", 0x2A, 0xB4, told, 0x1F, 0xB9, accept, 3, 0, 0x2A, 0x09, 0xB7, waits, 0xB1)
+    methods = [
+        method(_PUBLIC, "<init>", f"({_FACTORY}L{_TOLD};)V", 2, 3, begin),
+        method(_PROTECTED, "waitForRunning", "(J)V", 3, 3, wait),
+    ]
+    field = struct.pack(">HHHH", _PUBLIC, pool.text("told"), pool.text(f"L{_TOLD};"), 0)
+    head = struct.pack(">IHHH", 0xCAFEBABE, 0, _VERSION, len(pool.entries) + 1) + b"".join(pool.entries)
+    body = struct.pack(">HHHH", _PUBLIC | _SUPER, mine, base, 0) + struct.pack(">H", 1) + field
+    return head + body + struct.pack(">H", len(methods)) + b"".join(methods) + struct.pack(">H", 0)
+
+
+@lru_cache(maxsize=1)
+def _folder() -> Path:
+    folder = jvm.folder() / "stepped"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{_NAME}.class").write_bytes(class_file())
+    return folder
+
+
+def stepped_service(release: JavaRelease) -> Any:
+    """The subclass in a release; its instances take a client instance and a LongConsumer of ms."""
+    url = jpype.JClass("java.io.File")(str(_folder())).toURI().toURL()
+    array = jpype.JArray(jpype.JClass("java.net.URL"))([url])
+    parent = release.load("client.impl.consumer.RebalanceService").class_.getClassLoader()
+    return jpype.JClass(jpype.JClass("java.net.URLClassLoader")(array, parent).loadClass(_NAME))

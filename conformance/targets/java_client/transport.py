@@ -1,0 +1,74 @@
+"""How the real client reaches the scripted broker: its own network code, or a call where that code begins."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import jpype
+
+from rocketmq_conformance.conformance.adapter import Exchange
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+
+
+class RemotingCalls:
+    """A RemotingClient whose requests are plain calls; the class behind a Java proxy."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        #: Who answers; set when a case begins.
+        self.exchange: Exchange | None = None
+        self._command = release.load("remoting.protocol.RemotingCommand")
+        self._timeout = release.load("remoting.exception.RemotingTimeoutException")
+        self._unsent = release.load("remoting.exception.RemotingSendRequestException")
+        self._map = jpype.JClass("java.util.HashMap")
+        self._list = jpype.JClass("java.util.ArrayList")
+        self.proxy = jpype.JProxy(release.load("remoting.RemotingClient"), inst=self)
+
+    def invokeSync(self, address: Any, command: Any, millis: int) -> Any:  # noqa: N802 - Java's name
+        """One request and its answer."""
+        return self._ask(address, command, False)
+
+    def invokeOneway(self, address: Any, command: Any, millis: int) -> None:  # noqa: N802
+        """One request without an answer: nobody learns that it was lost."""
+        with suppress(self._timeout, self._unsent):
+            self._ask(address, command, True)
+
+    def _ask(self, address: Any, command: Any, one_way: bool) -> Any:
+        command.makeCustomHeaderToNet()
+        fields = command.getExtFields()
+        ext = {str(entry.getKey()): str(entry.getValue()) for entry in fields.entrySet()} if fields is not None else {}
+        sent = command.getBody()
+        asked = b"" if sent is None else bytes(sent)
+        assert self.exchange is not None
+        try:
+            code, remark, said, body = self.exchange(str(address or ""), int(command.getCode()), ext, asked, one_way)
+        except TimeoutError as error:
+            raise self._timeout(str(error)) from None
+        except ConnectionError as error:
+            raise self._unsent(str(error)) from None
+        answer = self._command.createResponseCommand(code, remark or None)
+        answer.setExtFields(self._map(said))
+        if body:
+            answer.setBody(body)
+        return answer
+
+    def isChannelWritable(self, address: str) -> bool:  # noqa: N802
+        return True
+
+    def isAddressReachable(self, address: str) -> bool:  # noqa: N802
+        return True
+
+    def getNameServerAddressList(self) -> Any:  # noqa: N802
+        return self._list()
+
+    def getAvailableNameSrvList(self) -> Any:  # noqa: N802
+        return self._list()
+
+    def updateNameServerAddressList(self, addresses: Any) -> None:  # noqa: N802
+        """There is one broker, and it is known."""
+
+    def start(self) -> None:
+        """Nothing to start."""
+
+    def shutdown(self) -> None:
+        """Nothing to stop."""

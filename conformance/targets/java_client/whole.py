@@ -1,0 +1,252 @@
+"""Whole consumers of one release: started, with threads, timers and sockets of their own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, Self
+
+import jpype
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.models.client.start import TIMESTAMP
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY
+
+#: How often a consumer commits what it consumed (ms); it first does so after ten seconds, and when it is shut down.
+PERSIST_INTERVAL = 500
+#: How often a client sends heartbeats and asks for routes (ms).
+TIMER_INTERVAL = 1000
+#: How long a consumer may take to begin, and to consume what it was sent (s).
+BEGIN_LIMIT, CONSUME_LIMIT = 90.0, 45.0
+#: How long one poll of a lite pull consumer waits for messages (ms).
+_POLL = 100
+_LOCK_INTERVAL = "rocketmq.client.rebalance.lockInterval"
+_PULLS = frozenset({int(Request.PULL_MESSAGE), int(Request.LITE_PULL_MESSAGE)})
+#: (queue id, offset) of a message.
+Place = tuple[int, int]
+
+
+@lru_cache(maxsize=64)
+def quick_release(version: str) -> JavaRelease:
+    """The classes of a release, apart from those that others use: orderly consumers lock their queues every half
+    second, not every 20."""
+    system = jvm.start().JClass("java.lang.System")
+    system.setProperty(_LOCK_INTERVAL, "500")
+    try:
+        release = JavaRelease(version)
+        # read when the class is initialized
+        assert int(release.load("client.impl.consumer.ProcessQueue").REBALANCE_LOCK_INTERVAL) == 500
+    finally:
+        system.clearProperty(_LOCK_INTERVAL)
+    return release
+
+
+class PullCounter:
+    """Counts pulls by group and queue id as clients send them; consumers of one client have one in common.
+
+    Only a pull tells where a queue begins: an orderly consumer asks once more before the first one, and a lite pull
+    consumer says nothing until it is answered.
+    """
+
+    def __init__(self, release: JavaRelease) -> None:
+        self.sent: Counter[tuple[str, int]] = Counter()
+        #: What a consumer is made with.
+        self.hook = jpype.JProxy(release.load("remoting.RPCHook"), inst=self)
+
+    def doBeforeRequest(self, address: Any, request: Any) -> None:  # noqa: N802 - Java's name
+        """A request is about to be sent."""
+        if int(request.getCode()) in _PULLS:
+            asked = request.readCustomHeader()
+            self.sent[str(asked.getConsumerGroup()), int(asked.getQueueId())] += 1
+
+    def doAfterResponse(self, address: Any, request: Any, response: Any) -> None:  # noqa: N802 - Java's name
+        """An answer came."""
+
+
+class WholeConsumer:
+    """A consumer of one topic, alone in its group; a context manager that starts it and shuts it down.
+
+    ``kind`` is PUSH, ORDERLY or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one
+    ``client`` share their connections and timers; without one the group has a client of its own. ``gate`` is called by
+    its listener before it takes messages, and before each poll. ``pulls`` counts what it pulls and so tells when it
+    begins.
+    """
+
+    def __init__(
+        self,
+        release: JavaRelease,
+        kind: str,
+        name_server: str,
+        group: str,
+        topic: str,
+        where: str,
+        timestamp: str | None = None,
+        client: str = "",
+        gate: Callable[[], None] = lambda: None,
+        pulls: PullCounter | None = None,
+    ) -> None:
+        self.topic = topic
+        self._group = group
+        self.name = f"Consumer {release.version} of group {group}"
+        #: The messages that it was given, in their order; more come from other threads.
+        self.given: list[Place] = []
+        self._release = release
+        self._push = kind != LITE
+        form = "client.consumer.DefaultMQPushConsumer" if self._push else "client.consumer.DefaultLitePullConsumer"
+        self._pulls = pulls
+        more = [] if pulls is None else [pulls.hook]
+        if more and self._push:
+            more.append(release.load("client.consumer.rebalance.AllocateMessageQueueAveragely")())
+        self._consumer = release.load(form)(group, *more)
+        field = "defaultMQPushConsumerImpl" if self._push else "defaultLitePullConsumerImpl"
+        self._inside = release.get(self._consumer, field)
+        self._consumer.setNamesrvAddr(name_server)
+        self._consumer.setInstanceName(client or group)
+        self._consumer.setVipChannelEnabled(False)
+        # a heartbeat or route that was missed at the start is half a minute late otherwise
+        self._consumer.setHeartbeatBrokerInterval(TIMER_INTERVAL)
+        # 4.0.0 has a slip of the pen in the name
+        name = "setPollNameServerInterval"
+        set_interval = getattr(self._consumer, name, None) or self._consumer.setPollNameServerInteval
+        set_interval(TIMER_INTERVAL)
+        self._consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
+        if where == TIMESTAMP:
+            self._consumer.setConsumeTimestamp(timestamp)
+        self._consumer.subscribe(topic, "*")
+        self._gate = gate
+        self._stopping = threading.Event()
+        self._polls: threading.Thread | None = None
+        if self._push:
+            self._consumer.setPersistConsumerOffsetInterval(PERSIST_INTERVAL)
+            self._consumer.setConsumeThreadMin(1)
+            self._consumer.setConsumeThreadMax(1)
+            orderly = kind == ORDERLY
+            form = f"client.consumer.listener.MessageListener{'Orderly' if orderly else 'Concurrently'}"
+            listener = _Listener(release, orderly, gate, self._take)
+            self._listener = jpype.JProxy(release.load(form), inst=listener)
+            self._consumer.registerMessageListener(self._listener)
+        else:
+            self._polls = threading.Thread(target=self._poll, daemon=True)
+
+    def __enter__(self) -> Self:
+        try:
+            self._consumer.start()
+        except jpype.JException as error:
+            raise CannotRunError(f"{self.name} did not start: {error}") from error
+        if self._polls is not None:
+            self._polls.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        if self._polls is not None:
+            self._polls.join()
+        self._consumer.shutdown()
+
+    def await_begun(self, queues: int) -> None:
+        """Wait until it has decided where each of the topic's ``queues`` begins; CannotRunError when it does not."""
+        if not self._await(lambda: len(self._begun()) == queues, BEGIN_LIMIT):
+            told = f"began {len(self._begun())} of {queues} queues"
+            raise CannotRunError(f"{self.name} {told} within {BEGIN_LIMIT:.0f} s: try again on a quieter machine.")
+
+    def await_consumed(self, wanted: Collection[Place]) -> bool:
+        """Wait until it was given these messages and its offset store is past them: it commits no more than that.
+
+        False when that does not happen.
+        """
+        ends = dict(sorted(wanted))
+
+        def consumed() -> bool:
+            held = self._held()
+            return set(wanted) <= set(self.given) and all(held.get(queue, -1) > end for queue, end in ends.items())
+
+        return self._await(consumed, CONSUME_LIMIT)
+
+    def commit(self) -> None:
+        """Send what its offset store holds to the broker, as its timer does.
+
+        What a shutdown sends is one way, and may be lost with the connection that is closed next.
+        """
+        if not self._push:
+            self._consumer.commitSync()
+        self._inside.persistConsumerOffset()
+
+    @property
+    def client_id(self) -> str:
+        """What the broker knows it by."""
+        return str(self._consumer.buildMQClientId())
+
+    def owned(self) -> tuple[int, ...]:
+        """The ids of the queues that it has, sorted."""
+        return tuple(sorted(int(queue.getQueueId()) for queue in self._owned() if str(queue.getTopic()) == self.topic))
+
+    def _held(self) -> dict[int, int]:
+        """The offsets in its store, by queue id."""
+        store = self._release.get(self._inside, "offsetStore")
+        held = store.cloneOffsetTable(self.topic).entrySet()
+        return {int(entry.getKey().getQueueId()): int(entry.getValue()) for entry in held}
+
+    def _owned(self) -> list[Any]:
+        """Its queues, of all topics."""
+        if self._push:
+            table = self._release.get(self._inside.getRebalanceImpl(), "processQueueTable").entrySet()
+            # one that was lost stays there while an orderly listener is busy with it
+            return [entry.getKey() for entry in table if not entry.getValue().isDropped()]
+        assigned = self._release.get(self._inside, "assignedMessageQueue")
+        # 5.x gave the method another name
+        known = getattr(assigned, "messageQueues", None) or assigned.getAssignedMessageQueues
+        return list(known())
+
+    def _begun(self) -> list[int]:
+        """The ids of the queues that begin somewhere."""
+        queues = self._owned()
+        if self._pulls is not None:
+            sent = self._pulls.sent
+            queues = [queue for queue in queues if sent[self._group, int(queue.getQueueId())]]
+        elif not self._push:
+            assigned = self._release.get(self._inside, "assignedMessageQueue")
+            queues = [queue for queue in queues if int(assigned.getPullOffset(queue)) >= 0]
+        return [int(queue.getQueueId()) for queue in queues if str(queue.getTopic()) == self.topic]
+
+    def _await(self, done: Callable[[], bool], limit: float) -> bool:
+        until = time.monotonic() + limit
+        while not done():
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def _take(self, messages: Any) -> None:
+        self.given += [(int(message.getQueueId()), int(message.getQueueOffset())) for message in messages]
+
+    def _poll(self) -> None:
+        while not self._stopping.is_set():
+            self._gate()
+            self._take(self._consumer.poll(_POLL))
+
+
+class _Listener:
+    """The listener of a push consumer: takes everything, and is always content."""
+
+    def __init__(
+        self, release: JavaRelease, orderly: bool, gate: Callable[[], None], take: Callable[[Any], None]
+    ) -> None:
+        self._gate = gate
+        self._take = take
+        status = release.load(f"client.consumer.listener.Consume{'Orderly' if orderly else 'Concurrently'}Status")
+        self._done = status.SUCCESS if orderly else status.CONSUME_SUCCESS
+
+    def consumeMessage(self, messages: Any, context: Any) -> Any:  # noqa: N802 - Java's name
+        """Take messages."""
+        self._gate()
+        self._take(messages)
+        return self._done

@@ -1,0 +1,292 @@
+"""The port's listeners: what is done with messages that were pulled, and which offset is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, OffsetTable
+from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
+from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
+from rocketmq_conformance.models.outcome import Err, Result
+
+RETRY_TOPIC = f"%RETRY%{GROUP}"
+#: The queues of the consumer.
+OWNED = (0, 1, 3)
+#: Ms that a listener may take, and until a message that could not be sent back is tried again.
+TIMEOUT, LOCAL_DELAY = 15 * 60_000, 5_000
+#: Ms that the slow listeners of a plan take.
+SLOW = {"in time": 15 * 60_000, "times out": 16 * 60_000}
+
+#: What the consumer knows of a message besides its offset, by queue: where the queue's messages lie in the commit log,
+#: how their ids begin, the topic that they were first sent to, and how the ids begin that they had then, if they are
+#: copies.
+_PLACES = {queue: (queue + 1) * 1000 for queue in OWNED}
+_IDS = {queue: f"ID-{queue}-" for queue in OWNED}
+_TOPICS = {queue: "T" if QUEUES[queue].topic == RETRY_TOPIC else QUEUES[queue].topic for queue in OWNED}
+_ORIGINS = {queue: "ORIGIN-" if QUEUES[queue].topic == RETRY_TOPIC else _IDS[queue] for queue in OWNED}
+
+_BACK, _SEND = int(Request.CONSUMER_SEND_MSG_BACK), int(Request.SEND_MESSAGE_V2)
+#: Fields of a send that are the same for every copy.
+_COPY = {
+    "a": "CLIENT_INNER_PRODUCER",
+    "b": RETRY_TOPIC,
+    "c": "TBW102",
+    "d": "4",
+    "e": "0",
+    "f": "0",
+    "g": "0",
+    "h": "0",
+    "k": "false",
+}
+_UNREACHABLE = (TimeoutError, ConnectionError, NoRouteError)
+
+
+class Returns:
+    """Sends messages back to the broker."""
+
+    def __init__(self, transport: Transport, max_times: int) -> None:
+        self.transport = transport
+        self.most = 16 if max_times == -1 else max_times
+        self.most_text = str(self.most)
+
+    def send_back(self, message: Pulled, level: int) -> bool:
+        """By a request, else as a copy; was one of them taken?"""
+        return self.ask(_BACK, self.request(message, level)) or self.send_copy(message, self.most)
+
+    def request(self, message: Pulled, level: int) -> dict[str, str]:
+        """The fields that name a message."""
+        return {
+            "group": GROUP,
+            "originTopic": self.topic(message),
+            "offset": str(_PLACES[message.queue] + message.offset),
+            "delayLevel": str(level),
+            "originMsgId": f"{_IDS[message.queue]}{message.offset}",
+            "maxReconsumeTimes": self.most_text,
+        }
+
+    def topic(self, message: Pulled) -> str:
+        """The topic that a message was first sent to."""
+        return _TOPICS[message.queue]
+
+    def send_copy(self, message: Pulled, most: int) -> bool:
+        """To the group's retry topic; a message without a body is none."""
+        if not message.size:
+            return False
+        properties = (
+            f"KEYS\x01{_PLACES[message.queue] + message.offset}\x02RETRY_TOPIC\x01{self.topic(message)}\x02"
+            f"ORIGIN_MESSAGE_ID\x01{self.origin(message)}\x02DELAY\x01{self.delay(message)}\x02"
+        )
+        return self.ask(_SEND, {**_COPY, "i": properties, "j": str(message.times + 1), "l": str(most)})
+
+    def delay(self, message: Pulled) -> int:
+        """The delay level of a copy."""
+        return 3 + message.times
+
+    def origin(self, message: Pulled) -> str:
+        """The id that a message had when it was first sent."""
+        return f"{_ORIGINS[message.queue]}{message.offset}"
+
+    def ask(self, code: int, fields: dict[str, str]) -> bool:
+        """Was the request granted?"""
+        try:
+            return self.transport.ask(RETRY_TOPIC, BROKER, code, fields)[0] == 0
+        except _UNREACHABLE:
+            return False
+
+
+class Batch:
+    """Messages that a listener gets at once."""
+
+    __slots__ = ("backlog", "messages")
+
+    def __init__(self, backlog: Backlog, messages: list[Pulled]) -> None:
+        self.backlog = backlog
+        self.messages = messages
+
+
+class Consumption:
+    """What every consumer with a listener has."""
+
+    backlog_class = Backlog
+    returns_class = Returns
+    first_batch = 3
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.store = OffsetTable()
+        self.forget()
+
+    def forget(self) -> None:
+        """A new consumer."""
+        self.begin("CLUSTERING", -1, self.first_batch)
+
+    def begin(self, mode: str, max_times: int, batch: int) -> Result:
+        """A new consumer with new process queues."""
+        self.broadcasts = mode == "BROADCASTING"
+        self.max_times = max_times
+        self.batch = batch
+        self.returns = self.returns_class(self.transport, max_times)
+        self.store.forget()
+        self.owned = {queue: self.backlog_class(queue) for queue in OWNED}
+        self.now = 0
+        return None
+
+    def held(self, queue: int) -> int:
+        """The offset in memory."""
+        entry = self.store.table.get(queue)
+        return NO_OFFSET if entry is None else entry.offset
+
+    def drop(self, queue: int) -> Result:
+        """A queue is lost and won again."""
+        self.owned[queue].dropped = True
+        self.owned[queue] = self.backlog_class(queue)
+        return self.store.remove(queue)
+
+    def update(self, queue: int, offset: int) -> Result:
+        """An application sets an offset."""
+        return self.store.update(queue, offset, False)
+
+
+class Concurrently(Consumption):
+    """A consumer with a concurrent listener."""
+
+    def begin(self, mode: str, max_times: int, batch: int) -> Result:
+        """Nothing waits."""
+        self.waiting: list[Batch] = []
+        self.later: list[tuple[int, Batch]] = []
+        return super().begin(mode, max_times, batch)
+
+    def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
+        """What a pull brings."""
+        backlog = self.owned[queue]
+        pulled = [Pulled(queue, offset, size, times) for offset in offsets]
+        woken = backlog.put(pulled)
+        self.submit(backlog, pulled)
+        return woken, *backlog.look()
+
+    def submit(self, backlog: Backlog, messages: list[Pulled]) -> None:
+        """Let batches wait for a listener."""
+        most = self.batch
+        if len(messages) <= most:
+            self.waiting.append(Batch(backlog, messages))
+            return
+        for at in range(0, len(messages), most):
+            self.waiting.append(Batch(backlog, messages[at : at + most]))
+
+    def consume(self, at: int, status: str, ack: int | None, level: int, back_fault: str, meanwhile: str) -> Result:
+        """A listener takes a batch and is done with it."""
+        if not self.waiting:
+            return None
+        batch = self.waiting.pop(min(at, len(self.waiting) - 1))
+        backlog = batch.backlog
+        if backlog.dropped:
+            return None, self.held(backlog.queue), *backlog.look()
+        for message in batch.messages:
+            message.begun = self.now
+        seen = tuple([message.offset for message in batch.messages])
+        if meanwhile == "loses":
+            self.drop(backlog.queue)
+        elif meanwhile in SLOW:
+            self.now += SLOW[meanwhile]
+            self.clean_up(backlog)
+        if self.counts(backlog):
+            count = len(batch.messages)
+            good = self.good(status, ack, count)
+            if good < 0:
+                return Err("RUNTIME")
+            self.result(batch, good, level)
+        return seen, self.held(backlog.queue), *backlog.look()
+
+    def counts(self, backlog: Backlog) -> bool:
+        """Does the result of a listener count?"""
+        return not backlog.dropped
+
+    def good(self, status: str, ack: int | None, count: int) -> int:
+        """How many messages went well; negative for what cannot be."""
+        if status != "CONSUME_SUCCESS":
+            return 0
+        return count if ack is None else min(ack + 1, count)
+
+    def result(self, batch: Batch, good: int, level: int) -> None:
+        """What becomes of a batch."""
+        kept = [] if self.broadcasts else self.give_back(batch, batch.messages[good:], level)
+        if kept:
+            self.keep(batch.backlog, kept)
+        done = [message for message in batch.messages if message not in kept] if kept else batch.messages
+        offset = batch.backlog.remove(done)
+        if offset >= 0:
+            self.commit(batch.backlog.queue, offset)
+
+    def give_back(self, batch: Batch, bad: Sequence[Pulled], level: int) -> list[Pulled]:
+        """Send messages back; those that could not be."""
+        return [
+            message
+            for message in bad
+            if self.is_cached(batch.backlog, message) and not self.returns.send_back(message, level)
+        ]
+
+    def is_cached(self, backlog: Backlog, message: Pulled) -> bool:
+        """Is it still to be done?"""
+        return message.offset in backlog.messages
+
+    def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
+        """Try messages again here, later."""
+        for message in kept:
+            message.times += 1
+        self.later.append((self.now + LOCAL_DELAY, Batch(backlog, kept)))
+
+    def commit(self, queue: int, offset: int) -> None:
+        """Remember how far the queue is done."""
+        self.store.update(queue, offset, True)
+
+    def clean(self, queue: int, back_fault: str) -> Result:
+        """The timer's turn."""
+        self.clean_up(self.owned[queue])
+        return self.owned[queue].look()
+
+    def clean_up(self, backlog: Backlog) -> None:
+        """Send back what listeners have had for too long."""
+        for _ in range(min(len(backlog.messages), 16)):
+            message = backlog.messages[min(backlog.messages)]
+            if message.begun is None or not self.is_late(message.begun):
+                return
+            if self.returns.send_back(message, 3):
+                self.cleaned(backlog, message)
+
+    def is_late(self, begun: int) -> bool:
+        """Is a listener at it for too long?"""
+        return self.now - begun > TIMEOUT
+
+    def cleaned(self, backlog: Backlog, message: Pulled) -> None:
+        """A message was sent back by the timer; nothing is committed."""
+        backlog.remove((message,))
+
+    def tick(self, millis: int) -> Result:
+        """Time passes."""
+        self.now += millis
+        if self.later:
+            due = sorted((entry for entry in self.later if entry[0] <= self.now), key=lambda entry: entry[0])
+            self.later = [entry for entry in self.later if entry[0] > self.now]
+            for _, batch in due:
+                self.submit(batch.backlog, batch.messages)
+        return len(self.waiting)
+
+    def remove(self, queue: int, offsets: tuple[int, ...], size: int) -> Result:
+        """Messages are removed."""
+        backlog = self.owned[queue]
+        return backlog.remove([Pulled(queue, offset, size, 0) for offset in offsets]), *backlog.look()
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation, by name."""
+        return {
+            "begin": self.begin,
+            "put": self.put,
+            "consume": self.consume,
+            "clean": self.clean,
+            "tick": self.tick,
+            "drop": self.drop,
+            "update": self.update,
+            "remove": self.remove,
+        }

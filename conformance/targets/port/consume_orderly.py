@@ -1,0 +1,146 @@
+"""The port's orderly listener: batches of a queue one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rocketmq_conformance.conformance.targets.port.consume import Consumption
+from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
+from rocketmq_conformance.models.outcome import Err, Result
+
+#: Most tries of a message when the consumer sets no limit.
+NO_LIMIT = (1 << 31) - 1
+
+
+class Orderly(Consumption):
+    """A consumer with an orderly listener."""
+
+    first_batch = 2
+
+    def begin(self, mode: str, max_times: int, batch: int) -> Result:
+        """Nothing runs."""
+        self.runs: list[Backlog] = []
+        self.later: list[tuple[int, Backlog]] = []
+        self.limit = NO_LIMIT if max_times == -1 else max_times
+        return super().begin(mode, max_times, batch)
+
+    def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
+        """What a pull brings."""
+        backlog = self.owned[queue]
+        woken = backlog.put([Pulled(queue, offset, size, times) for offset in offsets])
+        if woken:
+            self.runs.append(backlog)
+        return woken, *backlog.look()
+
+    def consume(
+        self,
+        at: int,
+        first: str,
+        then: str,
+        automatic: bool,
+        suspension: int,
+        back_fault: str,
+        meanwhile: str,
+    ) -> Result:
+        """A run."""
+        if not self.runs:
+            return None
+        backlog = self.runs.pop(min(at, len(self.runs) - 1))
+        if backlog.dropped:
+            return None, self.held(backlog.queue), *backlog.look()
+        seen: list[tuple[int, ...]] = []
+        goes_on = True
+        while goes_on and not backlog.dropped:
+            messages = backlog.take(self.batch)
+            if not messages:
+                break
+            if not seen:
+                self.meanwhile(backlog, meanwhile)
+            status = then if seen else first
+            seen.append(tuple([message.offset for message in messages]))
+            try:
+                goes_on = self.result(backlog, messages, status, automatic, suspension)
+            except ValueError:
+                return Err("RUNTIME")
+        return tuple(seen), self.held(backlog.queue), *backlog.look()
+
+    def meanwhile(self, backlog: Backlog, what: str) -> None:
+        """What happens while the listener has the first batch."""
+        if what == "loses":
+            self.drop(backlog.queue)
+        elif what == "clears":
+            backlog.clear()
+
+    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
+        """What becomes of a batch; does the run go on?"""
+        if status == "ROLLBACK" and not automatic:
+            self.roll_back(backlog, messages)
+            self.wait(backlog, suspension)
+            return False
+        if status not in ("SUCCESS", "COMMIT", "ROLLBACK") and self.is_tried_again(messages):
+            backlog.put_back(messages)
+            self.wait(backlog, suspension)
+            return False
+        if automatic or status == "COMMIT":
+            self.commit(backlog, backlog.commit())
+        return True
+
+    def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
+        """Put back everything that is not committed."""
+        backlog.rollback()
+
+    def is_tried_again(self, messages: Sequence[Pulled]) -> bool:
+        """Is any of a batch to be tried here again? The others were sent on."""
+        again = False
+        for message in messages:
+            if not (self.is_spent(message) and self.send_on(message)):
+                message.times += 1
+                again = True
+        return again
+
+    def is_spent(self, message: Pulled) -> bool:
+        """Was it tried as often as it may be?"""
+        return message.times >= self.limit
+
+    def send_on(self, message: Pulled) -> bool:
+        """To the retry topic."""
+        return self.returns.send_copy(message, self.limit)
+
+    def commit(self, backlog: Backlog, offset: int) -> None:
+        """Remember how far the queue is done."""
+        if not backlog.dropped:
+            self.store.update(backlog.queue, offset, False)
+
+    def wait(self, backlog: Backlog, suspension: int) -> None:
+        """Plan another run."""
+        self.later.append((self.now + self.pause(suspension), backlog))
+
+    def pause(self, suspension: int) -> int:
+        """Ms until another run."""
+        return 1_000 if suspension == -1 else max(10, min(30_000, suspension))
+
+    def tick(self, millis: int) -> Result:
+        """Time passes."""
+        self.now += millis
+        if self.later:
+            due = sorted((entry for entry in self.later if entry[0] <= self.now), key=lambda entry: entry[0])
+            self.later = [entry for entry in self.later if entry[0] > self.now]
+            self.runs += [backlog for _, backlog in due]
+        return len(self.runs)
+
+    def clear(self, queue: int) -> Result:
+        """A reset."""
+        self.owned[queue].clear()
+        return self.owned[queue].look()
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation, by name."""
+        return {
+            "begin": self.begin,
+            "put": self.put,
+            "consume": self.consume,
+            "tick": self.tick,
+            "drop": self.drop,
+            "clear": self.clear,
+            "update": self.update,
+        }

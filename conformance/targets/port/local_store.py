@@ -1,0 +1,174 @@
+"""The port's local offset store: a table of offsets, and a file that keeps what is persisted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from rocketmq_conformance.conformance.targets import offset_file_damage
+from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
+from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, Entry, OffsetTable
+from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.models.outcome import Err, Result
+
+Offsets = dict[int, int]
+
+
+class UnreadableError(Exception):
+    """Neither the file nor its backup can be parsed."""
+
+
+class LocalOffsetStore(OffsetTable):
+    """Offsets of one consumer, and its files."""
+
+    def __init__(self, directory: Path, group: str) -> None:
+        """Keep files below ``directory``; nothing is read before ``restart``."""
+        super().__init__()
+        self.folder = offset_file_damage.store_folder(directory, group)
+        self.file = self.folder / offset_file_damage.FILE_NAME
+        self.backup = self.folder / offset_file_damage.BACKUP_NAME
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    def read(self, queue: int, kind: str) -> int:
+        """The offset of a queue from memory, from the file, or from memory first."""
+        if queue < 0:
+            return NO_OFFSET
+        if kind != "store":
+            entry = self.table.get(queue)
+            if entry is not None:
+                return entry.offset
+            if kind == "memory":
+                return NO_OFFSET
+        return self.read_from_file(queue)
+
+    def read_from_file(self, queue: int) -> int:
+        """What the file says, remembered."""
+        try:
+            offset = self.stored().get(queue)
+        except UnreadableError:
+            return self.unreadable(queue)
+        if offset is None:
+            return self.absent(queue)
+        self.refresh(queue, offset)
+        return offset
+
+    def unreadable(self, queue: int) -> int:
+        """What an unreadable file reads as."""
+        return NO_OFFSET
+
+    def absent(self, queue: int) -> int:
+        """What a queue reads as that the file lacks."""
+        return NO_OFFSET
+
+    def restart(self) -> Result:
+        """Forget everything, as a new process does, and load the file."""
+        self.forget()
+        try:
+            stored = self.stored()
+        except UnreadableError:
+            return self.cannot_load()
+        self.table.update((queue, Entry(offset)) for queue, offset in stored.items())
+        return None
+
+    def cannot_load(self) -> Result:
+        """A consumer must not start as if it were new."""
+        return Err("CLIENT")
+
+    # --- files --------------------------------------------------------------------------------------------
+
+    def stored(self) -> Offsets:
+        """The offsets of the file, or of its backup when the file is missing, empty or broken."""
+        text = self.text_of(self.file)
+        if text:
+            try:
+                return self.parsed(text)
+            except ValueError:
+                return self.broken()
+        return self.missing()
+
+    def missing(self) -> Offsets:
+        """The offsets when there is no file, or an empty one."""
+        return self.backed_up()
+
+    def broken(self) -> Offsets:
+        """The offsets when the file cannot be parsed."""
+        return self.backed_up()
+
+    def backed_up(self) -> Offsets:
+        """The offsets of the backup; UnreadableError when it is broken."""
+        text = self.text_of(self.backup)
+        if not text:
+            return {}
+        try:
+            return self.parsed(text)
+        except ValueError as error:
+            raise UnreadableError from error
+
+    def text_of(self, file: Path) -> str | None:
+        """A file's text, or None without one."""
+        try:
+            return file.read_text("utf-8")
+        except FileNotFoundError:
+            return None
+
+    def parsed(self, text: str) -> Offsets:
+        """The offsets of a text, of known queues; ValueError when it holds no table."""
+        return {QUEUES.index(queue): offset for queue, offset in parse(text).items() if queue in QUEUES}
+
+    def persist(self, queue: int) -> Result:
+        """Bring one queue's offset into the file."""
+        if queue in self.table:
+            self.save((queue,))
+        return None
+
+    def persist_all(self, queues: tuple[int, ...]) -> Result:
+        """Bring the offsets of some queues into the file."""
+        if queues:
+            self.save(queues)
+        return None
+
+    def save(self, queues: Iterable[int]) -> None:
+        """Merge into what the file holds, unless nobody knows what that is."""
+        try:
+            stored = self.stored()
+        except UnreadableError:
+            return
+        self.write(self.merged(stored, {queue: self.table[queue].offset for queue in queues if queue in self.table}))
+
+    def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
+        """What the file is to hold."""
+        return {**stored, **chosen}
+
+    def write(self, offsets: Offsets) -> None:
+        """Keep the file's text in the backup, and write a new one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.back_up()
+        self.file.write_text(render({QUEUES[queue]: offset for queue, offset in offsets.items()}), "utf-8")
+
+    def back_up(self) -> None:
+        """Copy the file, whatever it holds, to the backup."""
+        text = self.text_of(self.file)
+        if text is not None:
+            self.backup.write_text(text, "utf-8")
+
+    # --- the suite ----------------------------------------------------------------------------------------
+
+    def damage(self, which: str, how: str) -> Result:
+        """Play a crash."""
+        offset_file_damage.damage(self.folder, which, how)
+        return None
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of the local-store suite."""
+        return {
+            "update": self.update,
+            "freeze": self.freeze,
+            "read": self.read,
+            "persist": self.persist,
+            "persist_all": self.persist_all,
+            "remove": self.remove,
+            "clone": self.clone,
+            "restart": self.restart,
+            "damage": self.damage,
+        }

@@ -1,0 +1,1 @@
+"""The port with one deliberate fault each, a file per suite."""

@@ -1,0 +1,321 @@
+"""Deliberate faults of the port's allocator, after defects that other clients really had."""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from functools import lru_cache, partial
+from hashlib import md5
+from zlib import crc32
+
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.allocation import (
+    Allocator,
+    Ids,
+    IllegalArgumentError,
+    Queue,
+    Queues,
+    Strategy,
+)
+
+# --- order ---------------------------------------------------------------------------------------------------
+
+
+class Descending(Allocator):
+    def compare(self, left: Queue, right: Queue) -> int:
+        by_name = (left[:2] < right[:2]) - (left[:2] > right[:2])
+        return by_name or super().compare(left, right)
+
+
+class CodePoints(Allocator):
+    def text_key(self, text: str) -> bytes:
+        return text.encode("utf-32-be", "surrogatepass")
+
+
+class IdsAsText(Allocator):
+    def difference(self, left: int, right: int) -> int:
+        return (str(left) > str(right)) - (str(left) < str(right))
+
+
+class IdOnly(Allocator):
+    def compare(self, left: Queue, right: Queue) -> int:
+        difference = self.difference(left[2], right[2])
+        return (difference > 0) - (difference < 0)
+
+
+class UnwrappedDifference(Allocator):
+    def difference(self, left: int, right: int) -> int:
+        return left - right
+
+
+class IgnoresCase(Allocator):
+    def text_key(self, text: str) -> bytes:
+        return super().text_key(text.lower())
+
+
+# --- AVG, AVG_BY_CIRCLE --------------------------------------------------------------------------------------
+
+
+class LargeBlocks(Allocator):
+    def block(self, position: int, queues: int, members: int) -> tuple[int, int]:
+        size = -(-queues // members)
+        return position * size, (position + 1) * size
+
+
+class FirstTakesAll(Allocator):
+    def block(self, position: int, queues: int, members: int) -> tuple[int, int]:
+        if queues < members:
+            return (0, queues) if position == 0 else (0, 0)
+        return super().block(position, queues, members)
+
+
+class RemainderToLast(Allocator):
+    def block(self, position: int, queues: int, members: int) -> tuple[int, int]:
+        size = queues // members
+        return position * size, queues if position == members - 1 else (position + 1) * size
+
+
+class SurplusPanics(Allocator):
+    def block(self, position: int, queues: int, members: int) -> tuple[int, int]:
+        if position >= queues:
+            raise IndexError("start of the block lies behind the last queue")
+        return super().block(position, queues, members)
+
+
+class LastPosition(Allocator):
+    def position(self, me: str, ids: Ids) -> int:
+        return len(ids) - 1 - ids[::-1].index(me)
+
+
+class DuplicatesDropped(Allocator):
+    def averagely(self, me: str, queues: Queues, ids: Ids) -> Queues:
+        return super().averagely(me, queues, tuple(dict.fromkeys(ids)))
+
+
+class PrefixPosition(Allocator):
+    def position(self, me: str, ids: Ids) -> int:
+        return next(at for at, member in enumerate(ids) if me.startswith(member))
+
+
+class CircleFromOne(Allocator):
+    def dealt_to(self, at: int, members: int) -> int:
+        return (at + 1) % members
+
+
+# --- argument checks -----------------------------------------------------------------------------------------
+
+
+class MissingIsError(Allocator):
+    def takes_part(self, me: str, queues: Queues, ids: Ids) -> bool:
+        if not super().takes_part(me, queues, ids):
+            raise IllegalArgumentError("currentCID is not in cidAll")
+        return True
+
+
+class MissingTakesPart(Allocator):
+    def position(self, me: str, ids: Ids) -> int:
+        return ids.index(me) if me in ids else 0
+
+    def takes_part(self, me: str, queues: Queues, ids: Ids) -> bool:
+        super().takes_part(me, queues, ids)
+        return True
+
+
+class EmptyIsNothing(Allocator):
+    def takes_part(self, me: str, queues: Queues, ids: Ids) -> bool:
+        return bool(queues) and super().takes_part(me, queues, ids)
+
+
+class BlankRefused(Allocator):
+    def takes_part(self, me: str, queues: Queues, ids: Ids) -> bool:
+        return super().takes_part(me.strip(), queues, ids) if me.isspace() else super().takes_part(me, queues, ids)
+
+
+# --- MACHINE_ROOM --------------------------------------------------------------------------------------------
+
+
+class ForeignBlock(Allocator):
+    def room_share(self, position: int, queues: Queues, near: Queues, members: int) -> Queues:
+        size = len(near) // members
+        tail = size * members + position
+        return queues[position * size : (position + 1) * size] + near[tail : tail + 1]
+
+
+class PythonSplit(Allocator):
+    def in_rooms(self, broker: str, rooms: set[str]) -> bool:
+        parts = broker.split("@")
+        return len(parts) == 2 and parts[0] in rooms
+
+
+class AnyRoom(Allocator):
+    def in_rooms(self, broker: str, rooms: set[str]) -> bool:
+        return "@" in broker and broker.split("@")[0] in rooms
+
+
+class ContiguousRooms(Allocator):
+    def room_share(self, position: int, queues: Queues, near: Queues, members: int) -> Queues:
+        start, end = self.block(position, len(near), members)
+        return near[start:end]
+
+
+# --- MACHINE_ROOM_NEARBY -------------------------------------------------------------------------------------
+
+
+class NearbyIsAveragely(Allocator):
+    def nearby(self, me: str, queues: Queues, ids: Ids, inner: str) -> Queues:
+        return self.averagely(me, queues, ids)
+
+
+class SharesInhabitedRooms(Allocator):
+    def visited_rooms(self, me: str, queues: Queues, ids: Ids) -> list[tuple[str, Ids]]:
+        own = super().visited_rooms(me, queues, ids)[0]
+        others = {self.room(queue[1]) for queue in queues} - {own[0]}
+        return [own, *((room, ids) for room in self.sort_ids(tuple(others)))]
+
+
+class ForgetsVacantRooms(Allocator):
+    def visited_rooms(self, me: str, queues: Queues, ids: Ids) -> list[tuple[str, Ids]]:
+        return super().visited_rooms(me, queues, ids)[:1]
+
+
+class VacantRoomsToNeighbours(Allocator):
+    def visited_rooms(self, me: str, queues: Queues, ids: Ids) -> list[tuple[str, Ids]]:
+        own, *others = super().visited_rooms(me, queues, ids)
+        return [own, *((room, own[1]) for room, _ in others)]
+
+
+class InnerIsAveragely(Allocator):
+    def inner(self, name: str) -> Strategy:
+        return self.averagely
+
+
+class NoRoomIsARoom(Allocator):
+    def room(self, name: str) -> str:
+        return super().room(name) or "default"
+
+
+# --- CONSISTENT_HASH -----------------------------------------------------------------------------------------
+
+
+class StrictSuccessor(Allocator):
+    def successor(self, places: list[int], place: int) -> int:
+        at = bisect_right(places, place)
+        return places[at] if at < len(places) else places[0]
+
+
+class NoWrap(Allocator):
+    def successor(self, places: list[int], place: int) -> int:
+        return next((candidate for candidate in places if candidate >= place), places[-1])
+
+
+class IndexBeforeId(Allocator):
+    def node_key(self, member: str, k: int) -> str:
+        return f"{k}{member}"
+
+
+class Crc32(Allocator):
+    def place(self, text: str) -> int:
+        return crc32(text.encode())
+
+
+@lru_cache(maxsize=1 << 16)
+def _little_endian(text: str) -> int:
+    return int(struct.unpack("<I", md5(text.encode(), usedforsecurity=False).digest()[:4])[0])
+
+
+class LittleEndian(Allocator):
+    def place(self, text: str) -> int:
+        return _little_endian(text)
+
+
+class SignedPlaces(Allocator):
+    def place(self, text: str) -> int:
+        place = super().place(text)
+        return place - (1 << 32) if place >> 31 else place
+
+
+class FirstNodeStays(Allocator):
+    def ring(self, ids: Ids, nodes: int) -> dict[int, str]:
+        ring: dict[int, str] = {}
+        for member in ids:
+            present = list(ring.values()).count(member)
+            for k in range(present, present + nodes):
+                ring.setdefault(self.place(self.node_key(member, k)), member)
+        return ring
+
+
+class DuplicateAddsNothing(Allocator):
+    def ring(self, ids: Ids, nodes: int) -> dict[int, str]:
+        return super().ring(tuple(dict.fromkeys(ids)), nodes)
+
+
+class OtherQueueText(Allocator):
+    def text(self, queue: Queue) -> str:
+        return f"MessageQueue [topic={queue[0]}, queueId={queue[2]}, brokerName={queue[1]}]"
+
+
+class HashIgnored(Allocator):
+    def by_consistent_hash(self, me: str, queues: Queues, ids: Ids, nodes: int) -> Queues:
+        return self.averagely(me, queues, ids)
+
+
+# --- CONFIG --------------------------------------------------------------------------------------------------
+
+
+class ConfigFiltered(Allocator):
+    def by_config(self, me: str, queues: Queues, ids: Ids, configured: Queues | None) -> Queues:
+        return tuple(queue for queue in configured or () if queue in queues)
+
+
+_mutant = partial(Mutant.of, "allocator")
+
+MUTANTS: tuple[Mutant, ...] = (
+    _mutant("descending-order", "D18", "Topics and brokers sort in descending order.", Descending),
+    _mutant("code-point-order", "D18", "Strings sort by code point instead of UTF-16 code unit.", CodePoints),
+    _mutant("queue-ids-as-text", "D18", "Queue ids sort as text: 10 before 2.", IdsAsText),
+    _mutant("order-ignores-case", "D18", "Strings sort without regard to case.", IgnoresCase),
+    _mutant("order-by-id-only", "D21", "Queues sort by id alone.", IdOnly),
+    _mutant("id-difference-unbounded", "D18", "Queue ids compare without wrapping at 32 bits.", UnwrappedDifference),
+    _mutant("large-blocks", "D21", "Every block is as large as the largest one.", LargeBlocks),
+    _mutant("first-takes-all", "D21", "With fewer queues than members the first one takes all.", FirstTakesAll),
+    _mutant("remainder-to-last", "D21", "The last member gets the whole remainder.", RemainderToLast),
+    _mutant("surplus-panics", "D22", "A member without a queue fails instead of getting none.", SurplusPanics),
+    _mutant("last-position", "D20", "Of an id that occurs twice the last place counts.", LastPosition),
+    _mutant("duplicates-dropped", "D20", "AVG counts an id once, however often it is listed.", DuplicatesDropped),
+    _mutant("prefix-position", "D20", "An id is found by its prefix.", PrefixPosition),
+    _mutant("circle-from-one", "D24", "The circle deals its first queue to the second member.", CircleFromOne),
+    _mutant("missing-is-error", "D26", "An own id that is no member is an error.", MissingIsError),
+    _mutant("missing-takes-part", "D24", "A client that is no member gets the first member's share.", MissingTakesPart),
+    _mutant("no-queues-is-nothing", "D26", "No queues give an empty answer instead of an error.", EmptyIsNothing),
+    _mutant("blank-id-refused", "D26", "A blank own id is refused like an empty one.", BlankRefused),
+    _mutant("foreign-block", "D19", "The machine room's block is cut out of all queues.", ForeignBlock),
+    _mutant("python-split", "D19", "Broker names split by Python's rules: an empty end counts.", PythonSplit),
+    _mutant("any-room", "D19", 'A broker has a room however many "@" its name has.', AnyRoom),
+    _mutant(
+        "contiguous-rooms", "D19", "The machine room's remainder goes to the blocks, not to the tail.", ContiguousRooms
+    ),
+    _mutant("nearby-is-averagely", "D24", "MACHINE_ROOM_NEARBY is AVG under another name.", NearbyIsAveragely),
+    _mutant("shares-inhabited-rooms", "D24", "Rooms that have members are shared too.", SharesInhabitedRooms),
+    _mutant("forgets-vacant-rooms", "D24", "Rooms without members have no owner.", ForgetsVacantRooms),
+    _mutant(
+        "vacant-rooms-to-neighbours",
+        "D24",
+        "Rooms without members are shared inside each room.",
+        VacantRoomsToNeighbours,
+    ),
+    _mutant("inner-is-averagely", "D24", "MACHINE_ROOM_NEARBY ignores its inner strategy.", InnerIsAveragely),
+    _mutant("no-room-is-a-room", "D24", "Names without a room share a default room.", NoRoomIsARoom),
+    _mutant("strict-successor", "D23", "The owner is the first node after the queue, never at it.", StrictSuccessor),
+    _mutant("no-wrap", "D23", "Queues after the last node belong to the last node.", NoWrap),
+    _mutant("index-before-id", "D23", "A virtual node's key is index and id, not id and index.", IndexBeforeId),
+    _mutant("crc32", "D23", "The ring is made with CRC32.", Crc32),
+    _mutant("little-endian", "D23", "The MD5 bytes are read from the other end.", LittleEndian),
+    _mutant("signed-places", "D23", "Places are signed numbers.", SignedPlaces),
+    _mutant("first-node-stays", "D23", "On a collision the earlier virtual node stays.", FirstNodeStays),
+    _mutant(
+        "duplicate-adds-nothing", "D23", "An id that occurs twice has its virtual nodes once.", DuplicateAddsNothing
+    ),
+    _mutant("other-queue-text", "D23", "A queue's text has its parts in another order.", OtherQueueText),
+    _mutant("hash-ignored", "D24", "CONSISTENT_HASH is AVG under another name.", HashIgnored),
+    _mutant("config-filtered", "D24", "CONFIG keeps only queues of the topic.", ConfigFiltered),
+)

@@ -1,0 +1,272 @@
+"""Deliberate faults of the port's orderly listener, after defects that other clients really had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.consume import Returns
+from rocketmq_conformance.conformance.targets.port.consume_orderly import Orderly
+from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
+from rocketmq_conformance.models.outcome import Result
+
+
+def _with(backlog: type[Backlog]) -> type[Orderly]:
+    """A listener on other process queues."""
+    return type(backlog.__name__, (Orderly,), {"backlog_class": backlog})
+
+
+# --- process queues ------------------------------------------------------------------------------------------
+
+
+class AsideIsNotCounted(Backlog):
+    def take(self, most: int) -> list[Pulled]:
+        taken = super().take(most)
+        self.count -= len(taken)
+        return taken
+
+    def commit(self) -> int:
+        self.count += len(self.aside)
+        return super().commit()
+
+    def rollback(self) -> None:
+        self.count += len(self.aside)
+        super().rollback()
+
+    def put_back(self, messages: Sequence[Pulled]) -> None:
+        self.count += len(messages)
+        super().put_back(messages)
+
+
+class StaysBusy(Backlog):
+    def take(self, most: int) -> list[Pulled]:
+        taken = super().take(most)
+        self.consuming = True
+        return taken
+
+
+class TakesInPulledOrder(Backlog):
+    def take(self, most: int) -> list[Pulled]:
+        taken = [self.messages.pop(offset) for offset in list(self.messages)[:most]]
+        self.aside.update({message.offset: message for message in taken})
+        self.consuming = bool(taken)
+        return taken
+
+
+class TakesOneByOne(Backlog):
+    def take(self, most: int) -> list[Pulled]:
+        return super().take(1)
+
+
+class EmptyCommitIsNone(Backlog):
+    def commit(self) -> int:
+        return super().commit() if self.aside else 0
+
+
+class CommitsLastTaken(Backlog):
+    def commit(self) -> int:
+        return super().commit() - 1
+
+
+class CommitsFirstTaken(Backlog):
+    def commit(self) -> int:
+        first = min(self.aside) + 1
+        super().commit()
+        return first
+
+
+class CommitKeepsBytes(Backlog):
+    def commit(self) -> int:
+        before = self.bytes
+        offset = super().commit()
+        self.bytes = before
+        return offset
+
+
+class PutBackTwice(Backlog):
+    def put_back(self, messages: Sequence[Pulled]) -> None:
+        for message in messages:
+            self.messages[message.offset] = message
+
+
+class PutsAllBack(Backlog):
+    def put_back(self, messages: Sequence[Pulled]) -> None:
+        super().put_back(messages)
+        self.rollback()
+
+
+class ClearWakes(Backlog):
+    def clear(self) -> None:
+        super().clear()
+        self.consuming = False
+
+
+class ClearLeavesAside(Backlog):
+    def clear(self) -> None:
+        aside = dict(self.aside)
+        super().clear()
+        self.aside = aside
+
+
+# --- results -------------------------------------------------------------------------------------------------
+
+
+class OrderlyIncreases(Orderly):
+    def commit(self, backlog: Backlog, offset: int) -> None:
+        if not backlog.dropped:
+            self.store.update(backlog.queue, offset, True)
+
+
+class LateCommitCounts(Orderly):
+    def commit(self, backlog: Backlog, offset: int) -> None:
+        self.store.update(backlog.queue, offset, False)
+
+
+class AlwaysAutomatic(Orderly):
+    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
+        return super().result(backlog, messages, status, True, suspension)
+
+
+class NeverAutomatic(Orderly):
+    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
+        return super().result(backlog, messages, status, False, suspension)
+
+
+class RollsBackAlways(Orderly):
+    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
+        return super().result(backlog, messages, status, automatic and status != "ROLLBACK", suspension)
+
+
+class RollsBackBatch(Orderly):
+    def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
+        backlog.put_back(messages)
+
+
+class RollbackDrops(Orderly):
+    def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
+        pass
+
+
+class SuspendsOn(Orderly):
+    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
+        going = status not in ("null", "raise")
+        return super().result(backlog, messages, status if going else "SUCCESS", automatic, suspension)
+
+
+class SpentIsNotSentOn(Orderly):
+    def send_on(self, message: Pulled) -> bool:
+        return True
+
+
+class SpentTriesOnce(Orderly):
+    def is_spent(self, message: Pulled) -> bool:
+        return message.times > self.limit
+
+
+class NeverSpent(Orderly):
+    def is_spent(self, message: Pulled) -> bool:
+        return False
+
+
+class OneSpentEndsBatch(Orderly):
+    def is_tried_again(self, messages: Sequence[Pulled]) -> bool:
+        spent = any(self.is_spent(message) for message in messages)
+        return super().is_tried_again(messages) and not spent
+
+
+class TriesUncounted(Orderly):
+    def is_tried_again(self, messages: Sequence[Pulled]) -> bool:
+        before = [message.times for message in messages]
+        again = super().is_tried_again(messages)
+        for message, times in zip(messages, before, strict=True):
+            message.times = times
+        return again
+
+
+class SixteenTries(Orderly):
+    def begin(self, mode: str, max_times: int, batch: int) -> Result:
+        return super().begin(mode, 0 if max_times == -1 else max_times, batch)
+
+
+class OldTimes(Returns):
+    def send_copy(self, message: Pulled, most: int) -> bool:
+        message.times -= 1
+        try:
+            return super().send_copy(message, most)
+        finally:
+            message.times += 1
+
+
+class SentOnAtOnce(Orderly):
+    returns_class = OldTimes
+
+
+# --- waiting -------------------------------------------------------------------------------------------------
+
+
+class NoPause(Orderly):
+    def pause(self, suspension: int) -> int:
+        return 0
+
+
+class OwnPauseOnly(Orderly):
+    def pause(self, suspension: int) -> int:
+        return 1_000
+
+
+class NoShortest(Orderly):
+    def pause(self, suspension: int) -> int:
+        return 1_000 if suspension == -1 else min(30_000, suspension)
+
+
+class NoLongest(Orderly):
+    def pause(self, suspension: int) -> int:
+        return 1_000 if suspension == -1 else max(10, suspension)
+
+
+class NeverWakes(Orderly):
+    def wait(self, backlog: Backlog, suspension: int) -> None:
+        pass
+
+
+_mutant = partial(Mutant.of, "orderly_listener")
+
+MUTANTS = (
+    _mutant("aside-is-not-counted", "D94", "Messages that are taken are not counted.", _with(AsideIsNotCounted)),
+    _mutant("stays-busy", "D95", "A queue that was emptied never begins another run.", _with(StaysBusy)),
+    _mutant("takes-in-pulled-order", "D78", "Batches are taken in the order of the pulls.", _with(TakesInPulledOrder)),
+    _mutant("takes-one-by-one", "D78", "The batch size is ignored.", _with(TakesOneByOne)),
+    _mutant("empty-commit-is-0", "D36", "A commit of nothing commits 0.", _with(EmptyCommitIsNone)),
+    _mutant("commits-last-taken", "D43", "A commit answers the last offset, not the next.", _with(CommitsLastTaken)),
+    _mutant(
+        "commits-first-taken", "D93", "A commit answers the first offset that was taken.", _with(CommitsFirstTaken)
+    ),
+    _mutant("commit-keeps-bytes", "D94", "A commit does not take bytes off.", _with(CommitKeepsBytes)),
+    _mutant("put-back-twice", "D93", "What is put back stays aside and is committed.", _with(PutBackTwice)),
+    _mutant("puts-all-back", "D40", "A suspension rolls back earlier batches too.", _with(PutsAllBack)),
+    _mutant("clear-wakes", "D60", "A reset lets a second run begin.", _with(ClearWakes)),
+    _mutant(
+        "clear-leaves-aside", "D60", "A reset leaves what the listener has to be committed.", _with(ClearLeavesAside)
+    ),
+    _mutant("orderly-increases", "D41", "An orderly commit never lowers the offset.", OrderlyIncreases),
+    _mutant("late-commit-counts", "D41", "A commit of a dropped process queue counts.", LateCommitCounts),
+    _mutant("always-automatic", "D40", "Every success commits.", AlwaysAutomatic),
+    _mutant("never-automatic", "D40", "Nothing commits but COMMIT.", NeverAutomatic),
+    _mutant("rolls-back-always", "D40", "ROLLBACK rolls back with automatic commit too.", RollsBackAlways),
+    _mutant("rolls-back-batch", "D40", "A rollback puts back the last batch only.", RollsBackBatch),
+    _mutant("rollback-drops", "D40", "A rollback puts nothing back.", RollbackDrops),
+    _mutant("failures-go-on", "D93", "No status and exceptions are successes.", SuspendsOn),
+    _mutant("spent-is-lost", "D31", "A message that was tried too often is sent nowhere.", SpentIsNotSentOn),
+    _mutant("spent-tries-once-more", "D43", "A message is tried once more than allowed.", SpentTriesOnce),
+    _mutant("never-spent", "D95", "A message is tried for ever.", NeverSpent),
+    _mutant("one-spent-ends-batch", "D93", "One message that is sent on ends its batch.", OneSpentEndsBatch),
+    _mutant("orderly-tries-uncounted", "D95", "A suspension is not counted as a try.", TriesUncounted),
+    _mutant("no-limit-is-none", "D31", "Without a limit of tries no message is tried again.", SixteenTries),
+    _mutant("sent-on-untried", "D31", "A copy is counted as tried as often as the message.", SentOnAtOnce),
+    _mutant("no-pause", "D95", "Another run begins at once.", NoPause),
+    _mutant("own-pause-only", "D95", "The listener's pause is ignored.", OwnPauseOnly),
+    _mutant("no-shortest-pause", "D95", "A pause may be 0.", NoShortest),
+    _mutant("no-longest-pause", "D95", "A pause may be any time.", NoLongest),
+    _mutant("never-wakes", "D95", "No run follows a suspension.", NeverWakes),
+)

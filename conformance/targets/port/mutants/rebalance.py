@@ -1,0 +1,351 @@
+"""Deliberate faults of the port's rebalance, after defects that other clients really had."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.rebalance import (
+    RETRY_TOPIC,
+    Consumer,
+    ProcessQueue,
+    Rebalancer,
+    of_topic,
+    readable,
+)
+from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
+from rocketmq_conformance.models.outcome import Result
+
+Begun = list[tuple[int, int]]
+
+# --- the members ---------------------------------------------------------------------------------------------
+
+
+class NoListDropsAll(Rebalancer):
+    def without_list(self, consumer: Consumer, topic: str) -> bool:
+        return self.own(consumer, topic, (), [])
+
+
+class RefusalIsEmpty(Rebalancer):
+    def refused(self) -> tuple[str, ...] | None:
+        return ("",)
+
+
+class LostListIsEmpty(Rebalancer):
+    def not_listed(self) -> tuple[str, ...] | None:
+        return ("",)
+
+
+class MissingKeeps(Rebalancer):
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: Begun) -> bool:
+        keeps = not (consumer.broadcasts or wanted)
+        return keeps or super().own(consumer, topic, wanted, begun)
+
+
+class Numbers(Rebalancer):
+    def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(sorted(ids, key=lambda text: [int(part) for part in text.partition("@")[0].split(".")]))
+
+
+class Unsorted(Rebalancer):
+    def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        return ids
+
+
+class OnceOnly(Rebalancer):
+    def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        return super().in_id_order(tuple(set(ids)))
+
+
+class Backwards(Rebalancer):
+    def in_queue_order(self, queues: tuple[int, ...]) -> tuple[int, ...]:
+        return queues[::-1]
+
+
+class ForeignStrategy(Rebalancer):
+    def share(self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
+        return super().share("AVG", client, queues, ids)
+
+
+# --- topics --------------------------------------------------------------------------------------------------
+
+
+class NoQueuesDropAll(Rebalancer):
+    def without_queues(self, consumer: Consumer, topic: str) -> bool:
+        return self.own(consumer, topic, (), [])
+
+
+class NoRouteForgets(Rebalancer):
+    def lost_route(self, consumer: Consumer, topic: str) -> None:
+        consumer.routes.pop(topic, None)
+
+
+class RouteIsFinal(Rebalancer):
+    def refresh(self, consumer: Consumer) -> Result:
+        for topic in consumer.topics:
+            try:
+                consumer.routes.setdefault(topic, of_topic(topic)[: readable(self.transport.route(topic))])
+            except NoRouteError:
+                self.lost_route(consumer, topic)
+        return None
+
+
+class FailureEndsRound(Rebalancer):
+    def both(self, balanced: bool, topic: bool) -> bool:
+        self.ended = not topic
+        return balanced and topic
+
+    def rebalance_topic(self, consumer: Consumer, topic: str, begun: Begun) -> bool:
+        if topic == consumer.topics[0]:
+            self.ended = False
+        return not self.ended and super().rebalance_topic(consumer, topic, begun)
+
+
+class LastTopicCounts(Rebalancer):
+    def both(self, balanced: bool, topic: bool) -> bool:
+        return topic
+
+
+class NoListIsUnbalanced(Rebalancer):
+    def without_list(self, consumer: Consumer, topic: str) -> bool:
+        return False
+
+
+class TopicsAreKept(Rebalancer):
+    def give_up_topics(self, consumer: Consumer) -> None:
+        pass
+
+
+class RetryGoesToo(Rebalancer):
+    def unsubscribe(self, consumer: Consumer, topic: str) -> Result:
+        super().unsubscribe(consumer, RETRY_TOPIC)
+        return super().unsubscribe(consumer, topic)
+
+
+class GivenUpIsCommitted(Rebalancer):
+    def give_up(self, consumer: Consumer, queue: int) -> None:
+        self.lose(consumer, queue)
+
+
+class GivenUpIsForgotten(Rebalancer):
+    def give_up(self, consumer: Consumer, queue: int) -> None:
+        super().give_up(consumer, queue)
+        consumer.store.remove(queue)
+
+
+class BroadcastShares(Rebalancer):
+    def everything(self, queues: tuple[int, ...]) -> tuple[int, ...]:
+        return queues[:1]
+
+
+# --- losing a queue ------------------------------------------------------------------------------------------
+
+
+class LostIsNotSent(Rebalancer):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        consumer.store.remove(queue)
+
+
+class LostIsRemembered(Rebalancer):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        consumer.store.persist(queue)
+
+
+class ForgottenFirst(Rebalancer):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        consumer.store.remove(queue)
+        consumer.store.persist(queue)
+
+
+class OthersAreForgotten(Rebalancer):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        consumer.store.persist_all((queue,))
+        consumer.store.remove(queue)
+
+
+class OthersAreSent(Rebalancer):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        consumer.store.persist_all((queue, *consumer.table))
+        consumer.store.remove(queue)
+
+
+class LostIsPulledOn(Rebalancer):
+    def drop(self, owned: ProcessQueue) -> None:
+        pass
+
+
+class LateResultCounts(Rebalancer):
+    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+        consumer.store.update(queue, offset, True)
+
+
+class ResultOfEarlierTime(Rebalancer):
+    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+        if queue in consumer.table:
+            consumer.store.update(queue, offset, True)
+
+
+class ResultMayLower(Rebalancer):
+    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+        if not owned.dropped:
+            consumer.store.update(queue, offset, False)
+
+
+# --- pulls that stopped --------------------------------------------------------------------------------------
+
+
+class ExpiresEarly(Rebalancer):
+    def is_forgotten(self, owned: ProcessQueue) -> bool:
+        return self.now - owned.pulled >= 120_000
+
+
+class ExpiresInSeconds(Rebalancer):
+    def is_forgotten(self, owned: ProcessQueue) -> bool:
+        return self.now - owned.pulled > 120
+
+
+class NeverExpires(Rebalancer):
+    def is_forgotten(self, owned: ProcessQueue) -> bool:
+        return False
+
+
+class BornExpired(Rebalancer):
+    def begin(self, consumer: Consumer, queue: int, offset: int, begun: Begun) -> None:
+        super().begin(consumer, queue, offset, begun)
+        consumer.table[queue].pulled = 0
+
+
+class ExpiredIsNotSent(Rebalancer):
+    def renew(self, consumer: Consumer, queue: int) -> None:
+        self.drop(consumer.table.pop(queue))
+
+
+class ExpiredIsOnlyPulled(Rebalancer):
+    def renew(self, consumer: Consumer, queue: int) -> None:
+        consumer.table[queue].pulled = self.now
+
+
+class PullsUnsubscribed(Rebalancer):
+    def pull(self, consumer: Consumer, queue: int) -> Result:
+        request = consumer.requests.get(queue)
+        if request is None or request.dropped:
+            return None
+        request.pulled = self.now
+        return request.offset
+
+
+# --- gaining a queue -----------------------------------------------------------------------------------------
+
+
+class NeverAsks(Rebalancer):
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        return 0
+
+
+class GoesOnFromMemory(Rebalancer):
+    def clean(self, consumer: Consumer, queue: int) -> None:
+        pass
+
+
+class BeginsWithoutStart(Rebalancer):
+    def not_begun(self, consumer: Consumer, queue: int, begun: Begun) -> None:
+        self.begin(consumer, queue, 0, begun)
+
+
+class OwnsWithoutStart(Rebalancer):
+    def not_begun(self, consumer: Consumer, queue: int, begun: Begun) -> None:
+        consumer.table[queue] = ProcessQueue(0, self.now)
+
+
+class PullsTwice(Rebalancer):
+    def begin(self, consumer: Consumer, queue: int, offset: int, begun: Begun) -> None:
+        super().begin(consumer, queue, offset, begun)
+        begun.append((queue, offset))
+
+
+class ReturnIsNotPulled(Rebalancer):
+    def begin(self, consumer: Consumer, queue: int, offset: int, begun: Begun) -> None:
+        super().begin(consumer, queue, offset, [] if queue in consumer.requests else begun)
+
+
+# --- the end -------------------------------------------------------------------------------------------------
+
+
+class EndsInSilence(Rebalancer):
+    def leave(self, member: int) -> Result:
+        self.members[member] = None
+        return None
+
+
+class SendsWhatItLost(Rebalancer):
+    def persisted(self, consumer: Consumer) -> tuple[int, ...]:
+        return (*consumer.table, *consumer.store.table)
+
+
+class SendsOne(Rebalancer):
+    def persisted(self, consumer: Consumer) -> tuple[int, ...]:
+        return tuple(consumer.table)[:1]
+
+
+_mutant = partial(Mutant.of, "rebalancer")
+
+MUTANTS = (
+    _mutant("no-list-drops-all", "D26", "Without a member list every queue of the topic is dropped.", NoListDropsAll),
+    _mutant("refused-list-is-empty", "D26", "A refused member list reads as one without this member.", RefusalIsEmpty),
+    _mutant("lost-list-is-empty", "D26", "A lost member list reads as one without this member.", LostListIsEmpty),
+    _mutant("missing-member-keeps", "D26", "A member that is not on the list keeps its queues.", MissingKeeps),
+    _mutant("ids-as-numbers", "D18", "Client ids are sorted as addresses, not as texts.", Numbers),
+    _mutant("ids-unsorted", "D18", "Client ids are taken in the broker's order.", Unsorted),
+    _mutant("ids-once-only", "D20", "An id that is listed twice has one place.", OnceOnly),
+    _mutant("queues-backwards-in-rounds", "D18", "The last queue comes first.", Backwards),
+    _mutant("always-averagely", "D24", "AVG_BY_CIRCLE is a stub that calls AVG.", ForeignStrategy),
+    _mutant(
+        "no-queues-drop-all", "D82", "A cluster drops the queues of a topic without readable ones.", NoQueuesDropAll
+    ),
+    _mutant("no-route-forgets", "D82", "A lost route makes the queues of the topic unknown.", NoRouteForgets),
+    _mutant("route-is-final", "D95", "Queues that are added later are never seen.", RouteIsFinal),
+    _mutant("failure-ends-round", "D79", "A topic that is not in balance ends the round.", FailureEndsRound),
+    _mutant("last-topic-counts", "D80", "Only the last topic says whether a round is balanced.", LastTopicCounts),
+    _mutant("no-list-is-unbalanced", "D80", "A topic without member list is not in balance.", NoListIsUnbalanced),
+    _mutant("topics-are-kept", "D81", "Queues of an unsubscribed topic stay.", TopicsAreKept),
+    _mutant("retry-goes-too", "D81", "Unsubscribing a topic gives up the retry topic.", RetryGoesToo),
+    _mutant("given-up-is-committed", "D81", "Queues of an unsubscribed topic are committed.", GivenUpIsCommitted),
+    _mutant(
+        "given-up-is-forgotten", "D81", "Offsets of an unsubscribed topic are forgotten at once.", GivenUpIsForgotten
+    ),
+    _mutant("broadcast-shares", "D75", "A broadcasting member owns one queue of a topic.", BroadcastShares),
+    _mutant("lost-is-not-sent", "D33", "The offset of a lost queue is not sent.", LostIsNotSent),
+    _mutant("lost-is-remembered", "D42", "The offset of a lost queue stays in memory.", LostIsRemembered),
+    _mutant("forgotten-first", "D42", "The offset of a lost queue is forgotten before it is sent.", ForgottenFirst),
+    _mutant("others-are-forgotten", "D25", "Losing a queue forgets the offsets of all others.", OthersAreForgotten),
+    _mutant("others-are-sent", "D25", "Losing a queue sends the offsets of all others.", OthersAreSent),
+    _mutant("lost-is-pulled-on", "D94", "The process queue of a lost queue is not marked as dropped.", LostIsPulledOn),
+    _mutant("late-result-counts", "D41", "A result that comes after the queue was lost counts.", LateResultCounts),
+    _mutant("result-of-earlier-time", "D38", "A late result counts when the queue came back.", ResultOfEarlierTime),
+    _mutant("result-may-lower", "D41", "A result can lower the offset.", ResultMayLower),
+    _mutant("expires-early", "D87", "A queue expires after exactly 120 s.", ExpiresEarly),
+    _mutant("expires-in-seconds", "D87", "A queue expires after 120 ms.", ExpiresInSeconds),
+    _mutant("never-expires", "D95", "A queue that nobody pulls is never begun anew.", NeverExpires),
+    _mutant("born-expired", "D87", "A new queue counts as never pulled.", BornExpired),
+    _mutant("expired-is-not-sent", "D33", "The offset of an expired queue is not sent.", ExpiredIsNotSent),
+    _mutant(
+        "expired-is-only-touched", "D95", "An expired queue gets more time instead of a new pull.", ExpiredIsOnlyPulled
+    ),
+    _mutant(
+        "pulls-unsubscribed",
+        "D81",
+        "Queues of an unsubscribed topic are pulled until the next round.",
+        PullsUnsubscribed,
+    ),
+    _mutant("rebalance-never-asks", "D30", "A gained queue begins at 0 whatever is stored.", NeverAsks),
+    _mutant("goes-on-from-memory", "D92", "What memory holds of a gained queue is not forgotten.", GoesOnFromMemory),
+    _mutant("begins-without-start", "D05", "A queue without a start position begins at 0.", BeginsWithoutStart),
+    _mutant(
+        "owns-without-start", "D06", "A queue without a start position is owned and never pulled.", OwnsWithoutStart
+    ),
+    _mutant("pulls-twice", "D94", "A gained queue has two pull loops.", PullsTwice),
+    _mutant("return-is-not-pulled", "D95", "A queue that comes back is not pulled.", ReturnIsNotPulled),
+    _mutant("ends-in-silence", "D31", "A member that shuts down sends no offsets.", EndsInSilence),
+    _mutant("sends-what-it-lost", "D28", "The timer sends offsets of queues that are not owned.", SendsWhatItLost),
+    _mutant("sends-one", "D25", "The timer sends the offset of one queue and forgets the others.", SendsOne),
+)

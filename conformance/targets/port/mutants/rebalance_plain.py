@@ -1,0 +1,138 @@
+"""Deliberate faults of the port's plain pull consumers, after defects that clients really had."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.rebalance import (
+    PULL_EXPIRY,
+    RETRY_TOPIC,
+    Consumer,
+    ProcessQueue,
+    Rebalancer,
+)
+from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, PlainRebalancer
+from rocketmq_conformance.models.outcome import Result
+
+
+class AsksForStart(PlainRebalancer):
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        return consumer.positions.push(queue, consumer.where, None, "")
+
+
+class Expires(PlainRebalancer):
+    def is_forgotten(self, owned: ProcessQueue) -> bool:
+        return self.now - owned.pulled > PULL_EXPIRY
+
+
+class KeepsWhatWasSet(PlainRebalancer):
+    def clean(self, consumer: Consumer, queue: int) -> None:
+        pass
+
+
+class PlainIsNotSent(PlainRebalancer):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        consumer.store.remove(queue)
+
+
+class FailureEndsRound(PlainRebalancer):
+    ended = False
+
+    def round(self, consumer: PlainConsumer, fails: bool) -> Result:
+        self.ended = False
+        return super().round(consumer, fails)
+
+    def rebalance_topic(self, consumer: Consumer, topic: str, begun: list[tuple[int, int]]) -> bool:
+        return self.ended or super().rebalance_topic(consumer, topic, begun)
+
+    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        self.ended = self.fails
+        super().call(consumer, topic, every, mine)
+
+
+class FailureIsUnbalanced(PlainRebalancer):
+    failed = False
+
+    def rebalance_topic(self, consumer: Consumer, topic: str, begun: list[tuple[int, int]]) -> bool:
+        self.failed = False
+        return super().rebalance_topic(consumer, topic, begun) and not self.failed
+
+    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        try:
+            super().call(consumer, topic, every, mine)
+        except ListenerError:
+            self.failed = True
+
+
+class HearsShareOnly(PlainRebalancer):
+    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        super().call(consumer, topic, mine, mine)
+
+
+class HearsGainsOnly(PlainRebalancer):
+    def lose(self, consumer: Consumer, queue: int) -> None:
+        moved = self.moved
+        super().lose(consumer, queue)
+        self.moved = moved
+
+
+class HearsNothingOfNothing(PlainRebalancer):
+    def without_queues(self, consumer: Consumer, topic: str) -> bool:
+        return True
+
+
+class ForgetsWithoutQueues(PlainRebalancer):
+    def without_queues(self, consumer: Consumer, topic: str) -> bool:
+        super().without_queues(consumer, topic)
+        for queue in list(consumer.table):
+            if queue in consumer.routes.get(topic, (queue,)):
+                self.lose(consumer, queue)
+        return True
+
+
+class LearnsWhatItMissed(PlainRebalancer):
+    def refresh(self, consumer: Consumer) -> Result:
+        return Rebalancer.refresh(self, consumer)
+
+
+class HasRetryTopic(PlainRebalancer):
+    def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
+        super().join(member, twin, mode, where, strategy)
+        consumer = self.members[member]
+        if consumer is not None and not consumer.broadcasts:
+            consumer.topics.append(RETRY_TOPIC)
+            self.refresh(consumer)
+        return None
+
+
+_mutant = partial(Mutant.of, "plain_rebalancer")
+
+MUTANTS = (
+    _mutant("plain-asks-for-start", "D05", "A queue whose start nobody answers is not owned.", AsksForStart),
+    _mutant("plain-expires", "D87", "A queue that the application does not pull is begun anew.", Expires),
+    _mutant("plain-keeps-what-was-set", "D92", "What the application set survives a new assignment.", KeepsWhatWasSet),
+    _mutant(
+        "plain-is-not-sent", "D33", "A plain pull consumer does not send the offset of a lost queue.", PlainIsNotSent
+    ),
+    _mutant(
+        "plain-failure-ends-round",
+        "D79",
+        "What a plain pull consumer's listener throws ends the round.",
+        FailureEndsRound,
+    ),
+    _mutant("plain-failure-is-unbalanced", "D80", "What the listener throws counts as imbalance.", FailureIsUnbalanced),
+    _mutant(
+        "plain-hears-its-own", "D18", "A plain pull consumer's listener hears of its own queues as all.", HearsShareOnly
+    ),
+    _mutant("plain-hears-gains", "D95", "The listener does not hear of lost queues.", HearsGainsOnly),
+    _mutant("plain-hears-no-nothing", "D82", "Nobody hears of a topic without queues.", HearsNothingOfNothing),
+    _mutant("plain-forgets-unknown", "D82", "Queues of an unknown topic are dropped.", ForgetsWithoutQueues),
+    _mutant(
+        "plain-learns-what-it-missed",
+        "D95",
+        "A route that changed while nobody was subscribed is learned later on.",
+        LearnsWhatItMissed,
+    ),
+    _mutant("plain-has-retry-topic", "D81", "A plain pull consumer owns queues of a retry topic.", HasRetryTopic),
+)

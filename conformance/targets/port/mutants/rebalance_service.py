@@ -1,0 +1,151 @@
+"""Deliberate faults of the port's timer of rebalances, after defects that clients really had."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.rebalance_service import PERIOD, SOON, Member, RoundTimer
+from rocketmq_conformance.models.outcome import Result
+
+
+class NeverSoon(RoundTimer):
+    def period(self, balanced: bool) -> int:
+        return PERIOD
+
+
+class AlwaysSoon(RoundTimer):
+    def period(self, balanced: bool) -> int:
+        return SOON
+
+
+class LastMemberCounts(RoundTimer):
+    def both(self, balanced: bool, member: bool) -> bool:
+        return member
+
+
+class FirstMemberCounts(RoundTimer):
+    def both(self, balanced: bool, member: bool) -> bool:
+        return balanced if self.seen_one() else member
+
+    def seen_one(self) -> bool:
+        self.odd = not getattr(self, "odd", True)
+        return self.odd
+
+
+class WakesAtOnce(RoundTimer):
+    def wake(self) -> None:
+        self.round()
+
+
+class EarlyWakeIsLost(RoundTimer):
+    def wake(self) -> None:
+        if self.now - self.last >= SOON:
+            self.round()
+
+
+class EarlyWakeWaits(RoundTimer):
+    def wake(self) -> None:
+        if self.now - self.last < SOON:
+            self.next = self.now + SOON
+        else:
+            self.round()
+
+
+class EarlyByOne(RoundTimer):
+    def wake(self) -> None:
+        if self.now - self.last <= SOON:
+            self.next = self.last + SOON
+        else:
+            self.round()
+
+
+class WakesInPeriods(RoundTimer):
+    def wake(self) -> None:
+        due = self.next
+        super().wake()
+        if self.last == self.now:
+            self.next = due
+
+
+class NotificationIsIgnored(RoundTimer):
+    def wake(self) -> None:
+        pass
+
+
+class PausedTakesPart(RoundTimer):
+    def takes_part(self, member: Member) -> bool:
+        return member.enabled
+
+
+class LeftOutIsBalanced(RoundTimer):
+    def is_balanced_without(self, member: Member) -> bool:
+        return True
+
+
+class LeftOutIsUnbalanced(RoundTimer):
+    def is_balanced_without(self, member: Member) -> bool:
+        return False
+
+
+class DisabledTakesPart(RoundTimer):
+    def takes_part(self, member: Member) -> bool:
+        return not member.paused
+
+
+class ResumesLater(RoundTimer):
+    def resume(self) -> Result:
+        super().resume()
+        return ()
+
+
+class ResumesTheTimer(RoundTimer):
+    def resume(self) -> Result:
+        said = super().resume()
+        self.last, self.next = self.now, self.now + PERIOD
+        return said
+
+
+class ResumesAll(RoundTimer):
+    def resume(self) -> Result:
+        super().resume()
+        return tuple(name for name, member in self.members.items() if self.takes_part(member))
+
+
+class RefusalEndsTheRound(RoundTimer):
+    def round(self) -> None:
+        self.ended = False
+        super().round()
+
+    def takes_part(self, member: Member) -> bool:
+        return not self.ended and super().takes_part(member)
+
+    def rebalance(self, member: Member) -> bool:
+        self.ended = member.refuses
+        return super().rebalance(member)
+
+
+_mutant = partial(Mutant.of, "round_timer")
+
+MUTANTS = (
+    _mutant("never-soon", "D80", "A round that is not balanced is not soon followed by another.", NeverSoon),
+    _mutant("always-soon", "D80", "A round comes every second.", AlwaysSoon),
+    _mutant(
+        "last-consumer-counts", "D80", "Only the last consumer says whether a round is balanced.", LastMemberCounts
+    ),
+    _mutant("first-consumer-counts", "D80", "Only the first consumer says so.", FirstMemberCounts),
+    _mutant("wakes-at-once", "D79", "Notifications make rounds without a pause.", WakesAtOnce),
+    _mutant("early-wake-is-lost", "D95", "A notification right after a round is forgotten.", EarlyWakeIsLost),
+    _mutant("early-wake-waits", "D95", "Notifications put a round off again and again.", EarlyWakeWaits),
+    _mutant("early-by-one", "D95", "A notification after exactly a second is postponed.", EarlyByOne),
+    _mutant("wakes-in-periods", "D95", "A notification does not begin the period anew.", WakesInPeriods),
+    _mutant("notification-is-ignored", "D95", "Notifications are ignored.", NotificationIsIgnored),
+    _mutant("paused-takes-part", "D81", "A paused consumer rebalances.", PausedTakesPart),
+    _mutant("paused-is-balanced", "D80", "A paused consumer counts as balanced.", LeftOutIsBalanced),
+    _mutant("disabled-is-unbalanced", "D80", "Who may not rebalance counts as not balanced.", LeftOutIsUnbalanced),
+    _mutant("disabled-takes-part", "D81", "A pull consumer rebalances that may not.", DisabledTakesPart),
+    _mutant("resumes-later", "D95", "A resumed consumer waits for the next round.", ResumesLater),
+    _mutant("resume-is-a-round", "D95", "Resuming begins the period anew.", ResumesTheTimer),
+    _mutant("resume-rebalances-all", "D81", "Resuming one consumer lets all rebalance.", ResumesAll),
+    _mutant("refusal-ends-the-round", "D79", "A strategy that refuses ends the round of all.", RefusalEndsTheRound),
+)

@@ -1,0 +1,543 @@
+"""Deliberate faults of the port's remote offset store, after defects that other clients really had."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rocketmq_conformance.conformance.remoting.codes import Response, response_name
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, Entry
+from rocketmq_conformance.conformance.targets.port.remote_store import (
+    BROKER_FAILED,
+    OffsetNotFoundError,
+    QueryFailedError,
+    RemoteOffsetStore,
+)
+from rocketmq_conformance.models.outcome import Err, Result
+
+# --- what an answer of the broker means ----------------------------------------------------------------------
+
+
+class RefusalIsNew(RemoteOffsetStore):
+    def refused(self, code: int) -> int:
+        raise OffsetNotFoundError
+
+
+class LostAnswerIsNew(RemoteOffsetStore):
+    def unanswered(self) -> Exception:
+        return OffsetNotFoundError()
+
+
+class FailureIsNew(RemoteOffsetStore):
+    def failed(self, queue: int) -> int:
+        return NO_OFFSET
+
+
+class NoRouteIsNew(RemoteOffsetStore):
+    def unrouted(self) -> Exception:
+        return OffsetNotFoundError()
+
+
+class FailureIsMemory(RemoteOffsetStore):
+    def failed(self, queue: int) -> int:
+        entry = self.table.get(queue)
+        return entry.offset if entry else BROKER_FAILED
+
+
+class MissingFieldIsZero(RemoteOffsetStore):
+    def offset_of(self, ext: dict[str, str]) -> int:
+        return int(ext.get("offset", 0))
+
+
+class MissingFieldIsNew(RemoteOffsetStore):
+    def offset_of(self, ext: dict[str, str]) -> int:
+        return int(ext.get("offset", NO_OFFSET))
+
+
+class ZeroIsNone(RemoteOffsetStore):
+    def offset_of(self, ext: dict[str, str]) -> int:
+        offset = super().offset_of(ext)
+        if offset == 0:
+            raise OffsetNotFoundError
+        return offset
+
+
+class NegativeIsFailure(RemoteOffsetStore):
+    def offset_of(self, ext: dict[str, str]) -> int:
+        offset = super().offset_of(ext)
+        if offset < 0:
+            raise QueryFailedError
+        return offset
+
+
+class FloatOffsets(RemoteOffsetStore):
+    def offset_of(self, ext: dict[str, str]) -> int:
+        return int(float(super().offset_of(ext)))
+
+
+class ShortOffsets(RemoteOffsetStore):
+    def offset_of(self, ext: dict[str, str]) -> int:
+        return (super().offset_of(ext) + 2**31) % 2**32 - 2**31
+
+
+class NotFoundIsFailure(RemoteOffsetStore):
+    def not_found(self, queue: int) -> int:
+        return BROKER_FAILED
+
+
+class NotFoundIsZero(RemoteOffsetStore):
+    def not_found(self, queue: int) -> int:
+        return 0
+
+
+class NotFoundIsRemembered(RemoteOffsetStore):
+    def not_found(self, queue: int) -> int:
+        self.update(queue, NO_OFFSET, False)
+        return NO_OFFSET
+
+
+class NotFoundForgets(RemoteOffsetStore):
+    def not_found(self, queue: int) -> int:
+        self.remove(queue)
+        return NO_OFFSET
+
+
+class PullNotFound(RemoteOffsetStore):
+    def refused(self, code: int) -> int:
+        raise OffsetNotFoundError if code == Response.PULL_NOT_FOUND else QueryFailedError
+
+
+class PullNotFoundToo(RemoteOffsetStore):
+    def refused(self, code: int) -> int:
+        if code == Response.PULL_NOT_FOUND:
+            raise OffsetNotFoundError
+        return super().refused(code)
+
+
+# --- asking --------------------------------------------------------------------------------------------------
+
+
+class AsksNoZero(RemoteOffsetStore):
+    def query_header(self, topic: str, number: int) -> dict[str, str]:
+        return {**super().query_header(topic, number), "setZeroIfNotFound": "false"}
+
+
+class AsksForZero(RemoteOffsetStore):
+    def query_header(self, topic: str, number: int) -> dict[str, str]:
+        return {**super().query_header(topic, number), "setZeroIfNotFound": "true"}
+
+
+class AsksForFirstQueue(RemoteOffsetStore):
+    def query_header(self, topic: str, number: int) -> dict[str, str]:
+        return super().query_header(topic, 0)
+
+
+class MemoryFirstStays(RemoteOffsetStore):
+    def falls_through(self, kind: str) -> bool:
+        return False
+
+
+class MemoryAsks(RemoteOffsetStore):
+    def falls_through(self, kind: str) -> bool:
+        return True
+
+
+class NeverAsks(RemoteOffsetStore):
+    def read_from_broker(self, queue: int) -> int:
+        return 0
+
+
+class AsksOnce(RemoteOffsetStore):
+    def read_from_broker(self, queue: int) -> int:
+        entry = self.table.get(queue)
+        return entry.offset if entry else super().read_from_broker(queue)
+
+
+class RefreshKeepsLarger(RemoteOffsetStore):
+    def refresh(self, queue: int, offset: int) -> None:
+        self.update(queue, offset, True)
+
+
+class NoRefresh(RemoteOffsetStore):
+    def refresh(self, queue: int, offset: int) -> None:
+        return None
+
+
+class RefreshThaws(RemoteOffsetStore):
+    def refresh(self, queue: int, offset: int) -> None:
+        self.insert(queue, offset)
+
+
+class LargerIsRead(RemoteOffsetStore):
+    def read_from_broker(self, queue: int) -> int:
+        entry, offset = self.table.get(queue), super().read_from_broker(queue)
+        return max(offset, entry.offset) if entry and offset >= 0 else offset
+
+
+# --- memory --------------------------------------------------------------------------------------------------
+
+
+class KeepsSmaller(RemoteOffsetStore):
+    def newer(self, old: int, offset: int, increase_only: bool) -> int:
+        return min(old, offset) if increase_only else offset
+
+
+class FlagInverted(RemoteOffsetStore):
+    def newer(self, old: int, offset: int, increase_only: bool) -> int:
+        return super().newer(old, offset, not increase_only)
+
+
+class FlagIgnored(RemoteOffsetStore):
+    def newer(self, old: int, offset: int, increase_only: bool) -> int:
+        return offset
+
+
+class NeverDecreases(RemoteOffsetStore):
+    def newer(self, old: int, offset: int, increase_only: bool) -> int:
+        return max(old, offset)
+
+
+class FirstKept(RemoteOffsetStore):
+    def newer(self, old: int, offset: int, increase_only: bool) -> int:
+        return old
+
+
+class EqualReplaces(RemoteOffsetStore):
+    def newer(self, old: int, offset: int, increase_only: bool) -> int:
+        return offset if not increase_only or offset >= old else old
+
+
+class FirstAgainstZero(RemoteOffsetStore):
+    def update(self, queue: int, offset: int, increase_only: bool) -> Result:
+        first = queue not in self.table
+        return super().update(queue, max(offset, 0) if first and increase_only else offset, increase_only)
+
+
+class NegativeIgnored(RemoteOffsetStore):
+    def update(self, queue: int, offset: int, increase_only: bool) -> Result:
+        return None if offset < 0 else super().update(queue, offset, increase_only)
+
+
+class NullIsAQueue(RemoteOffsetStore):
+    def update(self, queue: int, offset: int, increase_only: bool) -> Result:
+        if queue < 0:
+            self.insert(queue, offset)
+        return super().update(queue, offset, increase_only)
+
+
+class NullIsRefused(RemoteOffsetStore):
+    def update(self, queue: int, offset: int, increase_only: bool) -> Result:
+        return Err("RUNTIME") if queue < 0 else super().update(queue, offset, increase_only)
+
+
+class NullIsNotFound(RemoteOffsetStore):
+    def read(self, queue: int, kind: str) -> int:
+        return NO_OFFSET if queue < 0 else super().read(queue, kind)
+
+
+class FreezeIsUpdate(RemoteOffsetStore):
+    def freeze(self, queue: int, offset: int) -> Result:
+        return self.update(queue, offset, False)
+
+
+class FreezeIgnored(RemoteOffsetStore):
+    def freeze(self, queue: int, offset: int) -> Result:
+        return None
+
+
+class FrozenOnce(RemoteOffsetStore):
+    def freeze(self, queue: int, offset: int) -> Result:
+        entry = self.table.get(queue)
+        return None if entry and entry.frozen else super().freeze(queue, offset)
+
+
+class FreezeKnownOnly(RemoteOffsetStore):
+    def freeze(self, queue: int, offset: int) -> Result:
+        return super().freeze(queue, offset) if queue in self.table else None
+
+
+class FreezeKeepsOffset(RemoteOffsetStore):
+    def freeze(self, queue: int, offset: int) -> Result:
+        entry = self.table.get(queue)
+        return super().freeze(queue, entry.offset if entry else offset)
+
+
+class RemoveKeepsFrozen(RemoteOffsetStore):
+    def remove(self, queue: int) -> Result:
+        entry = self.table.get(queue)
+        return None if entry and entry.frozen else super().remove(queue)
+
+
+class StaysFrozen(RemoteOffsetStore):
+    def forget(self) -> None:
+        super().forget()
+        self.once_frozen: set[int] = set()
+
+    def freeze(self, queue: int, offset: int) -> Result:
+        self.once_frozen.add(queue)
+        return super().freeze(queue, offset)
+
+    def insert(self, queue: int, offset: int) -> Entry:
+        entry = super().insert(queue, offset)
+        entry.frozen = queue in self.once_frozen
+        return entry
+
+
+class RemoveIgnored(RemoteOffsetStore):
+    def remove(self, queue: int) -> Result:
+        return None
+
+
+class RemoveByTopic(RemoteOffsetStore):
+    def remove(self, queue: int) -> Result:
+        # Queues 0 and 1 are of one topic.
+        for other in (0, 1) if queue in (0, 1) else (queue,):
+            super().remove(other)
+        return None
+
+
+class RemoveSets(RemoteOffsetStore):
+    def remove(self, queue: int) -> Result:
+        if queue in self.table:
+            self.insert(queue, 0)
+        return None
+
+
+class CloneIgnoresTopic(RemoteOffsetStore):
+    def is_of(self, queue: int, topic: str) -> bool:
+        return True
+
+
+class BlankIsNoTopic(RemoteOffsetStore):
+    def is_of(self, queue: int, topic: str) -> bool:
+        return bool(topic) and super().is_of(queue, topic)
+
+
+# --- writing -------------------------------------------------------------------------------------------------
+
+
+class PersistForgetsOthers(RemoteOffsetStore):
+    def persist(self, queue: int) -> Result:
+        return self.persist_all((queue,))
+
+
+class PersistForgets(RemoteOffsetStore):
+    def persist(self, queue: int) -> Result:
+        super().persist(queue)
+        return self.remove(queue)
+
+
+class PersistIgnored(RemoteOffsetStore):
+    def persist(self, queue: int) -> Result:
+        return None
+
+
+class PersistMakesZero(RemoteOffsetStore):
+    def persist(self, queue: int) -> Result:
+        self.table.setdefault(queue, Entry(0))
+        return super().persist(queue)
+
+
+class PersistAllMakesZero(RemoteOffsetStore):
+    def persist_all(self, queues: tuple[int, ...]) -> Result:
+        for queue in queues:
+            self.table.setdefault(queue, Entry(0))
+        return super().persist_all(queues)
+
+
+class PersistAllSendsNothing(RemoteOffsetStore):
+    def persist_all(self, queues: tuple[int, ...]) -> Result:
+        for queue in set(self.table).difference(queues) if queues else ():
+            self.forget_unused(queue)
+        return None
+
+
+class EmptyClears(RemoteOffsetStore):
+    def persist_all(self, queues: tuple[int, ...]) -> Result:
+        if not queues:
+            self.table.clear()
+        return super().persist_all(queues)
+
+
+class EmptyIsAll(RemoteOffsetStore):
+    def persist_all(self, queues: tuple[int, ...]) -> Result:
+        return super().persist_all(queues or tuple(self.table))
+
+
+class UnusedKept(RemoteOffsetStore):
+    def forget_unused(self, queue: int) -> None:
+        return None
+
+
+class UnusedSent(RemoteOffsetStore):
+    def forget_unused(self, queue: int) -> None:
+        self.send(queue, self.table[queue].offset)
+        super().forget_unused(queue)
+
+
+class SkipsEqual(RemoteOffsetStore):
+    def forget(self) -> None:
+        super().forget()
+        self.sent: dict[int, int] = {}
+
+    def send(self, queue: int, offset: int) -> None:
+        if self.sent.get(queue) != offset:
+            self.sent[queue] = offset
+            super().send(queue, offset)
+
+
+class SkipsZero(RemoteOffsetStore):
+    def send(self, queue: int, offset: int) -> None:
+        if offset != 0:
+            super().send(queue, offset)
+
+
+class SkipsNegative(RemoteOffsetStore):
+    def send(self, queue: int, offset: int) -> None:
+        if offset >= 0:
+            super().send(queue, offset)
+
+
+class SendsNext(RemoteOffsetStore):
+    def send(self, queue: int, offset: int) -> None:
+        super().send(queue, offset + 1)
+
+
+class SendsSynchronously(RemoteOffsetStore):
+    def send(self, queue: int, offset: int) -> None:
+        self.commit(queue, offset, False)
+
+
+class OneWayReports(RemoteOffsetStore):
+    def verdict(self, code: int, one_way: bool) -> Result:
+        return Err(response_name(code)) if code else None
+
+
+class RefusalHidden(RemoteOffsetStore):
+    def verdict(self, code: int, one_way: bool) -> Result:
+        return None
+
+
+class CommitIsRemembered(RemoteOffsetStore):
+    def commit(self, queue: int, offset: int, one_way: bool) -> Result:
+        self.update(queue, offset, False)
+        return super().commit(queue, offset, one_way)
+
+
+class CommitsMemory(RemoteOffsetStore):
+    def commit(self, queue: int, offset: int, one_way: bool) -> Result:
+        entry = self.table.get(queue)
+        return super().commit(queue, entry.offset if entry else offset, one_way)
+
+
+class CommitNeverDecreases(RemoteOffsetStore):
+    def commit(self, queue: int, offset: int, one_way: bool) -> Result:
+        entry = self.table.get(queue)
+        return super().commit(queue, max(offset, entry.offset) if entry else offset, one_way)
+
+
+class AlwaysOneWay(RemoteOffsetStore):
+    def commit(self, queue: int, offset: int, one_way: bool) -> Result:
+        return super().commit(queue, offset, True)
+
+
+_mutant = partial(Mutant.of, "remote_store")
+
+MUTANTS: tuple[Mutant, ...] = (
+    _mutant("refusal-is-new", "D01", 'Every refusal of the broker reads as "no offset".', RefusalIsNew),
+    _mutant("lost-answer-is-new", "D02", 'An answer that never comes reads as "no offset".', LostAnswerIsNew),
+    _mutant("failure-is-new", "D04", 'Whatever goes wrong in a query reads as "no offset".', FailureIsNew),
+    _mutant("no-route-is-new", "D04", 'A broker that nobody knows reads as "no offset".', NoRouteIsNew),
+    _mutant("failure-is-memory", "D14", "A failed query reads what memory holds.", FailureIsMemory),
+    _mutant("missing-field-is-zero", "D16", "An answer without an offset reads 0.", MissingFieldIsZero),
+    _mutant("missing-field-is-new", "D17", 'An answer without an offset is stored as "no offset".', MissingFieldIsNew),
+    _mutant("zero-is-none", "D07", "A stored 0 counts as no offset.", ZeroIsNone),
+    _mutant(
+        "negative-is-failure",
+        "D28",
+        "A negative offset of the broker counts as a failure.",
+        NegativeIsFailure,
+        equivalent='a broker takes a negative stored offset for "not found" and never answers one',
+    ),
+    _mutant("float-offsets", "D52", "Offsets of the broker pass through floating point.", FloatOffsets),
+    _mutant("short-offsets", "D52", "Offsets of the broker are cut to 32 bits.", ShortOffsets),
+    _mutant("not-found-is-failure", "D13", '"Not found" counts as a failure.', NotFoundIsFailure),
+    _mutant("not-found-is-zero", "D09", '"Not found" reads 0.', NotFoundIsZero),
+    _mutant("not-found-is-remembered", "D28", '"Not found" puts -1 into memory.', NotFoundIsRemembered),
+    _mutant("not-found-forgets", "D42", '"Not found" removes what memory holds.', NotFoundForgets),
+    _mutant("pull-not-found", "D15", 'Code 19 instead of 22 means "not found".', PullNotFound),
+    _mutant("pull-not-found-too", "D15", 'Code 19 means "not found" as well as 22.', PullNotFoundToo),
+    _mutant("asks-no-zero", "D10", "Queries ask the broker not to answer 0.", AsksNoZero),
+    _mutant(
+        "asks-for-zero",
+        "D17",
+        "Queries ask the broker explicitly to answer 0.",
+        AsksForZero,
+        equivalent="a broker takes an explicit true like an absent flag",
+    ),
+    _mutant("asks-for-first-queue", "D27", "Every query asks for queue 0 of the topic.", AsksForFirstQueue),
+    _mutant("memory-first-stays", "D29", "Reading memory first never goes on to the broker.", MemoryFirstStays),
+    _mutant("memory-asks", "D29", "Reading memory alone goes on to the broker.", MemoryAsks),
+    _mutant("never-asks", "D30", "The broker is never asked: what memory misses is 0.", NeverAsks),
+    _mutant("asks-once", "D74", "The broker is not asked again for a queue that memory knows.", AsksOnce),
+    _mutant("refresh-keeps-larger", "D31", "The broker's offset replaces memory only when larger.", RefreshKeepsLarger),
+    _mutant("no-refresh", "D39", "The broker's offset is answered and not remembered.", NoRefresh),
+    _mutant("refresh-thaws", "D41", "The broker's offset replaces a frozen one.", RefreshThaws),
+    _mutant("larger-is-read", "D70", "A read answers the larger of memory's and the broker's offset.", LargerIsRead),
+    _mutant("keeps-smaller", "D61", "Increase-only keeps the smaller offset.", KeepsSmaller),
+    _mutant("increase-only-inverted", "D61", "The increase-only flag means its opposite.", FlagInverted),
+    _mutant("increase-only-ignored", "D41", "Increase-only updates replace larger offsets.", FlagIgnored),
+    _mutant("never-decreases", "D63", "No update makes an offset smaller.", NeverDecreases),
+    _mutant("first-kept", "D27", "Only the first update of a queue counts.", FirstKept),
+    _mutant(
+        "equal-replaces",
+        "D32",
+        "Increase-only writes an equal offset over the old one.",
+        EqualReplaces,
+        equivalent="the old and the new number are the same",
+    ),
+    _mutant("first-against-zero", "D36", "The first increase-only update is compared with 0.", FirstAgainstZero),
+    _mutant("negative-ignored", "D28", "Updates with a negative offset are ignored.", NegativeIgnored),
+    _mutant("null-is-a-queue", "D27", "An update for no queue makes an entry.", NullIsAQueue),
+    _mutant("null-is-refused", "D27", "An update for no queue fails.", NullIsRefused),
+    _mutant("null-is-not-found", "D14", 'No queue reads as "no offset", as clients before 5.0 had it.', NullIsNotFound),
+    _mutant("freeze-is-update", "D41", "Freezing sets the offset and does not freeze it.", FreezeIsUpdate),
+    _mutant("freeze-ignored", "D41", "Freezing does nothing.", FreezeIgnored),
+    _mutant("frozen-once", "D41", "Freezing a frozen offset again keeps the old one.", FrozenOnce),
+    _mutant("freeze-known-only", "D41", "Only a queue with an offset can be frozen.", FreezeKnownOnly),
+    _mutant("freeze-keeps-offset", "D41", "Freezing keeps the offset that was there.", FreezeKeepsOffset),
+    _mutant("remove-keeps-frozen", "D41", "A frozen offset cannot be removed.", RemoveKeepsFrozen),
+    _mutant("stays-frozen", "D41", "A queue that was frozen once is frozen after removal.", StaysFrozen),
+    _mutant("remove-ignored", "D33", "Removing does nothing.", RemoveIgnored),
+    _mutant("remove-by-topic", "D42", "Removing forgets all queues of the topic.", RemoveByTopic),
+    _mutant("remove-sets-zero", "D30", "Removing sets the offset to 0.", RemoveSets),
+    _mutant("clone-ignores-topic", "D67", "A clone has the queues of all topics.", CloneIgnoresTopic),
+    _mutant("blank-is-no-topic", "D66", "A clone of the blank topic is empty.", BlankIsNoTopic),
+    _mutant("persist-forgets-others", "D25", "Persisting one queue drops all others.", PersistForgetsOthers),
+    _mutant("persist-forgets", "D25", "Persisting one queue forgets its offset.", PersistForgets),
+    _mutant("persist-ignored", "D33", "Persisting one queue does nothing.", PersistIgnored),
+    _mutant("persist-makes-zero", "D36", "Persisting an unknown queue stores 0.", PersistMakesZero),
+    _mutant("persist-all-makes-zero", "D36", "Persisting a set stores 0 for its unknown queues.", PersistAllMakesZero),
+    _mutant("persist-all-sends-nothing", "D31", "Persisting a set sends nothing.", PersistAllSendsNothing),
+    _mutant("empty-set-clears", "D26", "Persisting an empty set drops every offset.", EmptyClears),
+    _mutant("empty-set-is-all", "D26", "Persisting an empty set sends every offset.", EmptyIsAll),
+    _mutant("unused-kept", "D81", "Persisting a set keeps the queues outside it.", UnusedKept),
+    _mutant("unused-sent", "D81", "Persisting a set sends the queues outside it before it drops them.", UnusedSent),
+    _mutant("skips-equal", "D32", "A commit equal to the last one sent is left out.", SkipsEqual),
+    _mutant("skips-zero", "D43", "A commit of 0 is left out.", SkipsZero),
+    _mutant("skips-negative", "D28", "A negative commit is left out.", SkipsNegative),
+    _mutant("sends-next", "D45", "Commits are one message ahead.", SendsNext),
+    _mutant(
+        "sends-synchronously",
+        "D40",
+        "Persisting waits for the answer and ignores it.",
+        SendsSynchronously,
+        equivalent="the broker stores the same commits; only the time it takes differs",
+    ),
+    _mutant("one-way-reports", "D40", "A one-way commit reports a refusal.", OneWayReports),
+    _mutant("refusal-hidden", "D40", "A refused commit looks accepted.", RefusalHidden),
+    _mutant("commit-is-remembered", "D39", "A commit changes memory too.", CommitIsRemembered),
+    _mutant("commits-memory", "D40", "A commit sends what memory holds.", CommitsMemory),
+    _mutant("commit-never-decreases", "D63", "A commit never sends less than memory holds.", CommitNeverDecreases),
+    _mutant("always-one-way", "D40", "Every commit is one way.", AlwaysOneWay),
+)

@@ -1,0 +1,486 @@
+"""The port's pull loop: what it asks for, and where it goes on.
+
+Nothing here waits: whoever drives the loop says which request has its turn, which answer arrives, which timer runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
+from rocketmq_conformance.conformance.targets.port.remote_store import RemoteOffsetStore
+from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
+from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.models.outcome import Err, Result, Value
+
+MASTER = 0
+#: Bits of a pull's flag.
+COMMIT, SUSPEND, EXPRESSION = 1, 2, 4
+#: Ms until a pull that could not be made is tried again.
+AFTER_FAILURE, WHILE_PAUSED, WHILE_FULL, WHEN_CONTROLLED = 1_000, 1_000, 50, 20
+#: What may be cached of a queue: messages, MiB, distance of the offsets.
+MOST_MESSAGES, MOST_MIB, MOST_SPAN = 3, 0, 8
+#: The queues that a consumer owns at first, and where it begins.
+OWNED, BEGINNING = (0, 1, 2), 5
+#: Bytes of the message at this offset; the others are small.
+SIZES = {14: 1 << 20}
+MIB = 1 << 20
+
+Message = tuple[int, str]
+
+
+class NotNowError(Exception):
+    """A pull has to wait for so many ms."""
+
+    def __init__(self, millis: int) -> None:
+        super().__init__(millis)
+        self.millis = millis
+
+
+class RefusedError(Exception):
+    """An expression is none."""
+
+
+class Subscription(NamedTuple):
+    """What is wanted of a topic."""
+
+    text: str = "*"
+    kind: str = "TAG"
+    tags: frozenset[str] = frozenset()
+
+
+class ProcessQueue:
+    """What is cached of an owned queue."""
+
+    __slots__ = ("dropped", "latest", "offsets")
+
+    def __init__(self) -> None:
+        self.offsets: list[int] = []
+        #: The offset that was cached last.
+        self.latest = NO_OFFSET
+        self.dropped = False
+
+    def put(self, offset: int) -> None:
+        """Cache a message."""
+        if offset not in self.offsets:
+            self.offsets.append(offset)
+            self.offsets.sort()
+            self.latest = offset
+
+    def mib(self) -> int:
+        """Whole MiB that are cached."""
+        return sum(SIZES.get(offset, 1) for offset in self.offsets) // MIB
+
+
+class PullRequest:
+    """One pull loop."""
+
+    __slots__ = ("offset", "owned", "queue", "subscription")
+
+    def __init__(self, queue: int, offset: int) -> None:
+        self.queue = queue
+        self.offset = offset
+        self.owned = ProcessQueue()
+        #: By which the pull that is under way was made.
+        self.subscription = Subscription()
+
+
+class Puller:
+    """The pull loops of one consumer. Queues are given by their position in the layout."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.store = RemoteOffsetStore(transport)
+        self.clear()
+
+    def clear(self) -> None:
+        """Be as new, without queues."""
+        self.store.forget()
+        self.running, self.paused, self.posts, self.interval = True, False, False, 0
+        self.nodes: tuple[int, ...] = (MASTER,)
+        self.old = False
+        #: The node that the last answer suggested, by queue.
+        self.suggested: dict[int, int] = {}
+        self.subscriptions = {"T": Subscription(), "U": Subscription()}
+        self.table: dict[int, PullRequest] = {}
+        self.ready: list[PullRequest] = []
+        self.under_way: list[PullRequest] = []
+        #: With what is to be done.
+        self.timers: list[tuple[PullRequest, Callable[[PullRequest], None]]] = []
+        #: When was it decided that a request waits, what for, and is a rebalance asked for?
+        self.waits, self.then, self.woken = 0, "", False
+        self.counted = False
+
+    def forget(self) -> None:
+        """Begin a case."""
+        self.clear()
+        for topic in self.subscriptions:
+            self.transport.route(topic)
+        for queue in OWNED:
+            self.gain(queue, BEGINNING, False)
+
+    # --- a turn of the pull service -----------------------------------------------------------------------
+
+    def pull(self, place: int, reachable: bool) -> Result:
+        """One turn of a request."""
+        if not self.ready:
+            return None
+        request = self.ready.pop(place % len(self.ready))
+        self.counted = False
+        if request.owned.dropped:
+            return request.queue, "dropped", self.counted
+        self.count(request)
+        try:
+            self.hold(request)
+            said = self.ask(request, reachable)
+        except NotNowError as error:
+            self.later(request, error.millis)
+            return request.queue, "later", error.millis, self.counted
+        self.under_way.append(request)
+        return request.queue, "asked", *said, self.counted
+
+    def count(self, request: PullRequest) -> None:
+        """The queue is being pulled."""
+        self.counted = True
+
+    def hold(self, request: PullRequest) -> None:
+        """NotNowError when the pull must wait."""
+        owned = request.owned
+        if not self.running:
+            raise NotNowError(self.after_failure())
+        if self.paused:
+            raise NotNowError(WHILE_PAUSED)
+        if self.is_full(owned) or self.is_wide(owned):
+            raise NotNowError(WHILE_FULL)
+        if QUEUES[request.queue].topic not in self.subscriptions:
+            self.unsubscribed(request)
+
+    def after_failure(self) -> int:
+        """Ms to wait after a failure."""
+        return AFTER_FAILURE
+
+    def unsubscribed(self, request: PullRequest) -> None:
+        """Nobody wants the topic."""
+        raise NotNowError(self.after_failure())
+
+    def is_full(self, owned: ProcessQueue) -> bool:
+        """Is too much cached?"""
+        return len(owned.offsets) > MOST_MESSAGES or owned.mib() > MOST_MIB
+
+    def is_wide(self, owned: ProcessQueue) -> bool:
+        """Are the offsets too far apart?"""
+        return bool(owned.offsets) and owned.offsets[-1] - owned.offsets[0] > MOST_SPAN
+
+    def ask(self, request: PullRequest, reachable: bool) -> tuple[Value, ...]:
+        """Send a pull: (node, offset, commit offset, flag, expression, type); NotNowError."""
+        topic = QUEUES[request.queue].topic
+        chosen = request.subscription = self.subscriptions.get(topic, Subscription())
+        if not self.finds(topic):
+            raise NotNowError(self.after_failure())
+        node = self.node(request.queue)
+        if self.too_old(chosen) or not reachable:
+            raise NotNowError(self.after_failure())
+        commit = self.store.read(request.queue, "memory")
+        flag = SUSPEND + COMMIT * self.commits(commit, node) + EXPRESSION * self.posts
+        return node, request.offset, commit, flag, self.expression(chosen), chosen.kind
+
+    def finds(self, topic: str) -> bool:
+        """Is any node of the broker known, now or after a look at the route?"""
+        if not self.nodes:
+            try:
+                self.transport.route(topic)
+            except NoRouteError:
+                return False
+            self.nodes = (MASTER,)
+        return True
+
+    def node(self, queue: int) -> int:
+        """The node to ask."""
+        wanted = self.suggested.get(queue, MASTER)
+        if wanted in self.nodes:
+            return wanted
+        return self.instead(wanted)
+
+    def instead(self, wanted: int) -> int:
+        """A node in the place of one that is not known."""
+        return wanted + 1 if wanted + 1 in self.nodes else self.nodes[0]
+
+    def too_old(self, chosen: Subscription) -> bool:
+        """Does the node not know such expressions?"""
+        return self.old and chosen.kind != "TAG"
+
+    def commits(self, commit: int, node: int) -> bool:
+        """Does the pull commit?"""
+        return commit > 0 and node == MASTER
+
+    def expression(self, chosen: Subscription) -> str | None:
+        """The expression that goes with a pull."""
+        return chosen.text if self.posts else None
+
+    def later(self, request: PullRequest, millis: int) -> None:
+        """Pull again after some ms."""
+        self.waits, self.then = millis, "later"
+        self.timers.append((request, self.ready.append))
+
+    def soon(self, request: PullRequest) -> None:
+        """Pull again at once."""
+        self.waits, self.then = 0, "pull"
+        self.ready.append(request)
+
+    # --- answers ------------------------------------------------------------------------------------------
+
+    def arrived(self, place: int) -> PullRequest | None:
+        """The request whose answer is there."""
+        return self.under_way.pop(place % len(self.under_way)) if self.under_way else None
+
+    def said(self, request: PullRequest, given: tuple[int, ...] = ()) -> Result:
+        """What an answer leads to."""
+        held = self.store.read(request.queue, "memory")
+        return request.queue, self.then, self.waits, request.offset, given, held, request.owned.dropped
+
+    def found(self, place: int, next_offset: int, messages: tuple[Message, ...], suggested: int) -> Result:
+        """Messages arrive."""
+        request = self.arrived(place)
+        if request is None:
+            return None
+        self.suggest(request.queue, suggested)
+        given = self.accepted(request, messages)
+        request.offset = self.next_found(request, next_offset, messages)
+        self.take(request, given)
+        return self.said(request, given)
+
+    def suggest(self, queue: int, node: int) -> None:
+        """Ask that node from now on."""
+        self.suggested[queue] = node
+
+    def accepted(self, request: PullRequest, messages: tuple[Message, ...]) -> tuple[int, ...]:
+        """The offsets of messages that are wanted."""
+        tags = self.tags(request)
+        return tuple([offset for offset, tag in messages if not tags or tag in tags])
+
+    def tags(self, request: PullRequest) -> frozenset[str]:
+        """The tags that a pull was made for."""
+        return request.subscription.tags
+
+    def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
+        """Where to go on after messages."""
+        return next_offset
+
+    def take(self, request: PullRequest, given: tuple[int, ...]) -> None:
+        """Cache what is wanted, and pull again."""
+        if not given:
+            return self.none_wanted(request)
+        for offset in given:
+            request.owned.put(offset)
+        return self.later(request, self.interval) if self.interval else self.soon(request)
+
+    def none_wanted(self, request: PullRequest) -> None:
+        """All messages were filtered out."""
+        self.soon(request)
+
+    def nothing(self, place: int, code: str, next_offset: int, suggested: int) -> Result:
+        """Nothing arrives: there is nothing new, or nothing that matches."""
+        request = self.arrived(place)
+        if request is None:
+            return None
+        self.suggest(request.queue, suggested)
+        request.offset = self.next_empty(request, code, next_offset)
+        if self.may_skip(request, code):
+            self.skip(request.queue, next_offset)
+        self.soon(request)
+        return self.said(request)
+
+    def next_empty(self, request: PullRequest, code: str, next_offset: int) -> int:
+        """Where to go on after nothing."""
+        return next_offset
+
+    def may_skip(self, request: PullRequest, code: str) -> bool:
+        """May the offset in memory pass what was not wanted?"""
+        return not request.owned.offsets
+
+    def skip(self, queue: int, offset: int) -> None:
+        """Pass what was not wanted."""
+        self.store.update(queue, offset, True)
+
+    def illegal(self, place: int, next_offset: int, low: int, high: int, suggested: int) -> Result:
+        """The offset was illegal."""
+        request = self.arrived(place)
+        if request is None:
+            return None
+        self.suggest(request.queue, suggested)
+        request.offset = self.corrected(next_offset, low, high)
+        self.stop(request)
+        return self.said(request)
+
+    def corrected(self, next_offset: int, low: int, high: int) -> int:
+        """The right offset."""
+        return next_offset
+
+    def stop(self, request: PullRequest) -> None:
+        """End a queue, to begin it anew at the right offset."""
+        request.owned.dropped = True
+        self.waits, self.then = self.correction_delay(), "correct"
+        self.timers.append((request, self.correct))
+
+    def correction_delay(self) -> int:
+        """Ms until an offset is corrected."""
+        return 0
+
+    def fail(self, place: int, failure: str) -> Result:
+        """The pull failed."""
+        request = self.arrived(place)
+        if request is None:
+            return None
+        self.failed(request, failure)
+        return self.said(request)
+
+    def failed(self, request: PullRequest, failure: str) -> None:
+        """Try again later."""
+        self.later(request, WHEN_CONTROLLED if failure == "FLOW_CONTROL" else self.after_failure())
+
+    # --- timers -------------------------------------------------------------------------------------------
+
+    def fire(self, place: int) -> Result:
+        """A timer runs."""
+        if not self.timers:
+            return None
+        request, do = self.timers.pop(place % len(self.timers))
+        ready, self.woken = len(self.ready), False
+        do(request)
+        queue = request.queue
+        kind = "pull" if len(self.ready) > ready else "correct"
+        return queue, kind, queue in self.table, self.store.read(queue, "memory"), self.woken
+
+    def correct(self, request: PullRequest) -> None:
+        """Write the right offset, and end the queue."""
+        self.write(request.queue, request.offset)
+        self.send(request.queue)
+        self.end_corrected(request)
+        self.wake()
+
+    def write(self, queue: int, offset: int) -> None:
+        """Write the right offset, so that no late result changes it."""
+        self.store.freeze(queue, offset)
+
+    def end_corrected(self, request: PullRequest) -> None:
+        """End whatever the queue is by now."""
+        if request.queue in self.table:
+            self.end(request.queue)
+
+    def wake(self) -> None:
+        """Ask for a rebalance."""
+        self.woken = True
+
+    def send(self, queue: int) -> None:
+        """Send an offset, if the broker is found."""
+        if queue in self.store.table and self.finds(QUEUES[queue].topic):
+            self.store.persist(queue)
+
+    def end(self, queue: int) -> None:
+        """Give a queue up."""
+        self.drop(self.table.pop(queue).owned)
+        self.send(queue)
+        self.store.remove(queue)
+
+    def drop(self, owned: ProcessQueue) -> None:
+        """Tell whoever still works on a queue."""
+        owned.dropped = True
+
+    # --- the listener, the rebalance, the application -----------------------------------------------------
+
+    def consume(self, queue: int, everything: bool) -> Result:
+        """The listener is done with the first message, or with all."""
+        request = self.table.get(queue)
+        if request is not None and request.owned.offsets:
+            owned = request.owned
+            del owned.offsets[: len(owned.offsets) if everything else 1]
+            if not owned.dropped:
+                self.store.update(queue, owned.offsets[0] if owned.offsets else owned.latest + 1, True)
+        return self.store.read(queue, "memory")
+
+    def gain(self, queue: int, offset: int, anew: bool) -> Result:
+        """Own a queue."""
+        if queue in self.table:
+            if not anew:
+                return (False,)
+            self.end(queue)
+        self.clean(queue)
+        request = self.table[queue] = PullRequest(queue, offset)
+        self.ready.append(request)
+        return (True,)
+
+    def clean(self, queue: int) -> None:
+        """Forget what memory holds of a queue from an earlier time."""
+        self.store.remove(queue)
+
+    def lose(self, queue: int) -> Result:
+        """Own a queue no more."""
+        if queue not in self.table:
+            return (False,)
+        self.end(queue)
+        return (True,)
+
+    def update(self, queue: int, offset: int) -> Result:
+        """An application sets an offset."""
+        self.store.update(queue, offset, False)
+        return self.store.read(queue, "memory")
+
+    def subscribe(self, topic: str, expression: str) -> Result:
+        """Want messages by tags."""
+        try:
+            self.subscriptions[topic] = self.parse(expression)
+        except RefusedError:
+            return Err("CLIENT")
+        return None
+
+    def parse(self, expression: str) -> Subscription:
+        """A tag expression; RefusedError."""
+        if expression in ("", "*"):
+            return Subscription()
+        if not expression.replace("||", ""):
+            raise RefusedError
+        return Subscription(expression, "TAG", self.named(expression.split("||")))
+
+    def named(self, parts: list[str]) -> frozenset[str]:
+        """The tags of an expression."""
+        return frozenset(part.strip() for part in parts if part.strip())
+
+    def select(self, topic: str, expression: str) -> Result:
+        """Want messages by their properties."""
+        if not expression:
+            return Err("CLIENT")
+        self.subscriptions[topic] = Subscription(expression, "SQL92")
+        return None
+
+    def unsubscribe(self, topic: str) -> Result:
+        """Want nothing of a topic."""
+        self.subscriptions.pop(topic, None)
+        return None
+
+    def learn(self, nodes: tuple[int, ...], old: bool) -> Result:
+        """Know these nodes of the broker."""
+        self.nodes, self.old = nodes, old
+        return None
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of the suite, by name."""
+        done: tuple[str, ...] = (
+            "pull",
+            "found",
+            "nothing",
+            "illegal",
+            "fail",
+            "fire",
+            "consume",
+            "gain",
+            "lose",
+            "update",
+            "learn",
+        )
+        done += ("subscribe", "select", "unsubscribe")
+        settings = {"run": "running", "pause": "paused", "space": "interval", "post": "posts"}
+        return {
+            **{name: getattr(self, name) for name in done},
+            **{name: lambda value, field=field: setattr(self, field, value) for name, field in settings.items()},
+        }

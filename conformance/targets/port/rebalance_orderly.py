@@ -1,0 +1,350 @@
+"""The port's orderly consumers: a queue is consumed by one listener of the group at a time, who has its lock."""
+
+from __future__ import annotations
+
+import json
+from bisect import insort
+from collections.abc import Callable
+from functools import lru_cache
+
+from rocketmq_conformance.conformance.compiled import mypyc_attr
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue, Rebalancer
+from rocketmq_conformance.conformance.targets.port.start import NoStartError
+from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
+from rocketmq_conformance.models.outcome import Result
+
+#: Ms that a lock is relied on after the broker granted it.
+LOCK_EXPIRY = 30_000
+#: Ms after which a lost queue is unlocked even when its listener is busy.
+FORCE = 20_000
+
+_LOCK = int(Request.LOCK_BATCH_MQ)
+_UNLOCK = int(Request.UNLOCK_BATCH_MQ)
+_SUCCESS = int(Response.SUCCESS)
+_POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class OrderlyQueue(ProcessQueue):
+    """A queue that a consumer has locked."""
+
+    __slots__ = ("confirmed", "corrected", "locked", "messages", "taking")
+
+    def __init__(self, offset: int, now: int) -> None:
+        super().__init__(offset, now)
+        self.locked = True
+        self.confirmed = now
+        #: Was the start asked for since the lock is there?
+        self.corrected = False
+        #: Offsets of the messages that arrived, in order.
+        self.messages: list[int] = []
+        #: The offset of the message that a listener is busy with.
+        self.taking = -1
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class OrderlyRebalancer(Rebalancer):
+    """The members of a group of orderly consumers."""
+
+    #: Was a lock refused in the round that is under way?
+    missed = False
+
+    def rebalance(self, consumer: Consumer) -> Result:
+        """One round: (table, pull requests that begin, is it balanced?, is another round wanted soon?)."""
+        self.missed = False
+        said = super().rebalance(consumer)
+        assert isinstance(said, tuple)
+        return (*said, self.again())
+
+    def again(self) -> bool:
+        """Is another round wanted soon?"""
+        return self.missed
+
+    # --- locks ----------------------------------------------------------------------------------------------
+
+    def lock(self, consumer: Consumer, queue: int) -> bool:
+        """Lock a queue: is it granted?"""
+        granted = self.ask_locks(consumer, (queue,))
+        if granted is None or not self.is_granted(queue, granted):
+            return False
+        owned = consumer.table.get(queue)
+        if isinstance(owned, OrderlyQueue):
+            self.confirm(owned)
+        return True
+
+    def is_granted(self, queue: int, granted: frozenset[int]) -> bool:
+        """Is the queue among those that the broker granted?"""
+        return queue in granted
+
+    def confirm(self, owned: OrderlyQueue) -> None:
+        """The broker says that the lock is ours."""
+        owned.locked = True
+        owned.confirmed = self.now
+
+    def ask_locks(self, consumer: Consumer, queues: tuple[int, ...]) -> frozenset[int] | None:
+        """The queues that the broker grants; None when it does not say."""
+        try:
+            code, _, _, body = self.transport.ask(
+                QUEUES[queues[0]].topic, BROKER, _LOCK, {}, body=lock_text(self.owner(consumer), queues)
+            )
+        except (NoRouteError, OSError):
+            return None
+        return positions(body) if code == _SUCCESS else None
+
+    def owner(self, consumer: Consumer) -> str:
+        """Who locks."""
+        return consumer.client
+
+    def unlock(self, consumer: Consumer, queues: tuple[int, ...], one_way: bool) -> bool:
+        """Give locks back: did the broker say so?"""
+        body = lock_text(self.owner(consumer), queues)
+        try:
+            code, *_ = self.transport.ask(QUEUES[queues[0]].topic, BROKER, _UNLOCK, {}, one_way, body)
+        except (NoRouteError, OSError):
+            return False
+        return code == _SUCCESS
+
+    def renew_locks(self, consumer: Consumer) -> Result:
+        """The timer: ask for all locks again; the queues that count as locked then."""
+        queues = () if consumer.broadcasts else self.renewed(consumer)
+        if queues:
+            granted = self.ask_locks(consumer, queues)
+            if granted is not None:
+                for queue in queues:
+                    self.renewal(orderly(consumer.table[queue]), self.is_granted(queue, granted))
+            else:
+                self.renewal_failed(consumer)
+        return tuple(sorted([queue for queue, owned in consumer.table.items() if orderly(owned).locked]))
+
+    def renewed(self, consumer: Consumer) -> tuple[int, ...]:
+        """The queues whose locks are asked for again."""
+        return tuple([queue for queue, owned in consumer.table.items() if not owned.dropped])
+
+    def renewal(self, owned: OrderlyQueue, granted: bool) -> None:
+        """What the broker said of a lock."""
+        if granted:
+            self.confirm(owned)
+        else:
+            self.lost(owned)
+
+    def lost(self, owned: OrderlyQueue) -> None:
+        """The lock is somebody else's."""
+        owned.locked = False
+
+    def renewal_failed(self, consumer: Consumer) -> None:
+        """Nobody knows what became of the locks: rely on them as long as they are young."""
+
+    def relies(self, owned: OrderlyQueue) -> bool:
+        """Is the lock there, and young?"""
+        return owned.locked and not self.is_old(owned)
+
+    def is_old(self, owned: OrderlyQueue) -> bool:
+        """Has it been too long since the broker granted the lock?"""
+        return self.now - owned.confirmed > LOCK_EXPIRY
+
+    # --- gaining and losing queues ------------------------------------------------------------------------
+
+    def gain_all(self, consumer: Consumer, queues: list[int], begun: list[tuple[int, int]]) -> None:
+        """Lock the queues of a topic that are missing, by one request, and begin those that the broker grants."""
+        if not self.needs_lock(consumer):
+            return super().gain_all(consumer, queues, begun)
+        granted = self.ask_locks(consumer, tuple(queues))
+        for queue in queues:
+            if granted is not None and self.is_granted(queue, granted):
+                self.gain(consumer, queue, begun)
+            else:
+                self.missed = True
+                self.not_locked(consumer, queue, begun)
+        return None
+
+    def needs_lock(self, consumer: Consumer) -> bool:
+        """Broadcasting consumers share nothing."""
+        return not consumer.broadcasts
+
+    def not_locked(self, consumer: Consumer, queue: int, begun: list[tuple[int, int]]) -> None:
+        """A queue that somebody else has locked is left for another round."""
+
+    def new_queue(self, offset: int) -> ProcessQueue:
+        """What is kept of a queue that is owned from now on."""
+        return OrderlyQueue(offset, self.now)
+
+    def lose(self, consumer: Consumer, queue: int) -> None:
+        """Drop a queue, and unlock it once no listener has it."""
+        if consumer.broadcasts:
+            return super().lose(consumer, queue)
+        owned = orderly(consumer.table[queue])
+        self.drop(owned)
+        consumer.store.persist(queue)
+        if self.is_busy(consumer, queue, owned) and not self.is_forced(owned):
+            return self.keep(consumer, queue)
+        self.hand_over(consumer, queue)
+        del consumer.table[queue]
+        return self.give_back(consumer, queue)
+
+    def is_busy(self, consumer: Consumer, queue: int, owned: OrderlyQueue) -> bool:
+        """Does a listener work on a message of the process queue?"""
+        return consumer.taken.get(queue) is owned
+
+    def is_forced(self, owned: OrderlyQueue) -> bool:
+        """Is it time to unlock whatever the listener does?"""
+        return self.now - owned.confirmed > FORCE
+
+    def keep(self, consumer: Consumer, queue: int) -> None:
+        """The listener is waited for: another round will try again."""
+
+    def give_back(self, consumer: Consumer, queue: int) -> None:
+        """Let somebody else have the queue."""
+        self.unlock(consumer, (queue,), True)
+
+    def leave(self, member: int) -> Result:
+        """A member shuts down: unlock, then send offsets."""
+        consumer = self.members[member]
+        if consumer is not None and not consumer.broadcasts:
+            self.unlock_all(consumer)
+        return super().leave(member)
+
+    def unlock_all(self, consumer: Consumer) -> None:
+        """Give all locks back."""
+        queues = self.renewed(consumer)
+        if queues:
+            self.unlock(consumer, queues, False)
+
+    # --- pulling and consuming ----------------------------------------------------------------------------
+
+    def pull(self, consumer: Consumer, queue: int) -> Result:
+        """One turn of the pull loop: the offset that it asks for."""
+        request = consumer.requests.get(queue)
+        if request is None or request.dropped:
+            return None
+        owned = orderly(request)
+        owned.pulled = self.now
+        if not self.may_pull(owned):
+            return None
+        if not owned.corrected:
+            try:
+                owned.offset = self.corrected(consumer, queue, owned)
+            except NoStartError:
+                return self.not_corrected(owned)
+            owned.corrected = True
+        return owned.offset if QUEUES[queue].topic in consumer.topics else None
+
+    def may_pull(self, owned: OrderlyQueue) -> bool:
+        """Messages that may not be consumed are not pulled."""
+        return owned.locked
+
+    def corrected(self, consumer: Consumer, queue: int, owned: OrderlyQueue) -> int:
+        """Where to begin now that the lock is there: the owner before may have committed since; NoStartError."""
+        return self.beginning(consumer, queue)
+
+    def not_corrected(self, owned: OrderlyQueue) -> Result:
+        """Without a start the pull is put off."""
+        return None
+
+    def receive(self, consumer: Consumer, queue: int, offset: int) -> Result:
+        """A message arrives: is there a process queue?"""
+        owned = consumer.table.get(queue)
+        if owned is None:
+            return False
+        messages = orderly(owned).messages
+        if offset not in messages:
+            insort(messages, offset)
+        return True
+
+    def has_turn(self, consumer: Consumer, queue: int) -> OrderlyQueue | None:
+        """The process queue that a listener may consume now; locks are asked for when they are too old."""
+        if queue in consumer.taken:
+            return None
+        owned = consumer.table.get(queue)
+        if owned is None or owned.dropped:
+            return None
+        mine = orderly(owned)
+        if consumer.broadcasts or self.relies(mine) or self.lock(consumer, queue):
+            return mine
+        return None
+
+    def consume_all(self, consumer: Consumer, queue: int, offset: int) -> Result:
+        """A message arrives, and a listener has its turn: (offsets consumed, what memory holds then)."""
+        self.receive(consumer, queue, offset)
+        return self.go_on(consumer, queue)
+
+    def go_on(self, consumer: Consumer, queue: int) -> Result:
+        """Consume what is there, in order."""
+        owned = self.has_turn(consumer, queue)
+        consumed: tuple[int, ...] = ()
+        if owned is not None and owned.messages:
+            consumed = tuple(owned.messages)
+            owned.messages.clear()
+            for offset in consumed:
+                self.consumed(consumer, queue, offset)
+        return consumed, self.remembered(consumer, queue)
+
+    def consumed(self, consumer: Consumer, queue: int, offset: int) -> None:
+        """The message at an offset is done: go on after it."""
+        consumer.store.update(queue, offset + 1, False)
+
+    def take_first(self, consumer: Consumer, queue: int, offset: int) -> Result:
+        """A message arrives, and a slow listener has its turn: the offset of the message that it is busy with."""
+        self.receive(consumer, queue, offset)
+        owned = self.has_turn(consumer, queue)
+        if owned is None:
+            return None
+        owned.taking = owned.messages.pop(0)
+        consumer.taken[queue] = owned
+        return owned.taking
+
+    def finish_first(self, consumer: Consumer, queue: int) -> Result:
+        """The slow listener is done, and goes on with what is there."""
+        taken = consumer.taken.pop(queue, None)
+        if taken is None:
+            return (), self.remembered(consumer, queue)
+        if not self.is_late(taken):
+            self.consumed(consumer, queue, orderly(taken).taking)
+            return self.go_on(consumer, queue)
+        return (), self.remembered(consumer, queue)
+
+    def is_late(self, taken: ProcessQueue) -> bool:
+        """Was the queue lost while the listener was busy?"""
+        return taken.dropped
+
+    # --- operations ---------------------------------------------------------------------------------------
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of the suite, by name; faults are the broker's affair."""
+        return super().calls() | {
+            "leave": lambda member, fault: self.leave(member),
+            "renew": self.of_faulty(self.renew_locks),
+            "pull": self.of_one(self.pull),
+            "receive": self.of_two(self.receive),
+            "consume": self.of_two(self.consume_all),
+            "take": self.of_two(self.take_first),
+            "finish": self.of_one(self.finish_first),
+        }
+
+
+def orderly(owned: ProcessQueue) -> OrderlyQueue:
+    """All process queues here are orderly."""
+    assert isinstance(owned, OrderlyQueue)
+    return owned
+
+
+@lru_cache(maxsize=1024)
+def lock_text(client: str, queues: tuple[int, ...]) -> bytes:
+    """The body of a request to lock or unlock."""
+    named = [QUEUES[queue] for queue in queues]
+    return json.dumps(
+        {
+            "clientId": client,
+            "consumerGroup": GROUP,
+            "mqSet": [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in named],
+            "onlyThisBroker": False,
+        }
+    ).encode()
+
+
+@lru_cache(maxsize=1024)
+def positions(body: bytes) -> frozenset[int]:
+    """The queues that are granted, by their position in the layout."""
+    granted = json.loads(body)["lockOKMQSet"] if body else ()
+    return frozenset([_POSITIONS[one["topic"], one["brokerName"], one["queueId"]] for one in granted])  # type: ignore[index]

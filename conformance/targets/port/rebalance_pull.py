@@ -1,0 +1,246 @@
+"""The port's lite pull consumers: they rebalance as others do, and their applications ask for the messages.
+
+A queue is owned by the table of process queues, which is what the timer commits by, and it is pulled by a task, which
+begins and ends when a round has changed the table. What tasks know of a queue (where to go on, what was consumed)
+begins anew with each assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocketmq_conformance.conformance.compiled import mypyc_attr
+from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
+from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue, Rebalancer
+from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
+from rocketmq_conformance.models.client.fixtures import CLIENTS, TOPIC_OF
+from rocketmq_conformance.models.outcome import Result
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class LiteQueue(ProcessQueue):
+    """A process queue and its messages."""
+
+    __slots__ = ("last", "messages")
+
+    def __init__(self, offset: int, now: int) -> None:
+        super().__init__(offset, now)
+        #: Offsets of messages that were pulled and not polled.
+        self.messages: set[int] = set()
+        #: The last of them that was new.
+        self.last = NO_OFFSET
+
+    def put(self, offset: int) -> None:
+        """A message arrives."""
+        if offset not in self.messages:
+            self.messages.add(offset)
+            self.last = offset
+
+    def take(self, offset: int) -> int:
+        """A message is polled: where consumption goes on."""
+        if not self.messages:
+            return NO_OFFSET
+        self.messages.discard(offset)
+        return min(self.messages) if self.messages else self.last + 1
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Assignment:
+    """What is known of a queue while it is pulled."""
+
+    __slots__ = ("consumed", "owned", "pulls")
+
+    def __init__(self, owned: LiteQueue) -> None:
+        self.owned = owned
+        #: Offset that the next pull asks for.
+        self.pulls = NO_OFFSET
+        #: Offset that a commit writes.
+        self.consumed = NO_OFFSET
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class LiteConsumer(Consumer):
+    """One member of the group."""
+
+    def __init__(self, positions: StartPosition, client: str, mode: str, where: str, strategy: str) -> None:
+        super().__init__(positions, client, mode, where, strategy)
+        self.topics = ["T", "U"]
+        self.assigned: dict[int, Assignment] = {}
+        #: Pulled messages, in order: queue, its process queue, offset.
+        self.pulled: list[tuple[int, LiteQueue, int]] = []
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class LiteRebalancer(Rebalancer):
+    """The members of the group, by number."""
+
+    # --- a round ------------------------------------------------------------------------------------------
+
+    def round(self, consumer: LiteConsumer) -> Result:
+        """One round: (owned queues, queues that are pulled, is it balanced?)."""
+        said = self.rebalance(consumer)
+        assert isinstance(said, tuple)
+        return said[0], tuple(sorted(consumer.assigned)), said[2]
+
+    def without_route(self, consumer: Consumer, topic: str) -> bool:
+        """Nothing of an unknown topic is pulled, broadcasting or not."""
+        return self.without_queues(consumer, topic)
+
+    def without_queues(self, consumer: Consumer, topic: str) -> bool:
+        """Nothing is known of a topic: own what is owned, but pull nothing."""
+        self.listen(lite(consumer), topic, ())
+        return True
+
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
+        """Own these queues of a topic and no others; when that changes anything, pull them and no others."""
+        before = dict(consumer.table)
+        complete = super().own(consumer, topic, wanted, begun)
+        if self.has_changed(before, consumer):
+            self.listen(lite(consumer), topic, wanted)
+        return complete
+
+    def has_changed(self, before: dict[int, ProcessQueue], consumer: Consumer) -> bool:
+        """Did the round change the table?"""
+        return before != consumer.table
+
+    def listen(self, consumer: LiteConsumer, topic: str, wanted: tuple[int, ...]) -> None:
+        """Pull these queues of a topic, and no others."""
+        for queue in [queue for queue in consumer.assigned if TOPIC_OF[queue] == topic]:
+            if queue not in wanted:
+                self.end_pull(consumer, queue)
+        for queue in wanted:
+            if queue not in consumer.assigned:
+                self.begin_pull(consumer, queue)
+
+    def begin_pull(self, consumer: LiteConsumer, queue: int) -> None:
+        """A queue is pulled from now on; it has a process queue even when it is not owned."""
+        owned = consumer.table.get(queue)
+        if owned is None:
+            owned = LiteQueue(NO_OFFSET, self.now)
+        assert isinstance(owned, LiteQueue)
+        consumer.assigned[queue] = Assignment(owned)
+
+    def end_pull(self, consumer: LiteConsumer, queue: int) -> None:
+        """A queue is pulled no more, and its messages are nobody's."""
+        self.drop(consumer.assigned.pop(queue).owned)
+
+    def new_queue(self, offset: int) -> ProcessQueue:
+        """What is kept of a queue that is owned from now on."""
+        return LiteQueue(offset, self.now)
+
+    def is_forgotten(self, owned: ProcessQueue) -> bool:
+        """Applications may take their time."""
+        return False
+
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        """Where a queue would begin; NoStartError."""
+        offset = consumer.positions.lite_pull(queue, consumer.where, None, "")
+        if offset < 0:
+            raise NoStartError
+        return offset
+
+    # --- messages -----------------------------------------------------------------------------------------
+
+    def pull_all(self, consumer: LiteConsumer, found: bool) -> Result:
+        """Each pull task has its turn: the offsets that they ask for."""
+        return tuple([(queue, self.pull_one(consumer, queue, found)) for queue in sorted(consumer.assigned)])
+
+    def pull_one(self, consumer: LiteConsumer, queue: int, found: bool) -> int:
+        """A pull of one queue: the offset that it asks for."""
+        assignment = consumer.assigned[queue]
+        if assignment.owned.dropped:
+            return NO_OFFSET
+        offset = assignment.pulls
+        if offset == NO_OFFSET:
+            try:
+                offset = self.first_pull(consumer, queue)
+            except NoStartError:
+                return NO_OFFSET
+        if found:
+            self.arrive(consumer, queue, assignment.owned, offset)
+        assignment.pulls = offset + found
+        return offset
+
+    def first_pull(self, consumer: LiteConsumer, queue: int) -> int:
+        """Where the first pull asks; NoStartError."""
+        return self.beginning(consumer, queue)
+
+    def arrive(self, consumer: LiteConsumer, queue: int, owned: LiteQueue, offset: int) -> None:
+        """A message was pulled."""
+        owned.put(offset)
+        consumer.pulled.append((queue, owned, offset))
+
+    def poll(self, consumer: LiteConsumer, messages: int) -> Result:
+        """The next messages."""
+        polled: list[tuple[int, int]] = []
+        while consumer.pulled and len(polled) < messages:
+            queue, owned, offset = consumer.pulled.pop(0)
+            if not self.is_late(owned):
+                self.consumed(consumer, queue, owned.take(offset))
+                polled.append((queue, offset))
+        return tuple(polled)
+
+    def is_late(self, owned: LiteQueue) -> bool:
+        """Was the queue lost since the message was pulled?"""
+        return owned.dropped
+
+    def consumed(self, consumer: LiteConsumer, queue: int, offset: int) -> None:
+        """A message was polled: a commit writes this offset."""
+        assignment = consumer.assigned.get(queue)
+        if assignment is not None:
+            assignment.consumed = offset
+
+    def commit(self, consumer: LiteConsumer) -> Result:
+        """Write what was consumed into the table of offsets."""
+        for queue, assignment in consumer.assigned.items():
+            if assignment.consumed != NO_OFFSET and not assignment.owned.dropped:
+                self.commit_one(consumer, queue, assignment.consumed)
+        return None
+
+    def commit_one(self, consumer: LiteConsumer, queue: int, offset: int) -> None:
+        """Write an offset, lower or not."""
+        consumer.store.update(queue, offset, False)
+
+    # --- the rest of a consumer's life --------------------------------------------------------------------
+
+    def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
+        """A member begins; whatever it was before is gone."""
+        positions = self.places[member]
+        positions.forget()
+        client = CLIENTS[(member + twin) % len(CLIENTS)]
+        consumer = self.members[member] = LiteConsumer(positions, client, mode, where, strategy)
+        self.refresh(consumer)
+        return None
+
+    def subscribe(self, consumer: Consumer, topic: str) -> Result:
+        """Consume a topic from the next round on; its route is learned now."""
+        super().subscribe(consumer, topic)
+        return self.refresh(consumer)
+
+    def unsubscribe(self, consumer: Consumer, topic: str) -> Result:
+        """Pull nothing of a topic any more; its queues are given up in the next round."""
+        super().unsubscribe(consumer, topic)
+        self.forget_pulls(lite(consumer), topic)
+        return None
+
+    def forget_pulls(self, consumer: LiteConsumer, topic: str) -> None:
+        """End the pulls of a topic; what has arrived can still be polled."""
+        consumer.assigned = {queue: kept for queue, kept in consumer.assigned.items() if TOPIC_OF[queue] != topic}
+
+    # --- operations ---------------------------------------------------------------------------------------
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of the suite, by name; faults are the broker's affair."""
+        return {
+            **super().calls(),
+            "rebalance": self.of_faulty(self.round),
+            "pull": self.of_one(self.pull_all),
+            "poll": self.of_one(self.poll),
+            "commit": self.of_faulty(self.commit),
+        }
+
+
+def lite(consumer: Consumer) -> LiteConsumer:
+    """A member as what it is."""
+    assert isinstance(consumer, LiteConsumer)
+    return consumer

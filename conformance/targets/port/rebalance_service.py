@@ -1,0 +1,134 @@
+"""The port's timer of rebalances: it lets all consumers of the process rebalance, in time and when it is woken up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocketmq_conformance.conformance.targets.port.transport import Transport
+from rocketmq_conformance.models.outcome import Result
+
+#: Ms from a round to the next, in general and when something is left to be done, which is the least, too.
+PERIOD, SOON = 20_000, 1_000
+
+
+class Member:
+    """A consumer, as far as the timer knows it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.paused = False
+        self.enabled = True
+        self.refuses = False
+
+
+class RoundTimer:
+    """The timer, and its consumers, by name."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin a case."""
+        self.members = {name: Member(name) for name in ("pull", "push")}
+        self.now = 0
+        self.last = 0
+        self.next = PERIOD
+        #: (when, who) of the rounds of the step.
+        self.rounds: list[tuple[int, tuple[str, ...]]] = []
+
+    # --- rounds -------------------------------------------------------------------------------------------
+
+    def round(self) -> None:
+        """Everybody rebalances."""
+        took_part = []
+        balanced = True
+        for member in self.members.values():
+            if self.takes_part(member):
+                took_part.append(member.name)
+                balanced = self.both(balanced, self.rebalance(member))
+            else:
+                balanced = self.both(balanced, self.is_balanced_without(member))
+        if took_part:
+            self.rounds.append((self.now, tuple(took_part)))
+        self.last = self.now
+        self.next = self.now + self.period(balanced)
+
+    def both(self, balanced: bool, member: bool) -> bool:
+        """Is a round balanced that was, or was not, until this member?"""
+        return balanced and member
+
+    def takes_part(self, member: Member) -> bool:
+        """Does a consumer rebalance at all?"""
+        return not member.paused and member.enabled
+
+    def rebalance(self, member: Member) -> bool:
+        """A consumer rebalances: is it balanced?"""
+        return not member.refuses
+
+    def is_balanced_without(self, member: Member) -> bool:
+        """Is a consumer balanced that does not rebalance?"""
+        return not member.paused
+
+    def period(self, balanced: bool) -> int:
+        """Ms until the next round."""
+        return PERIOD if balanced else SOON
+
+    # --- the clock ----------------------------------------------------------------------------------------
+
+    def elapse(self, elapses: int) -> Result:
+        """Time passes."""
+        self.rounds.clear()
+        began, until = self.now, self.now + elapses
+        while self.next <= until:
+            self.now = self.next
+            self.round()
+        self.now = until
+        return tuple([(when - began, who) for when, who in self.rounds])
+
+    def notify(self) -> Result:
+        """The members of a group changed."""
+        self.rounds.clear()
+        self.wake()
+        return self.rounds[0][1] if self.rounds else ()
+
+    def wake(self) -> None:
+        """Rebalance at once, but not all the time."""
+        if self.now - self.last < SOON:
+            self.next = self.last + SOON
+        else:
+            self.round()
+
+    # --- what applications do -----------------------------------------------------------------------------
+
+    def suspend(self) -> Result:
+        """Pause the push consumer."""
+        self.members["push"].paused = True
+        return None
+
+    def resume(self) -> Result:
+        """Let the push consumer go on; it rebalances in the caller's thread."""
+        member = self.members["push"]
+        member.paused = False
+        self.rebalance(member)
+        return (member.name,)
+
+    def refuse(self, consumer: str, refuses: bool) -> Result:
+        """A strategy refuses to divide queues, or not."""
+        self.members[consumer].refuses = refuses
+        return None
+
+    def enable(self, enabled: bool) -> Result:
+        """May the pull consumer rebalance?"""
+        self.members["pull"].enabled = enabled
+        return None
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of the suite, by name."""
+        return {
+            "elapse": self.elapse,
+            "notify": self.notify,
+            "suspend": self.suspend,
+            "resume": self.resume,
+            "refuse": self.refuse,
+            "enable": self.enable,
+        }

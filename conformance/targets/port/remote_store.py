@@ -1,0 +1,180 @@
+"""The port's remote offset store: a table of offsets, and the broker that keeps what is persisted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocketmq_conformance.conformance.compiled import mypyc_attr
+from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
+from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, OffsetTable
+from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
+from rocketmq_conformance.models.outcome import Err, Result
+
+BROKER_FAILED = -2
+NO_QUEUE = -3
+#: What the caller of a commit sees when nobody knows the broker, and when it does not answer.
+UNROUTED = Err("CLIENT")
+UNANSWERED = Err("REMOTING")
+
+_QUERY = int(Request.QUERY_CONSUMER_OFFSET)
+_UPDATE = int(Request.UPDATE_CONSUMER_OFFSET)
+_SUCCESS = int(Response.SUCCESS)
+_NOT_FOUND = int(Response.QUERY_NOT_FOUND)
+
+
+def header(topic: str, number: int) -> dict[str, str]:
+    """The header fields that name the group and a queue."""
+    return {"consumerGroup": GROUP, "topic": topic, "queueId": str(number)}
+
+
+_HEADERS = [header(queue.topic, queue.id) for queue in QUEUES]
+
+
+class OffsetNotFoundError(Exception):
+    """The broker has no offset for the group."""
+
+
+class QueryFailedError(Exception):
+    """The broker could not be asked, or did not say."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class RemoteOffsetStore(OffsetTable):
+    """Offsets of one consumer, and its requests to the broker."""
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__()
+        self.transport = transport
+        self.queries = [self.query_header(queue.topic, queue.id) for queue in QUEUES]
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    def read(self, queue: int, kind: str) -> int:
+        """The offset of a queue from memory, from the broker, or from memory first."""
+        if queue < 0:
+            return NO_QUEUE
+        if kind != "store":
+            entry = self.table.get(queue)
+            if entry is not None:
+                return entry.offset
+            if not self.falls_through(kind):
+                return NO_OFFSET
+        return self.read_from_broker(queue)
+
+    def falls_through(self, kind: str) -> bool:
+        """Is the broker asked when memory does not know?"""
+        return kind == "memory-then-store"
+
+    def read_from_broker(self, queue: int) -> int:
+        """Ask, and remember the answer."""
+        try:
+            offset = self.fetch(queue)
+        except OffsetNotFoundError:
+            return self.not_found(queue)
+        except QueryFailedError:
+            return self.failed(queue)
+        self.refresh(queue, offset)
+        return offset
+
+    def not_found(self, queue: int) -> int:
+        """What a missing offset reads as."""
+        return NO_OFFSET
+
+    def failed(self, queue: int) -> int:
+        """What a failed query reads as."""
+        return BROKER_FAILED
+
+    def fetch(self, queue: int) -> int:
+        """The offset that the broker has; OffsetNotFoundError or QueryFailedError."""
+        topic, broker, _ = QUEUES[queue]
+        try:
+            code, _, ext, _ = self.transport.ask(topic, broker, _QUERY, self.queries[queue])
+        except NoRouteError as unrouted:
+            raise self.unrouted() from unrouted
+        except OSError as unanswered:
+            raise self.unanswered() from unanswered
+        return self.offset_of(ext) if code == _SUCCESS else self.refused(code)
+
+    def unrouted(self) -> Exception:
+        """What it means when nobody knows the broker."""
+        return QueryFailedError()
+
+    def unanswered(self) -> Exception:
+        """What a lost answer means."""
+        return QueryFailedError()
+
+    def refused(self, code: int) -> int:
+        """What a refusal means."""
+        if code == _NOT_FOUND:
+            raise OffsetNotFoundError
+        raise QueryFailedError
+
+    def offset_of(self, ext: dict[str, str]) -> int:
+        """The offset in an answer."""
+        if "offset" not in ext:
+            raise QueryFailedError
+        return int(ext["offset"])
+
+    def query_header(self, topic: str, number: int) -> dict[str, str]:
+        """The header of a query."""
+        return header(topic, number)
+
+    # --- writing ------------------------------------------------------------------------------------------
+
+    def persist(self, queue: int) -> Result:
+        """Send one queue's offset, one way."""
+        entry = self.table.get(queue)
+        if entry is not None:
+            self.send(queue, entry.offset)
+        return None
+
+    def persist_all(self, queues: tuple[int, ...]) -> Result:
+        """Send the offsets of some queues, one way, and forget all others."""
+        if not queues:
+            return None
+        for queue in list(self.table):
+            if queue in queues:
+                self.send(queue, self.table[queue].offset)
+            else:
+                self.forget_unused(queue)
+        return None
+
+    def forget_unused(self, queue: int) -> None:
+        """Drop a queue that is not consumed any more."""
+        del self.table[queue]
+
+    def send(self, queue: int, offset: int) -> None:
+        """Send a commit and do not look back."""
+        self.commit(queue, offset, True)
+
+    def commit(self, queue: int, offset: int, one_way: bool) -> Result:
+        """Send a commit, and report a refusal unless it is one way."""
+        topic, broker, _ = QUEUES[queue]
+        ext = {**_HEADERS[queue], "commitOffset": str(offset)}
+        try:
+            code, _, _, _ = self.transport.ask(topic, broker, _UPDATE, ext, one_way)
+        except NoRouteError:
+            return UNROUTED
+        except OSError:
+            return None if one_way else UNANSWERED
+        return self.verdict(code, one_way)
+
+    def verdict(self, code: int, one_way: bool) -> Result:
+        """What the caller of a commit gets to know."""
+        return None if one_way or code == _SUCCESS else Err(response_name(code))
+
+    # --- operations ---------------------------------------------------------------------------------------
+
+    def calls(self) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of the suite, by name; faults are the broker's affair."""
+        return {
+            "update": self.update,
+            "freeze": self.freeze,
+            "read": lambda queue, kind, fault: self.read(queue, kind),
+            "persist": self.persist,
+            "persist_all": self.persist_all,
+            "remove": self.remove,
+            "clone": self.clone,
+            "commit": lambda queue, offset, one_way, fault: self.commit(queue, offset, one_way),
+        }

@@ -1,0 +1,231 @@
+"""Where the port's consumers start to pull: push, lite pull and plain pull."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from rocketmq_conformance.conformance.compiled import mypyc_attr
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.targets.port import timestamp as clocks
+from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
+from rocketmq_conformance.conformance.targets.port.remote_store import RemoteOffsetStore
+from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
+from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.models.outcome import Err, Result
+
+FIRST = "CONSUME_FROM_FIRST_OFFSET"
+TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
+
+_MAX = int(Request.GET_MAX_OFFSET)
+_SEARCH = int(Request.SEARCH_OFFSET_BY_TIMESTAMP)
+_SUCCESS = int(Response.SUCCESS)
+_HEADERS = [{"topic": queue.topic, "queueId": str(queue.id)} for queue in QUEUES]
+
+#: What the caller of the checked variant sees.
+NO_START = Err("CLIENT")
+NO_TIME = Err("RUNTIME")
+
+
+#: One of the three decisions: (queue, where, timestamp, zone) -> offset in messages.
+Decide = Callable[[int, str, str | None, str], int]
+
+
+class NoStartError(Exception):
+    """Nobody can say where to start."""
+
+
+class NoTimeError(Exception):
+    """The consumer's timestamp is no time."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class StartPosition:
+    """The start decisions of one consumer. Queues are given by their position in the layout."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.store = RemoteOffsetStore(transport)
+        self.times: dict[tuple[str | None, str], int] = {}
+
+    def forget(self) -> None:
+        """Begin as a new consumer."""
+        self.store.forget()
+
+    # --- decisions ----------------------------------------------------------------------------------------
+
+    def push(self, queue: int, where: str, text: str | None, zone: str) -> int:
+        """A push consumer's start; NoStartError or NoTimeError."""
+        stored = self.push_stored(queue)
+        if self.is_stored(stored):
+            return stored
+        if stored != NO_OFFSET:
+            return self.push_unreadable(queue, where)
+        return self.usable(self.begin(queue, where, text, zone))
+
+    def push_stored(self, queue: int) -> int:
+        """The offset that a push consumer goes on from."""
+        return self.store.read_from_broker(queue)
+
+    def push_unreadable(self, queue: int, where: str) -> int:
+        """Push has no start when the broker fails."""
+        raise NoStartError
+
+    def usable(self, offset: int) -> int:
+        """Push does not start at a negative offset."""
+        if offset < 0:
+            raise NoStartError
+        return offset
+
+    def lite_pull(self, queue: int, where: str, text: str | None, zone: str) -> int:
+        """A lite pull consumer's start, -1 for none; NoStartError or NoTimeError."""
+        stored = self.lite_stored(queue)
+        if self.is_stored(stored):
+            return stored
+        if stored != NO_OFFSET:
+            return self.lite_unreadable(queue, where)
+        return self.begin(queue, where, text, zone)
+
+    def lite_stored(self, queue: int) -> int:
+        """The offset that a lite pull consumer goes on from."""
+        return self.store.read(queue, "memory-then-store")
+
+    def lite_unreadable(self, queue: int, where: str) -> int:
+        """Lite pull answers -1 when the broker fails."""
+        return -1
+
+    def pull(self, queue: int, where: str, text: str | None, zone: str) -> int:
+        """A plain pull consumer's start: it has no ConsumeFromWhere."""
+        return 0
+
+    def is_stored(self, offset: int) -> bool:
+        """Is that an offset, and no sentinel?"""
+        return offset >= 0
+
+    # --- without a stored offset --------------------------------------------------------------------------
+
+    def begin(self, queue: int, where: str, text: str | None, zone: str) -> int:
+        """Where a queue without stored offset begins."""
+        if self.is_retry(QUEUES[queue].topic):
+            return self.begin_retry(queue, where)
+        if where == FIRST:
+            return self.first(queue)
+        if where == TIMESTAMP:
+            return self.by_time(queue, self.time(text, zone))
+        return self.last(queue, where)
+
+    def is_retry(self, topic: str) -> bool:
+        """Does a topic hold messages that are to be tried again?"""
+        return topic.startswith("%RETRY%")
+
+    def begin_retry(self, queue: int, where: str) -> int:
+        """Where a retry topic begins."""
+        return self.max(queue) if where == TIMESTAMP else 0
+
+    def first(self, queue: int) -> int:
+        """The first offset, whether or not the broker still has it."""
+        return 0
+
+    def last(self, queue: int, where: str) -> int:
+        """The next offset to be written; the deprecated values of ConsumeFromWhere mean the same."""
+        return self.max(queue)
+
+    # --- what the broker knows ----------------------------------------------------------------------------
+
+    def max(self, queue: int) -> int:
+        """The next offset to be written."""
+        return self.bound(queue, _MAX, self.header(queue))
+
+    def by_time(self, queue: int, time: int) -> int:
+        """The first offset that was stored at ``time`` (ms since the epoch) or later."""
+        return self.bound(queue, _SEARCH, self.header(queue) | {"timestamp": str(time), "boundaryType": "LOWER"})
+
+    def header(self, queue: int) -> dict[str, str]:
+        """The header of a request that concerns one queue."""
+        return _HEADERS[queue]
+
+    def bound(self, queue: int, code: int, ext: dict[str, str]) -> int:
+        """An offset that the broker answers; NoStartError."""
+        topic, broker, _ = QUEUES[queue]
+        try:
+            answered, _, fields, _ = self.transport.ask(topic, broker, code, ext)
+        except (NoRouteError, OSError):
+            return self.bound_failed(queue)
+        if answered != _SUCCESS or "offset" not in fields:
+            return self.bound_failed(queue)
+        return int(fields["offset"])
+
+    def bound_failed(self, queue: int) -> int:
+        """There is no start without an answer."""
+        raise NoStartError
+
+    # --- time ---------------------------------------------------------------------------------------------
+
+    def time(self, text: str | None, zone: str) -> int:
+        """The consumer's timestamp in ms since the epoch, read once; NoTimeError."""
+        time = self.times.get((text, zone))
+        if time is None:
+            time = self.times[text, zone] = self.read_time(text or "", zone)
+        return time
+
+    def read_time(self, text: str, zone: str) -> int:
+        """The moment that a timestamp names; NoTimeError."""
+        fields = self.fields(text)
+        clock = self.clock(fields) if fields else None
+        if clock is None:
+            raise NoTimeError
+        return clocks.milliseconds(self.instant(clock, zone))
+
+    def fields(self, text: str) -> tuple[int, ...] | None:
+        """The numbers of a timestamp."""
+        return clocks.fields(text)
+
+    def clock(self, fields: tuple[int, ...]) -> datetime | None:
+        """What the clock shows at that time."""
+        return clocks.reading(*fields)
+
+    def instant(self, clock: datetime, zone: str) -> datetime:
+        """When the machine's clock shows that."""
+        return clocks.instant(clock, zone)
+
+    # --- operations ---------------------------------------------------------------------------------------
+
+    def calls(self, suite: str) -> dict[str, Callable[..., Result]]:
+        """One callable per operation of a start suite, by name; faults are the broker's affair."""
+        decide = {"start-push": self.push, "start-lite-pull": self.lite_pull, "start-pull": self.pull}[suite]
+
+        def start_checked(queue: int, where: str, *faults: str) -> Result:
+            return checked(decide, queue, where, None, "")
+
+        def start(queue: int, where: str, *faults: str) -> Result:
+            return unchecked(decide, queue, where, None, "")
+
+        def start_at_time_checked(queue: int, text: str | None, zone: str, *faults: str) -> Result:
+            return checked(decide, queue, TIMESTAMP, text, zone)
+
+        def start_at_time(queue: int, text: str | None, zone: str, *faults: str) -> Result:
+            return unchecked(decide, queue, TIMESTAMP, text, zone)
+
+        return {
+            **self.store.calls(),
+            "start": start,
+            "start_checked": start_checked,
+            "start_at_time": start_at_time,
+            "start_at_time_checked": start_at_time_checked,
+        }
+
+
+def checked(decide: Decide, queue: int, where: str, text: str | None, zone: str) -> Result:
+    """A decision with its errors as answers."""
+    try:
+        return decide(queue, where, text, zone)
+    except NoStartError:
+        return NO_START
+    except NoTimeError:
+        return NO_TIME
+
+
+def unchecked(decide: Decide, queue: int, where: str, text: str | None, zone: str) -> Result:
+    """The same as the older method has it: no start is -1."""
+    result = checked(decide, queue, where, text, zone)
+    return -1 if result is NO_START else result

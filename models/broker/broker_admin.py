@@ -1,0 +1,193 @@
+"""The broker of a case that is administered: offsets reset and cloned, while members come, pull and go.
+
+The rules are in the modules beside this one; here indexes become names, and every group has one member at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple, cast
+
+from rocketmq_conformance.models.broker import aged_store, clone, members
+from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
+from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, begun
+from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
+from rocketmq_conformance.models.broker.pull import Entry, Pull, Pulled, Registered, pull, response
+from rocketmq_conformance.models.broker.reset import Reset, reset
+from rocketmq_conformance.models.broker.search import instant
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+#: The connection of the one member that a group may have, and its client id.
+CONNECTION, CLIENT = 0, "member"
+#: What a filter looks at, of a message that passes every filter and limit.
+_SMALL = Entry(0)
+
+
+RULES = (
+    Rule(
+        "BQ-GROUP-LOOKUP",
+        "A broker that may (autoCreateSubscriptionGroup, the default) creates an unknown group when it looks the group "
+        "up: for a heartbeat, for a pull, and even for a member that unregisters.",
+        "SubscriptionGroupManager#findSubscriptionGroupConfig @ 4.7.1, 4.9.7, 5.5.0",
+    ),
+)
+
+
+class Administered(NamedTuple):
+    """A broker, who is registered, and which (group, topic) somebody has pulled (BQ-CLONE-ONLINE)."""
+
+    broker: BrokerState = begun()
+    members: Groups = NO_GROUPS
+    pulled: frozenset[tuple[str, str]] = frozenset()
+
+
+class AdministeredModel:
+    """The rules of an administered broker; every method is pure. Topics and groups are indexes of the layout."""
+
+    __slots__ = ("broker", "rules")
+
+    def __init__(self, profile: Profile, server_reset: bool | None = None) -> None:
+        """``server_reset`` is the broker's property useServerSideResetOffset; None is its release's default."""
+        self.broker = BrokerModel(profile)
+        if server_reset is not None:
+            self.broker.rules = replace(self.broker.rules, server_reset=server_reset)
+        self.rules: BrokerRules = self.broker.rules
+
+    def create_topic(self, state: Administered, topic: int, queues: int) -> Answer[Administered]:
+        """BQ-TOPIC-1."""
+        return _on(state, self.broker.create_topic, topic, queues)
+
+    def delete_topic(self, state: Administered, topic: int) -> Answer[Administered]:
+        """BQ-TOPIC-3."""
+        return _on(state, self.broker.delete_topic, topic)
+
+    def create_group(self, state: Administered, group: int) -> Answer[Administered]:
+        """BQ-GROUP-1."""
+        return _on(state, self.broker.create_group, group)
+
+    def delete_group(self, state: Administered, group: int, flag: str) -> Answer[Administered]:
+        """BQ-GROUP-2."""
+        return _on(state, self.broker.delete_group, group, flag)
+
+    def send_timed(
+        self, state: Administered, observed: Result, topic: int, queue: int, count: int, apart: bool
+    ) -> Answer[Administered]:
+        """BQ-SEND-1."""
+        return _on(state, self.broker.send_timed, observed, topic, queue, count, apart)
+
+    def commit(
+        self, state: Administered, group: int, topic: int, queue: int | None, offset: int | None
+    ) -> Answer[Administered]:
+        """BQ-UPDATE-*."""
+        return _on(state, self.broker.commit, group, topic, queue, offset)
+
+    def query(
+        self, state: Administered, group: int, topic: int, queue: int | None, set_zero: bool | None
+    ) -> Answer[Administered]:
+        """BQ-QUERY-*."""
+        return _on(state, self.broker.query, group, topic, queue, set_zero)
+
+    def max(self, state: Administered, topic: int, queue: int) -> Answer[Administered]:
+        """BQ-STORE-MAX."""
+        return _on(state, self.broker.max, topic, queue)
+
+    def join(self, state: Administered, group: int, topics: tuple[int, ...]) -> Answer[Administered]:
+        """BQ-HB-1: None."""
+        subscribed = {TOPICS[topic]: Registered(None, 0) for topic in topics}
+        consumer = Consumer(GROUPS[group], subscribed)
+        groups, _, why = members.heartbeat(self.rules, state.members, CONNECTION, CLIENT, consumer)
+        broker = _with_group(state.broker, GROUPS[group])
+        if broker is not state.broker:
+            why = _creating(why)
+        return Administered(broker, groups, state.pulled), None, why
+
+    def leave(self, state: Administered, group: int) -> Answer[Administered]:
+        """BQ-HB-6: None."""
+        groups, _, why = members.unregister(self.rules, state.members, CONNECTION, GROUPS[group])
+        broker = _with_group(state.broker, GROUPS[group])
+        if broker is not state.broker:
+            why = _creating(why)
+        return Administered(broker, groups, state.pulled), None, why
+
+    def pull(
+        self, state: Administered, group: int, topic: int, queue: int, offset: int, commit: int | None
+    ) -> Answer[Administered]:
+        """BQ-PULL-*: (response code's name, next offset, offsets of the messages found), or the error.
+
+        The request carries its subscription, to everything.
+        """
+        broker = _with_group(state.broker, GROUPS[group])
+        created = broker is not state.broker
+        log = broker.logs.get((TOPICS[topic], queue), ABSENT)
+        asked = Pull(GROUPS[group], TOPICS[topic], queue, offset, commit=commit)
+        after, result, why = pull(self.rules, broker, asked, None, [_SMALL] * len(log.times))
+        if created:
+            why = _creating(why)
+        if isinstance(result, Err):
+            return state._replace(broker=after), result, why
+        status, following, _, _, found = cast(Pulled, result)
+        pulled = state.pulled | {(GROUPS[group], TOPICS[topic])}
+        return Administered(after, state.members, pulled), (response(status, offset), following, found), why
+
+    def reset_by_time(
+        self, state: Administered, group: int, topic: int, message: int, delta: int, force: bool
+    ) -> Answer[Administered]:
+        """BQ-RESET-*: all queues, to the time ``delta`` ms from a message of queue 0."""
+        log = state.broker.logs.get((TOPICS[topic], 0), ABSENT)
+        timestamp = instant(log, message, delta, aged_store.EPOCH)
+        return self._reset(state, Reset(GROUPS[group], TOPICS[topic], timestamp, force))
+
+    def reset_to_max(
+        self, state: Administered, group: int, topic: int, timestamp: int, force: bool
+    ) -> Answer[Administered]:
+        """BQ-RESET-*: all queues, by a negative time."""
+        return self._reset(state, Reset(GROUPS[group], TOPICS[topic], timestamp, force))
+
+    def reset_queue(
+        self, state: Administered, group: int, topic: int, queue: int, offset: int | None
+    ) -> Answer[Administered]:
+        """BQ-RESET-2, BQ-RESET-QUEUE: one queue, to an offset, or to max without one."""
+        return self._reset(state, Reset(GROUPS[group], TOPICS[topic], -1, True, queue, offset))
+
+    def _reset(self, state: Administered, request: Reset) -> Answer[Administered]:
+        return _on(state, lambda broker: reset(self.rules, broker, request, request.group in state.members))
+
+    def clone(
+        self, state: Administered, source: int, destination: int, topic: int | None, offline: bool
+    ) -> Answer[Administered]:
+        """BQ-CLONE-*: None. A topic of None is a field that is not sent."""
+        name = "" if topic is None else TOPICS[topic]
+        passed_over = not offline and self._elsewhere(state, GROUPS[source], name)
+        return _on(
+            state, lambda broker: clone.clone_offsets(broker, GROUPS[source], GROUPS[destination], name, passed_over)
+        )
+
+    def _elsewhere(self, state: Administered, group: str, topic: str) -> bool:
+        """BQ-CLONE-ONLINE: do members of the group subscribe to other topics only?"""
+        registered = state.members.get(group)
+        return registered is not None and members.elsewhere(
+            self.rules, registered, topic, (group, topic) in state.pulled
+        )
+
+
+def _on(state: Administered, handler: Callable[..., Answer[BrokerState]], *arguments: object) -> Answer[Administered]:
+    """An operation that concerns the broker's offsets, topics and groups only."""
+    after, result, why = handler(state.broker, *arguments)
+    return Administered(after, state.members, state.pulled), result, why
+
+
+@cache
+def _creating(why: Why) -> Why:
+    """The same reason where the group is created besides; one object for each."""
+    return Why((*why.rules, "BQ-GROUP-LOOKUP"), f"{why.kind}, group created")
+
+
+def _with_group(broker: BrokerState, group: str) -> BrokerState:
+    """BQ-GROUP-LOOKUP."""
+    return broker if group in broker.groups else broker._replace(groups=broker.groups | {group})

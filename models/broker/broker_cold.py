@@ -1,0 +1,115 @@
+"""A broker whose files are put out of memory while it runs: when message 0 is *cold* (BQ-MEM-*).
+
+Brokers from 5.1.0 on answer 0 to a group without an offset only while message 0 is in memory, and they ask the
+system, if their Java can: 8 to 13 can, later ones take every message to be there. What the system holds in memory is
+its own affair: it may drop what nobody uses, and it reads far more than it was asked for. So what is in memory is
+observed, beside each answer, and the answer must go with it. One thing is certain: what was put out of memory stays
+out until somebody reads or writes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker import aged_store
+from rocketmq_conformance.models.broker.broker_offsets import NAMES, BrokerModel
+from rocketmq_conformance.models.broker.fixtures import begun
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why
+
+RULES = (
+    Rule(
+        "BQ-MEM-1",
+        "On Java 8 to 13 message 0 is in memory while every page of its bytes in the commit log is. Asking for an "
+        "offset does not bring it back; pulling it does, and so may sending.",
+        "DefaultMessageStore#checkInMemByConsumeOffset, DefaultMappedFile#isLoaded @ 5.1.0, 5.5.0",
+        releases="5.1.0+",
+    ),
+)
+
+#: Most messages that one read answers.
+READ = 32
+
+_EVICTED = {old: Why(("BQ-DISK-1" if old else "BQ-MEM-2",), "put out of memory") for old in (False, True)}
+_READ = {there: Why(("BQ-PULL-STATUS",), kind) for there, kind in ((True, "read"), (False, "nothing to read"))}
+_TOLD = ("BQ-QUERY-G3", "BQ-MEM-1")
+_HOT, _COLD = Why(_TOLD, "in memory"), Why(_TOLD, "not in memory")
+_BLIND = Why(("BQ-QUERY-G3", "BQ-MEM-2"), "not in memory, and not seen")
+_BY_DISTANCE = Why(("BQ-QUERY-4", "BQ-DISK-1"), "not in memory, and near the end")
+
+
+class Chilled(NamedTuple):
+    """A broker, and whether everything was put ``out`` of memory and nothing was read or written since."""
+
+    broker: BrokerState
+    out: bool = False
+
+
+class ColdModel:
+    """The rules of such a broker, for one profile; every method is pure."""
+
+    __slots__ = ("broker",)
+
+    def __init__(self, profile: Profile) -> None:
+        self.broker = BrokerModel(profile)
+
+    def initial(self) -> Chilled:
+        """A broker that started on the aged store, with topic 0 and group 0."""
+        old, new = aged_store.aged(self.broker.rules), begun()
+        return Chilled(old._replace(topics={**old.topics, **new.topics}))
+
+    def evict(self, state: Chilled) -> Answer[Chilled]:
+        """BQ-MEM-2: None. The system was made to put all messages out of memory."""
+        return state._replace(out=True), None, _EVICTED[not self.broker.rules.empty_is_unknown]
+
+    def send(self, state: Chilled, topic: int, queue: int, count: int) -> Answer[Chilled]:
+        """BQ-SEND-1: the offsets of the messages, or the error. Writing reads what is around it."""
+        after, result, why = self.broker.send(state.broker, topic, queue, count)
+        return Chilled(after, state.out and isinstance(result, Err)), result, why
+
+    def read(self, state: Chilled, topic: int, queue: int) -> Answer[Chilled]:
+        """BQ-PULL-STATUS: the offsets of the first ``READ`` messages of a queue whose messages are all kept."""
+        count = min(state.broker.logs.get((NAMES[topic], queue), ABSENT).max, READ)
+        return state._replace(out=state.out and not count), tuple(range(count)), _READ[count > 0]
+
+    def commit(self, state: Chilled, group: int, topic: int, queue: int, offset: int) -> Answer[Chilled]:
+        """BQ-UPDATE-*: None, or the error. No message is looked at."""
+        after, result, why = self.broker.commit(state.broker, group, topic, queue, offset)
+        return state._replace(broker=after), result, why
+
+    def query_pages(
+        self, state: Chilled, observed: Result, group: int, topic: int, queue: int, set_zero: bool | None
+    ) -> Answer[Chilled]:
+        """BQ-QUERY-*: (the offset or the error's name, is message 0 in memory), None for no message 0.
+
+        The second is what was observed, made possible.
+        """
+        key = NAMES[topic], queue
+        log = state.broker.logs.get(key)
+        here = None if log is None or log.first or not log.times else not state.out and _seen(observed)
+        asked = state.broker
+        if log is not None and here is not None and self.broker.rules.empty_is_unknown:
+            asked = asked._replace(logs={**asked.logs, key: log._replace(hot=here)})
+        _, result, why = self.broker.query(asked, group, topic, queue, set_zero)
+        if why.kind.endswith(("hot", "cold")) and here is not None:
+            why = self._why(here, why)
+        if isinstance(result, Err):
+            return state, (result.code, here), why
+        assert isinstance(result, int), result
+        return state, (result, here), why
+
+    def _why(self, here: bool, why: Why) -> Why:
+        """Why message 0 counts as in memory, or does not."""
+        rules = self.broker.rules
+        if rules.empty_is_unknown and not rules.always_resident:
+            return _HOT if here else _COLD
+        if here:
+            return why
+        return _BLIND if rules.empty_is_unknown else _BY_DISTANCE
+
+
+def _seen(observed: Result) -> bool:
+    """Was message 0 seen in memory? True where the observation does not say."""
+    return not (isinstance(observed, tuple) and len(observed) == 2 and observed[1] is False)

@@ -1,0 +1,66 @@
+"""The broker of a client case, as it stands when the case begins."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.client.fixtures import GROUP, LOST, QUEUES
+
+#: 2024-01-01T00:00Z, and how far apart neighbours lie: a time zone mistaken by half an hour shows.
+EPOCH = 1_704_067_200_000
+GAP = 1_800_000
+#: Where the clocks of New York go forward (2024-03-10T07:00Z), summer (2024-07-01T00:00Z), and where they go back
+#: (2024-11-03T06:00Z).
+FORWARD = 1_710_054_000_000
+SUMMER = 1_719_792_000_000
+BACK = 1_730_613_600_000
+#: Store times of the messages of every queue (ms since the epoch).
+TIMES = (
+    *(EPOCH, EPOCH + GAP),
+    *(FORWARD - GAP, FORWARD, FORWARD + GAP, FORWARD + 2 * GAP),
+    *(SUMMER, SUMMER + GAP),
+    *(BACK - GAP, BACK, BACK + GAP, BACK + 2 * GAP),
+)
+
+_EXPIRED = {QUEUES[at] for at in (5, 6, 8)}
+
+SHAPES = ("young", "empty", "expired", "gone", "cold")
+
+
+def shaped(shape: str) -> QueueLog:
+    """A queue of each kind that a rule tells apart.
+
+    young: 0 … 12 in memory; empty: never written; expired: 4 … 12; gone: all 12 expired; cold: 0 … 12, message 0
+    no longer in memory.
+    """
+    match shape:
+        case "empty":
+            return QueueLog()
+        case "expired":
+            return QueueLog(min=4, first=4, times=TIMES[4:])
+        case "gone":
+            return QueueLog(min=12, first=12)
+        case "cold":
+            return QueueLog(times=TIMES, hot=False)
+        case _:
+            return QueueLog(times=TIMES)
+
+
+def world() -> BrokerState:
+    """Topics T, U, NEXT and all retry topics, nothing stored; all queues are young but some of those that only groups
+    rebalance: these begin where ConsumeFromWhere says."""
+    known = [queue for at, queue in enumerate(QUEUES) if at != LOST]
+    topics: dict[str, int] = {}
+    for queue in known:
+        topics[queue.topic] = max(topics.get(queue.topic, 0), queue.id + 1)
+    return BrokerState(
+        topics=topics,
+        groups=frozenset({GROUP}),
+        logs={(queue.topic, queue.id): shaped("expired" if queue in _EXPIRED else "young") for queue in known},
+        stored={},  # copied with each commit: a dict is copied several times as fast as a view of one
+    )
+
+
+def reshaped(broker: BrokerState, queue: int, shape: str) -> BrokerState:
+    """The broker with one queue in another shape; what is stored stays."""
+    topic, _, number = QUEUES[queue]
+    return broker._replace(logs={**broker.logs, (topic, number): shaped(shape)})

@@ -1,0 +1,146 @@
+"""A group whose members leave it to the broker who gets which queue: its steps, and what the broker assigns.
+
+The broker gives every member of the group the same assignment here, whoever asks: what a real one would give each of
+them is the broker's affair (BQ-ASSIGN-*), and what a member makes of an assignment does not depend on the others'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.client import rebalance as group
+from rocketmq_conformance.models.client.fixtures import CLIENTS, NEXT_TOPIC, OTHER_TOPIC, TOPIC, pop_retry
+from rocketmq_conformance.models.client.rebalance import ROUTES, GroupModel, GroupState, group_state, within
+from rocketmq_conformance.models.client.rebalance_broker_round import (
+    ASSIGNMENTS,
+    Assigned,
+    AssignedRebalanceModel,
+    AssignedRound,
+    Side,
+    assigned,
+)
+from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, NO_ROUTE, answered
+from rocketmq_conformance.models.fast_tuples import maker, replaced
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+
+RULES = (
+    Rule(
+        "POP-PRE-DROP",
+        "A request to pop ends when its queue was dropped; otherwise the time of the last pop is set first, and "
+        "without a subscription the pop is put off.",
+        "DefaultMQPushConsumerImpl#popMessage @ 5.0.0-PREVIEW, 5.5.0",
+        releases="5.x",
+    ),
+)
+
+#: Routes of the topics that only such groups have, by readable queues.
+MORE_ROUTES: Mapping[str, int] = MappingProxyType(
+    {NEXT_TOPIC: 1, pop_retry(TOPIC): 1, pop_retry(OTHER_TOPIC): 1, pop_retry(NEXT_TOPIC): NO_ROUTE}
+)
+
+_POP = whys(("POP-PRE-DROP",), "popped", "dropped", "no subscription", "no member")
+_ASSIGN = Why(("REB-BRK-1",), "the assignment changes")
+
+
+class AssignedState(NamedTuple):
+    """A group, what the broker assigns, and what members know of it."""
+
+    group: GroupState
+    assignments: Mapping[str, Assigned] = ASSIGNMENTS
+    #: Of each member.
+    sides: tuple[Side, ...] = (Side(),) * len(CLIENTS)
+
+
+_state = maker(AssignedState)
+
+
+def beginning() -> AssignedState:
+    """Three members that have just begun."""
+    state = group.beginning()
+    return AssignedState(state._replace(routes={**ROUTES, **MORE_ROUTES}))
+
+
+class AssignedGroupModel:
+    """The operations of such a group for one profile; every method is pure."""
+
+    __slots__ = ("group", "rebalancing")
+    #: An operation that has nothing to do with assignments.
+    of_group = staticmethod(within(_state))
+
+    def __init__(self, profile: Profile) -> None:
+        self.group = GroupModel(profile)
+        self.rebalancing = AssignedRebalanceModel(self.group.rebalancing.start)
+
+    def rebalance(
+        self, state: AssignedState, member: int, list_fault: str, assign_fault: str, fault: str, bound_fault: str
+    ) -> Answer[AssignedState]:
+        """REB-DO-1: (pulled queues, popped (topic, queue id), pull requests (queue, offset), pop requests (topic,
+        queue id, where they begin), balanced or None, commits (queue, offset) and then requests for assignments
+        (topic, how many)), or None for no member."""
+        before, assignments, sides = state
+        broker, routes, listed, now, members = before
+        who = members[member]
+        if who is None:
+            return state, None, NO_MEMBER
+        side = sides[member]
+        done = AssignedRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
+        balanced = self.rebalancing.turn(done, routes, answered(listed, list_fault))
+        reached: tuple[Value, ...] = (*sorted(done.commits), *sorted(done.asked.items()))
+        said: Value = (
+            tuple(sorted(done.table)) if done.table else (),
+            tuple(sorted(done.pops)) if done.pops else (),
+            tuple(sorted(done.dispatched)) if done.dispatched else (),
+            tuple(sorted(done.begun)) if done.begun else (),
+            balanced,
+            reached,
+        )
+        after, why = done.after(), self.rebalancing.why(done)
+        if after is not who:
+            members = replaced(members, member, after)
+            before = group_state((done.store.broker, routes, listed, now, members))
+        if done.pops is not side.pops or done.marks is not side.marks:
+            sides = replaced(sides, member, Side(done.pops, done.marks))
+        elif after is who:
+            return state, said, why
+        return _state((before, assignments, sides)), said, why
+
+    def join(
+        self, state: AssignedState, member: int, twin: bool, mode: str, where: str, strategy: str
+    ) -> Answer[AssignedState]:
+        """REB-BEGIN-1."""
+        after, result, why = self.group.join(state.group, member, twin, mode, where, strategy)
+        return AssignedState(after, state.assignments, replaced(state.sides, member, Side())), result, why
+
+    def leave(self, state: AssignedState, member: int) -> Answer[AssignedState]:
+        """REB-END-1: the commits that reach the broker; nobody hears of queues that were popped."""
+        after, result, why = self.group.leave(state.group, member)
+        if after is state.group:
+            return state, result, why
+        return AssignedState(after, state.assignments, replaced(state.sides, member, Side())), result, why
+
+    def pop(self, state: AssignedState, member: int, topic: str, queue: int) -> Answer[AssignedState]:
+        """POP-PRE-DROP: does the member ask for messages of the queue?"""
+        who, side = state.group.members[member], state.sides[member]
+        if who is None:
+            return state, None, _POP["no member"]
+        if (topic, queue) not in side.pops:
+            return state, False, _POP["dropped"]
+        after = state
+        if side.pops[topic, queue] != state.group.now:
+            popped = Side({**side.pops, (topic, queue): state.group.now}, side.marks)
+            after = AssignedState(state.group, state.assignments, replaced(state.sides, member, popped))
+        if topic not in who.topics:
+            return after, False, _POP["no subscription"]
+        return after, True, _POP["popped"]
+
+    def assign(
+        self, state: AssignedState, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str
+    ) -> Answer[AssignedState]:
+        """The broker assigns these queues of a topic from now on."""
+        given = assigned(topic, pull, pop, oddity)
+        before, assignments, sides = state
+        return _state((before, {**assignments, topic: given}, sides)), None, _ASSIGN

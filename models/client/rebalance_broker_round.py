@@ -1,0 +1,404 @@
+"""A round of rebalance of a member that leaves it to the broker who gets which queue (REB-BRK-*).
+
+Such a member asks a broker of each topic for its assignment: queues to pull from as ever, and queues to pop from, for
+which nobody keeps an offset on the client. The pull half is the round of every member, with the broker's queues for
+the share. Of the pop half the member only knows when it popped last.
+
+The broker's answer decides even when it assigns nothing; only no answer keeps what the member has. Which topics have
+popped messages that are to be tried again the broker does not say: the member subscribes to that topic itself as long
+as all it was assigned is pulled, and unsubscribes when all is popped. The client goes through its topics in the order
+of its hash table, and does so while it subscribes: a retry topic that comes later is dealt with in the same round, one
+that comes earlier in the next.
+
+Up to 5.3.1 a client does not ask in earnest before it knows whether the broker assigns at all. It asks up to three
+times only to see whether there is an answer, and notes the outcome for as long as it subscribes to the topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client.fixtures import (
+    BROKER,
+    QUEUES,
+    RETRY_PREFIX,
+    ROUND_QUEUES,
+    TOPIC,
+    assignment_played,
+    pop_retry,
+)
+from rocketmq_conformance.models.client.member import CLUSTERING, Member, brought, subscribing
+from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, expired
+from rocketmq_conformance.models.client.rebalance_round import (
+    BROUGHT,
+    NO_ROUTE,
+    RebalanceModel,
+    Round,
+    in_order,
+    reason,
+)
+from rocketmq_conformance.models.client.start import FIRST, StartModel
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.rule import Rule, Why
+
+RULES = (
+    Rule(
+        "REB-BRK-1",
+        "A member of a cluster whose client does not rebalance itself asks a broker of the topic for its assignment, "
+        "and takes it, an empty one too; without an answer, or with one that has no assignments, it keeps what it has "
+        "and is not balanced.",
+        "RebalanceImpl#getRebalanceResultFromBroker @ 5.0.0-PREVIEW, 5.5.0",
+        releases="5.x",
+    ),
+    Rule(
+        "REB-BRK-ROUTE",
+        "Looking for a broker to ask makes the member learn a route that it does not know; while there is none, nobody "
+        "is asked, which counts as an answer without assignments.",
+        "MQClientInstance#queryAssignment @ 5.0.0-PREVIEW, 5.5.0",
+        releases="5.x",
+    ),
+    Rule(
+        "REB-BRK-MODE",
+        "A queue that is assigned to be popped goes into a table of its own; one that is assigned otherwise, or in no "
+        "mode, is pulled; an assignment without queue is ignored. A queue can be in both tables.",
+        "RebalanceImpl#updateMessageQueueAssignment @ 5.0.0-PREVIEW, 5.5.0",
+        releases="5.x",
+    ),
+    Rule(
+        "REB-BRK-POP",
+        "A queue to pop from is added without asking for a start: the request says where a new group begins, at the "
+        "first message for CONSUME_FROM_FIRST_OFFSET, else at the last. It is dropped without a word to the broker "
+        "when it is not assigned any more, and anew begun when it was not popped for more than 120 s. Before 5.2.0 "
+        "one that was never popped counts as such, however young it is.",
+        "RebalanceImpl#updateMessageQueueAssignment, RebalancePushImpl#getConsumeInitMode, "
+        "PopProcessQueue#isPullExpired @ 5.0.0-PREVIEW, 5.1.4, 5.2.0, 5.5.0",
+        releases="5.x",
+    ),
+    Rule(
+        "REB-BRK-RETRY",
+        "When all that is assigned of a topic is pulled, the member subscribes to the topic's retry topic of popped "
+        "messages; when all is popped, it unsubscribes; else nothing changes. A round goes through the topics in the "
+        "order of the client's hash table, while they change.",
+        "RebalanceImpl#updateMessageQueueAssignment, #doRebalance @ 5.0.0-PREVIEW, 5.5.0",
+        releases="5.x",
+    ),
+    Rule(
+        "REB-BRK-PROBE",
+        "A topic of which nothing is noted is asked for up to three times, as long as requests time out. An answer, "
+        "whatever it says, notes that the broker assigns it, three timeouts that the client does, and the topic is "
+        "rebalanced so until it is unsubscribed. Another error notes that the client does; in 5.0.0-PREVIEW and "
+        "5.0.0-ALPHA it notes nothing, and the broker is asked in earnest. From 5.3.2 nothing is noted.",
+        "RebalanceImpl#tryQueryAssignment, #truncateMessageQueueNotMyTopic @ 5.0.0-PREVIEW, 5.0.0, 5.3.1, 5.3.2",
+        releases="5.x up to 5.3.1",
+    ),
+    Rule(
+        "REB-BRK-LEFT",
+        "A topic that the client rebalances keeps the queues that it pops from, and they count as queues that it has.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance, #getWorkingMessageQueue @ 5.0.0-PREVIEW, 5.0.0-ALPHA",
+        releases="5.0.0-PREVIEW, 5.0.0-ALPHA",
+    ),
+)
+
+#: A queue to pop from: its topic and its id. Id -1 stands for all queues of the broker.
+Popped = tuple[str, int]
+#: Where a new group begins to pop, as a request says it.
+FROM_MIN, FROM_MAX = 0, 1
+#: How often a client asks whether the broker assigns a topic.
+PROBES = 3
+#: When a queue was popped last that was never popped, in ms of the case's clock: too long ago at any time.
+NEVER_POPPED = -PULL_EXPIRY - 1
+
+
+class Assigned(NamedTuple):
+    """What the broker assigns of a topic, by queue ids."""
+
+    pull: tuple[int, ...] = ()
+    pop: tuple[int, ...] = ()
+    #: Does its answer have an assignment without queue as well, or pulled queues without mode?
+    oddity: str = ""
+    #: The pulled ones by their places in the layout.
+    pulled: tuple[int, ...] = ()
+
+
+ODDITIES = ("", "no-queue", "no-mode")
+NOTHING = Assigned()
+
+
+class Side(NamedTuple):
+    """What a member knows beside other members because the broker assigns queues."""
+
+    #: Queues that it pops from, and when it did last, or began: ms of the case's clock.
+    pops: Mapping[Popped, int] = MappingProxyType({})
+    #: Topics of which it is noted that the broker (True) or the client (False) rebalances them.
+    marks: Mapping[str, bool] = MappingProxyType({})
+
+
+#: What a round can meet beside what every round can, by bit; the first that was met names the round.
+_MET = (
+    ("marked for the client", ("REB-BRK-PROBE",)),
+    ("marked for the broker", ("REB-BRK-PROBE",)),
+    ("not marked", ("REB-BRK-PROBE",)),
+    ("pops are left", ("REB-BRK-LEFT",)),
+    ("pop expired", ("REB-BRK-POP",)),
+    ("pop given up", ("REB-TRUNC-1",)),
+    ("pop dropped", ("REB-BRK-POP",)),
+    ("pop added", ("REB-BRK-POP", "REB-BRK-MODE")),
+    ("retry subscribed", ("REB-BRK-RETRY",)),
+    ("retry unsubscribed", ("REB-BRK-RETRY",)),
+    ("route learned to ask", ("REB-BRK-ROUTE",)),
+    ("nobody to ask", ("REB-BRK-ROUTE", "REB-BRK-1")),
+    ("assignment unknown", ("REB-BRK-1",)),
+    ("assigned", ("REB-BRK-1", "REB-BRK-MODE")),
+)
+(
+    _TO_CLIENT,
+    _TO_BROKER,
+    _UNMARKED,
+    _LEFT,
+    _POP_EXPIRED,
+    _POP_TRUNCATED,
+    _POP_DROPPED,
+    _POP_ADDED,
+    _SUBSCRIBED,
+    _UNSUBSCRIBED,
+    _LEARNED,
+    _NOBODY,
+    _UNANSWERED,
+    _ASSIGNED,
+) = (1 << at for at in range(len(_MET)))
+
+
+@cache
+def assigned_reason(met: int, events: int, mode: str, reports: bool) -> Why:
+    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    every = reason(events, mode, reports)
+    if not met:
+        return every
+    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    rules = [rule for _, named in found for rule in named]
+    kind = every.kind if met & ~(_ASSIGNED | _UNANSWERED) == 0 and events & (BROUGHT - 1) else found[0][0]
+    return Why(tuple(dict.fromkeys((*rules, *every.rules))), kind)
+
+
+@lru_cache(maxsize=1 << 12)
+def assigned(topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Assigned:
+    """An assignment of queues that a topic has: others are left out."""
+    queues = ROUND_QUEUES[topic]
+    kept = tuple([queue for queue in pull if queue < len(queues)])
+    return Assigned(
+        kept, tuple([queue for queue in pop if queue < len(queues)]), oddity, tuple([queues[queue] for queue in kept])
+    )
+
+
+class AssignedRound(Round):
+    """A round, and what is known of the queues that are popped."""
+
+    __slots__ = ("asked", "assign_fault", "assignments", "begun", "marks", "met", "pops", "topics")
+
+    def __init__(
+        self,
+        member: Member,
+        side: Side,
+        broker: BrokerState,
+        now: int,
+        fault: str,
+        bound_fault: str,
+        assign_fault: str,
+        assignments: Mapping[str, Assigned],
+    ) -> None:
+        super().__init__(member, broker, now, fault, bound_fault)
+        self.assign_fault = assign_fault
+        self.assignments = assignments
+        self.pops, self.marks = side
+        self.topics = member.topics
+        #: How often the broker was asked, by topic.
+        self.asked: dict[str, int] = {}
+        #: (topic, queue id, where it begins) of requests to pop.
+        self.begun: list[tuple[str, int, int]] = []
+        self.met = 0
+
+    def after(self) -> Member:
+        """The member as the round leaves it."""
+        before, memory = self.member, self.store.memory
+        # what a round changes it has made anew
+        if self.table is not before.table or memory is not before.memory or self.seen is not before.seen:
+            before = brought(before, self.seen, memory, self.table, self.made)
+        return before if self.topics is before.topics else subscribing(before, self.topics, self.seen)
+
+
+class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
+    """The rounds of members that leave it to the broker, for one profile; pure but for the round under way."""
+
+    __slots__ = ("assigned", "pops_born", "probes", "probes_once")
+
+    def __init__(self, start: StartModel) -> None:
+        super().__init__(start)
+        self.assigned = start.client.assigned
+        self.probes = start.client.probes
+        self.probes_once = start.client.probes_once
+        self.pops_born = start.client.pops_born
+
+    def why(self, done: AssignedRound) -> Why:
+        """The reason of a round."""
+        return assigned_reason(done.met, done.events, done.member.mode, self.reports)
+
+    def turn(self, done: AssignedRound, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
+        """A round that has begun: is it balanced? None when the client does not say."""
+        by_broker = self.assigned and done.member.mode == CLUSTERING
+        balanced = True
+        for topic in _ORDER:
+            if topic not in done.topics:
+                continue
+            if by_broker and (not self.probes or self._broker_assigns(done, topic, routes)):
+                even = self._take_assignment(done, topic, routes)
+            else:
+                even = self._topic(done, topic, routes, members)
+            balanced = even and (balanced or not self.balances_all)
+        self._give_up(done)
+        return balanced if self.reports else None
+
+    # --- asking -------------------------------------------------------------------------------------------
+
+    def _ask(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> str:
+        """REB-BRK-ROUTE: how a request for the assignment ends, "null" also when nobody is asked."""
+        if topic not in done.seen:
+            if routes[topic] == NO_ROUTE:
+                done.met |= _NOBODY
+                return "null"
+            done.seen = {**done.seen, topic: routes[topic]}
+            done.met |= _LEARNED
+        nth = done.asked[topic] = done.asked.get(topic, 0) + 1
+        return "answer" if done.assign_fault == "answer" else assignment_played(done.assign_fault, nth)
+
+    def _broker_assigns(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
+        """REB-BRK-PROBE: does the broker assign the topic, as far as the client knows?"""
+        mark = done.marks.get(topic)
+        if mark is not None:
+            return mark
+        mark = False
+        for _ in range(PROBES):
+            ended = self._ask(done, topic, routes)
+            if ended != "silent":
+                if ended not in ("answer", "null") and not self.probes_once:
+                    done.met |= _UNMARKED
+                    return True
+                mark = ended in ("answer", "null")
+                break
+        done.met |= _TO_BROKER if mark else _TO_CLIENT
+        done.marks = {**done.marks, topic: mark}
+        return mark
+
+    # --- the broker's assignment --------------------------------------------------------------------------
+
+    def _take_assignment(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
+        """REB-BRK-1: one topic; is it balanced?"""
+        if self._ask(done, topic, routes) != "answer":
+            done.met |= _UNANSWERED
+            return False
+        done.met |= _ASSIGNED
+        pull, pop, _, wanted = done.assignments.get(topic, NOTHING)
+        retry = _RETRIES.get(topic)
+        if retry is not None and bool(pull) != bool(pop):
+            self._subscribe(done, retry, all_pulled=not pop)
+        table, now = done.table, done.now
+        for queue in ROUND_QUEUES[topic] if table else ():
+            if queue in table and (queue not in wanted or expired(table[queue], now)):
+                self.drop(done, queue)
+        if done.pops:
+            self._drop_pops(done, topic, pop)
+        even = True
+        for queue in wanted:
+            if queue not in done.table and not self.add(done, queue):
+                even = even and QUEUES[queue].id in pop  # a queue that is popped is no queue that is missing
+        if pop:
+            self._add_pops(done, topic, pop)
+        return even
+
+    def _subscribe(self, done: AssignedRound, retry: str, *, all_pulled: bool) -> None:
+        """REB-BRK-RETRY."""
+        if all_pulled and retry not in done.topics:
+            done.topics |= {retry}
+            done.met |= _SUBSCRIBED
+        elif not all_pulled and retry in done.topics:
+            done.topics -= {retry}
+            done.met |= _UNSUBSCRIBED
+
+    def _drop_pops(self, done: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
+        """REB-BRK-POP."""
+        for queue, popped in done.pops.items():
+            if queue[0] != topic:
+                continue
+            if queue[1] not in wanted:
+                done.met |= _POP_DROPPED
+            elif done.now - popped > PULL_EXPIRY:
+                done.met |= _POP_EXPIRED
+            else:
+                continue
+            done.pops = {other: kept for other, kept in done.pops.items() if other != queue}
+
+    def _add_pops(self, done: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
+        """REB-BRK-POP."""
+        for number in wanted:
+            if (topic, number) not in done.pops:
+                done.met |= _POP_ADDED
+                done.pops = {**done.pops, (topic, number): done.now if self.pops_born else NEVER_POPPED}
+                done.begun.append((topic, number, FROM_MIN if done.member.where == FIRST else FROM_MAX))
+
+    # --- what the client does itself ----------------------------------------------------------------------
+
+    def _bring(self, done: AssignedRound, topic: str, target: tuple[int, ...]) -> bool:
+        """REB-BRK-LEFT: as ever, but queues that are popped count."""
+        even = super()._bring(done, topic, target)
+        popped = {number for name, number in done.pops if name == topic}
+        if not popped:
+            return even
+        done.met |= _LEFT
+        pulled = {QUEUES[queue].id for queue in ROUND_QUEUES[topic] if queue in done.table}
+        return pulled | popped == {QUEUES[queue].id for queue in target}
+
+    def _give_up(self, done: AssignedRound) -> None:
+        """REB-TRUNC-1, REB-BRK-PROBE: what a topic had that is not subscribed to any more."""
+        self.truncate(done, done.topics)
+        topics = done.topics
+        if not topics.issuperset([topic for topic, _ in done.pops]):
+            done.met |= _POP_TRUNCATED
+            done.pops = {queue: popped for queue, popped in done.pops.items() if queue[0] in topics}
+        if not topics.issuperset(done.marks):
+            done.marks = {topic: mark for topic, mark in done.marks.items() if topic in topics}
+
+
+#: All topics as a round goes through them. None that a round adds or takes away is the neighbour of the one that does
+#: so: a hash table would have gone on to the neighbour already.
+_ORDER = in_order(frozenset(ROUND_QUEUES))
+#: The topics of popped messages that are to be tried again, by topic; these have none themselves.
+_RETRIES = {topic: pop_retry(topic) for topic in ROUND_QUEUES if not topic.startswith(RETRY_PREFIX)}
+
+
+def assignment_body(given: Assigned, topic: str) -> dict[str, list[dict[str, Value | dict[str, Value]]]]:
+    """The body of an assignment, as JSON has it."""
+
+    def queue(number: int) -> dict[str, Value]:
+        return {"brokerName": BROKER, "queueId": number, "topic": topic}
+
+    def listed(numbers: Iterable[int], mode: str) -> list[dict[str, Value | dict[str, Value]]]:
+        return [{"messageQueue": queue(number), "mode": mode} for number in numbers]
+
+    told = listed(given.pull, "PULL") + listed(given.pop, "POP")
+    if given.oddity == "no-mode":
+        told = [{"messageQueue": entry["messageQueue"]} if entry["mode"] == "PULL" else entry for entry in told]
+    if given.oddity == "no-queue":
+        told += [{"mode": "POP"}]
+    return {"messageQueueAssignments": told}
+
+
+#: What the broker assigns when a case begins.
+ASSIGNMENTS: Mapping[str, Assigned] = MappingProxyType(
+    {
+        topic: NOTHING if topic == pop_retry(TOPIC) else assigned(topic, tuple(range(len(queues))), (), "")
+        for topic, queues in ROUND_QUEUES.items()
+    }
+)

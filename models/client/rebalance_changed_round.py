@@ -1,0 +1,242 @@
+"""What a push consumer does when a round changed its table (REB-MQC-*).
+
+The round itself is that of every member. For each topic whose queues came or went, in the middle of the round,
+
+1. the topic's subscription gets a new version, and a heartbeat takes all subscriptions to every broker that the client
+   knows, so that nobody filters by an older one;
+2. the thresholds of a queue are computed anew from those of a topic, if there are any: by the number of process queues
+   of *all* topics at that moment, the retry topic's and those of topics that are about to be given up included;
+3. the listener of the application hears of all queues of the topic and of those that the member has.
+
+What the listener throws makes the topic count as not balanced, although its table has changed already. So does a topic
+that the application gave up while its queues were divided: the table changes, nobody hears of it, and the end of the
+round drops the queues again.
+
+From 5.0.0-PREVIEW a subscribed topic whose queues are unknown counts as changed in every round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client.fixtures import RETRY_TOPIC, ROUND_QUEUES
+from rocketmq_conformance.models.client.member import CLUSTERING, Member
+from rocketmq_conformance.models.client.rebalance_round import RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.rule import Rule, Why
+
+RULES = (
+    Rule(
+        "REB-MQC-VERSION",
+        "When a round changed the queues of a topic, the topic's subscription gets a new version, and then a heartbeat "
+        "with all subscriptions goes to every broker that the client knows; whether it arrives changes nothing.",
+        "RebalancePushImpl#messageQueueChanged @ 4.1.0, 4.9.8, 5.1.4, 5.3.3",
+        releases="4.1.0+",
+    ),
+    Rule(
+        "REB-MQC-SHARE",
+        "The thresholds of a queue become those of a topic, if the consumer has any, divided by the process queues of "
+        "all topics, rounded down, and at least 1; without process queues they stay as they are.",
+        "RebalancePushImpl#messageQueueChanged @ 4.2.0, 4.9.8, 5.3.3",
+        releases="4.2.0+",
+    ),
+    Rule(
+        "REB-MQC-HEARD",
+        "At last the listener of the application hears of the topic's queues and of the share. What it throws ends "
+        "the topic's turn, which then is not balanced; one that it throws for the retry topic counts for nothing.",
+        "RebalancePushImpl#messageQueueChanged, RebalanceImpl#doRebalance @ 5.2.0, 5.3.3",
+        releases="5.2.0+",
+    ),
+    Rule(
+        "REB-MQC-GONE",
+        "A topic that was given up while its queues were divided is rebalanced to the end, but its change is told "
+        "nobody, and it is not balanced; the end of the round drops its queues.",
+        "RebalancePushImpl#messageQueueChanged, RebalanceImpl#doRebalance @ 4.1.0, 4.9.8, 5.3.3",
+        releases="4.1.0+",
+    ),
+    Rule(
+        "REB-MQC-NONE",
+        "A subscribed topic without known queues counts as changed in every round, with no queues: a new version, a "
+        "heartbeat, thresholds, the listener. The retry topic of a cluster does not.",
+        "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
+        releases="5.x",
+    ),
+    Rule(
+        "REB-MQC-BRIEF",
+        "A client that may be brief leaves the subscriptions out of a heartbeat when the broker has heard the same "
+        "ones, whatever their versions; not of one that tells of changed queues.",
+        "MQClientInstance#sendHeartbeatToAllBrokerV2, #sendHeartbeatToBrokerV2 @ 5.1.3, 5.3.3",
+        releases="5.1.3+",
+    ),
+)
+
+#: "No threshold": a topic has none unless the application says so.
+NO_LIMIT = -1
+#: What a round can meet beside what every round can, by bit.
+_MET = (
+    ("the topic is gone", ("REB-MQC-GONE",)),
+    ("the listener fails", ("REB-MQC-HEARD",)),
+    ("the listener fails for the retry topic", ("REB-MQC-HEARD",)),
+    ("no queues, as every round", ("REB-MQC-NONE",)),
+    ("thresholds divided", ("REB-MQC-SHARE",)),
+    ("no broker known", ("REB-MQC-VERSION",)),
+    ("heartbeat lost", ("REB-MQC-VERSION",)),
+    ("listener told", ("REB-MQC-HEARD",)),
+    ("changed", ("REB-MQC-VERSION",)),
+    ("brief until now", ("REB-MQC-BRIEF",)),
+)
+_GONE, _FAILED, _RETRY_FAILED, _NONE, _DIVIDED, _ALONE, _LOST, _HEARD, _CHANGED, _BRIEF = (
+    1 << at for at in range(len(_MET))
+)
+
+
+class Side(NamedTuple):
+    """What a push consumer keeps beside what every member does."""
+
+    #: Thresholds of a topic: messages, and MiB.
+    limits: tuple[int, int] = (NO_LIMIT, NO_LIMIT)
+    #: Thresholds of each queue.
+    thresholds: tuple[int, int] = (1000, 100)
+    #: May its heartbeats be brief?
+    brief: bool = False
+    #: The topics of the last heartbeat that a brief one may refer to.
+    told: frozenset[str] | None = None
+
+
+@cache
+def changed_reason(met: int, events: int, mode: str, reports: bool) -> Why:
+    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    every = reason(events, mode, reports)
+    if not met:
+        return every
+    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    rules = [rule for _, named in found for rule in named]
+    return Why(tuple(dict.fromkeys((*rules, *every.rules))), found[0][0])
+
+
+class ChangedRound(Round):
+    """A round, and what it tells of changes as it goes on."""
+
+    __slots__ = ("beats", "brief", "changes", "fails", "given_up", "limits", "met", "thresholds", "told", "topics")
+
+    def __init__(
+        self, member: Member, side: Side, broker: BrokerState, now: int, fault: str, beats: bool, fails: bool
+    ) -> None:
+        Round.__init__(self, member, broker, now, fault, "answer")
+        #: Do brokers answer heartbeats?
+        self.beats = beats
+        #: Does the listener fail?
+        self.fails = fails
+        #: The topic that the application gives up while its queues are divided.
+        self.given_up = ""
+        self.topics = member.topics
+        self.limits, self.thresholds, self.brief, self.told = side
+        #: (topic, did a heartbeat go?, what the listener heard) of every change that is told.
+        self.changes: list[tuple[str, bool, Value]] = []
+        self.met = 0
+
+    def after(self) -> Member:
+        """The member as the round leaves it."""
+        member = Round.after(self)
+        return member if self.topics is member.topics else member._replace(topics=self.topics, table=self.table)
+
+
+class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
+    """The rounds of push consumers that tell of changes, for one profile; pure but for the round under way."""
+
+    __slots__ = ("brief", "divides", "hears", "hears_unknown", "tells")
+
+    def __init__(self, start: StartModel) -> None:
+        super().__init__(start)
+        self.tells = start.client.tells_changes
+        self.divides = start.client.divides_thresholds
+        self.hears = start.client.hears_changes
+        self.hears_unknown = start.client.hears_unknown
+        self.brief = start.client.brief_heartbeats
+
+    def turn(
+        self, done: ChangedRound, routes: Mapping[str, int], members: tuple[str, ...] | None
+    ) -> tuple[Value, bool | None]:
+        """A round that has begun: (owned queues, is it balanced?, None when the client does not say)."""
+        balanced = self.each(done, routes, members)
+        if done.topics is not done.member.topics:
+            self.truncate(done, done.topics)
+        return tuple(sorted(done.table)), balanced
+
+    def why(self, done: ChangedRound) -> Why:
+        """The reason of a round."""
+        return changed_reason(done.met, done.events, done.member.mode, self.reports)
+
+    def refused(self, done: ChangedRound, topic: str) -> bool:
+        """REB-CLU-3: a strategy that is asked to divide queues among nobody; what can happen meanwhile happens."""
+        if done.seen[topic]:
+            self._divided(done, topic)
+        return RebalanceModel.refused(self, done, topic)
+
+    def _divided(self, done: ChangedRound, topic: str) -> None:
+        """The strategy was asked for a share, and meanwhile the application may have given the topic up."""
+        if topic == done.given_up and done.member.mode == CLUSTERING:
+            done.topics -= {topic}
+
+    def unknown(self, done: ChangedRound, topic: str) -> bool:
+        """REB-MQC-NONE."""
+        even = super().unknown(done, topic)
+        if not self.hears_unknown or topic == RETRY_TOPIC:
+            return even
+        done.met |= _NONE
+        return self._tell(done, topic, (), ())
+
+    def _bring(self, done: ChangedRound, topic: str, target: tuple[int, ...]) -> bool:
+        """The share is there: is the topic balanced?"""
+        if topic == done.given_up:
+            self._divided(done, topic)
+        return RebalanceModel._bring(self, done, topic, target)
+
+    def changed(self, done: ChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+        """REB-MQC-VERSION: is the topic balanced?"""
+        if self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target):
+            return even
+        return topic == RETRY_TOPIC  # what the listener throws for it is swallowed, its balance with it
+
+    def _tell(self, done: ChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
+        """The queues of a topic changed, both in the topic's order: does the topic go on to its end?"""
+        if not self.tells:
+            return True
+        if topic not in done.topics:
+            done.met |= _GONE
+            return False
+        done.met |= _CHANGED
+        count = len(done.table)
+        if self.divides and count:
+            done.thresholds = self._shares(done, count)
+        beat = bool(done.seen)
+        if beat:
+            done.met |= 0 if done.beats else _LOST
+            if done.brief:
+                done.met |= _BRIEF if done.told is not None else 0
+                done.told = done.topics if done.beats else None
+        else:
+            done.met |= _ALONE
+        if not self.hears:
+            done.changes.append((topic, beat, None))
+            return True
+        done.changes.append((topic, beat, (every, mine)))
+        done.met |= _HEARD
+        if done.fails:
+            done.met |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED
+        return not done.fails
+
+    def _shares(self, done: ChangedRound, count: int) -> tuple[int, int]:
+        """REB-MQC-SHARE: the thresholds of each of so many queues."""
+        (messages, size), (queue_messages, queue_size) = done.limits, done.thresholds
+        if messages == NO_LIMIT and size == NO_LIMIT:
+            return done.thresholds
+        done.met |= _DIVIDED
+        return (
+            queue_messages if messages == NO_LIMIT else max(1, messages // count),
+            queue_size if size == NO_LIMIT else max(1, size // count),
+        )

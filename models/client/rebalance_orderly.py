@@ -1,0 +1,441 @@
+"""A group whose listeners take messages in order: who holds which queue's lock, and who may consume (REB-LOCK-*).
+
+The broker's lock says who may consume a queue; it lives for 60 s. A member takes itself for the holder for 30 s after
+the broker last said so, and asks again every 20 s, for all queues at once, or when a listener finds that the lock is
+gone or too old. The 30 s between the two leave time for a member that cannot reach the broker: it stops before
+anybody else may begin.
+
+That holds unless somebody takes a lock away that its holder still relies on. Up to 5.1.4 a member does so itself: it
+loses a queue while messages wait, puts the unlocking off, gets the queue back within these 20 s, and the old unlocking
+gives the new lock away. A broker that restarts forgets all locks, and members with the same client id share theirs.
+
+Time is the plan's. Timers, whether of a client or of the broker, are operations: nothing happens in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker import lock
+from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
+from rocketmq_conformance.models.client import rebalance as group
+from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES
+from rocketmq_conformance.models.client.member import BROADCASTING, Member, owning, remembering, working
+from rocketmq_conformance.models.client.offset_table import UNFROZEN, updated
+from rocketmq_conformance.models.client.process_queue import (
+    PULL,
+    ProcessQueue,
+    confirmed,
+    holding,
+    pulled_at,
+    unlocked,
+)
+from rocketmq_conformance.models.client.rebalance import GroupModel, GroupState, group_state, within
+from rocketmq_conformance.models.client.rebalance_orderly_round import OrderlyRebalanceModel, OrderlyRound, refused
+from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, answered
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.fast_tuples import maker, replaced
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+
+RULES = (
+    Rule(
+        "REB-LOCK-1",
+        "A process queue may be consumed for 30 s after its lock was granted last; broadcasting members need no lock "
+        "to consume.",
+        "ProcessQueue#isLockExpired, ConsumeMessageOrderlyService.ConsumeRequest#run @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-LOCK-2",
+        "A listener whose lock is gone or too old asks the broker for it, and goes on when it is granted; a refusal or "
+        "a failure changes nothing.",
+        "ConsumeMessageOrderlyService#tryLockLaterAndReconsume, RebalanceImpl#lock @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-LOCK-3",
+        "The timer asks for all locks of the table in one request: those granted are confirmed, the others count as "
+        "lost; a failure changes nothing. Dropped queues are left out from 5.0.0-PREVIEW; broadcasting members have "
+        "no timer.",
+        "RebalanceImpl#lockAll, ConsumeMessageOrderlyService#start @ 4.0.0, 4.9.8, 5.0.0-PREVIEW, 5.5.0",
+    ),
+    Rule(
+        "REB-LOCK-4",
+        "A member that shuts down unlocks the queues in its table, before it sends their offsets; dropped ones are "
+        "left out from 5.0.0-PREVIEW; a broadcasting member unlocks nothing.",
+        "ConsumeMessageOrderlyService#shutdown, RebalanceImpl#unlockAll @ 4.0.0, 4.9.8, 5.0.0-PREVIEW, 5.5.0",
+    ),
+    Rule(
+        "REB-LOCK-DELAY",
+        "An unlocking that was put off is done when its time comes, even when the member has locked the queue anew.",
+        "RebalancePushImpl#unlockDelay @ 4.0.0, 4.9.8, 5.1.4",
+        releases="up to 5.1.4",
+    ),
+    Rule(
+        "PULL-PRE-LOCK",
+        "A queue that does not count as locked is not pulled. The first pull of one that does asks for the start once "
+        "more and goes by that; from 4.9.0 a failure puts the pull off, before it is pulled from -1.",
+        "DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.8.0, 4.9.0, 5.0.0-ALPHA, 5.5.0",
+    ),
+    Rule(
+        "CONS-ORDER-1",
+        "An orderly listener takes the messages of a queue one after the other, one listener at a time, and each "
+        "result sets the offset after it, lower or not, unless the process queue was dropped.",
+        "ConsumeMessageOrderlyService.ConsumeRequest#run, #processConsumeResult @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+)
+
+#: Ms that a client relies on a lock after it was granted.
+LOCK_EXPIRY = 30_000
+#: Who locks queues beside the members.
+STRANGER = "10.0.0.9@stranger"
+
+_TURN = whys(("CONS-ORDER-1",), "a listener is busy", "not owned", "dropped", "no member")
+_TURN |= whys(("REB-LOCK-1", "CONS-ORDER-1"), "consumed")
+_TURN |= whys(("REB-LOCK-1", "REB-LOCK-2"), "locked again", "lock refused")
+_FINISH = whys(("CONS-ORDER-1",), "dropped", "nothing taken", "no member")
+_FINISH |= whys(("REB-LOCK-1", "CONS-ORDER-1"), "goes on", "done")
+_FINISH |= whys(("REB-LOCK-1", "REB-LOCK-2"), "lock refused")
+_RECEIVE = whys(("CONS-ORDER-1",), "arrives", "not owned", "no member")
+_PULL_LOCKED = whys(
+    ("PULL-PRE-LOCK",), "not locked", "no start", "start asked again", "from -1", "no subscription, start asked"
+)
+_RENEW = whys(("REB-LOCK-3",), "all granted", "some lost", "failed", "nothing to lock", "broadcasting", "no member")
+_LEAVE = whys(
+    ("REB-LOCK-4", "REB-END-1", "OFF-R-PALL"), "unlocks", "unlocking fails", "nothing to unlock", "broadcasting"
+)
+_PASSED = Why(("REB-DROP-EXPIRY",), "time passes")
+_UNLOCKED = Why(("REB-LOCK-DELAY",), "unlocked at last")
+_LOCKED = whys(
+    ("PULL-PRE-LOCK",), "not locked", "no start", "start asked again", "from -1", "no subscription, start asked"
+)
+_RENEW = whys(("REB-LOCK-3",), "all granted", "some lost", "failed", "nothing to lock", "broadcasting", "no member")
+_LEAVE = whys(
+    ("REB-LOCK-4", "REB-END-1", "OFF-R-PALL"), "unlocks", "unlocking fails", "nothing to unlock", "broadcasting"
+)
+_TICK = whys(("REB-LOCK-DELAY", "REB-LOCK-1", "REB-DROP-EXPIRY", "BQ-LOCK-2"), "time passes", "unlocked at last")
+_LOCKED = whys(("BQ-LOCK-1", "BQ-LOCK-2"), "a stranger locks", "a stranger is refused")
+_FORGOTTEN = Why(("BQ-LOCK-3",), "the broker forgets all locks")
+
+
+class OrderlyState(NamedTuple):
+    """A group, the locks of its broker, and what its members will unlock."""
+
+    group: GroupState
+    locks: Locks = NO_LOCKS
+    #: Of each member: when (ms of the case's clock) it unlocks which queue.
+    later: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(CLIENTS)
+
+
+_state = maker(OrderlyState)
+
+
+def beginning() -> OrderlyState:
+    """Three members that have just begun, and no locks."""
+    return OrderlyState(group.beginning())
+
+
+def relies(queue: ProcessQueue, now: int) -> bool:
+    """REB-LOCK-1: does the client rely on its lock?"""
+    return queue.locked and now - queue.confirmed <= LOCK_EXPIRY
+
+
+class OrderlyModel:
+    """The operations of a group with orderly listeners, for one profile; every method is pure."""
+
+    __slots__ = ("checked", "group", "rebalancing", "skips_dropped", "start")
+    #: An operation that has nothing to do with locks.
+    of_group = staticmethod(within(_state))
+
+    def __init__(self, profile: Profile) -> None:
+        self.group = GroupModel(profile)
+        self.start = self.group.rebalancing.start
+        self.rebalancing = OrderlyRebalanceModel(self.start)
+        self.checked = self.start.client.checked_start
+        self.skips_dropped = self.start.client.skips_dropped
+
+    # --- what members do ----------------------------------------------------------------------------------
+
+    def rebalance(
+        self, state: OrderlyState, member: int, list_fault: str, fault: str, bound_fault: str, lock_fault: str
+    ) -> Answer[OrderlyState]:
+        """REB-DO-1: (owned queues, dispatched (queue, offset), balanced or None, asks for another round soon?,
+        commits (queue, offset)), or None for no member."""
+        before, locks, later = state
+        broker, routes, listed, now, members = before
+        who = members[member]
+        if who is None:
+            return state, None, NO_MEMBER
+        done = OrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
+        owned, dispatched, balanced, commits = self.rebalancing.go(done, routes, answered(listed, list_fault))
+        soon = self.start.client.asks_again and refused(done)
+        said = (owned, dispatched, balanced, soon, commits)
+        who_after = done.after()
+        if who_after is who and done.locks is locks:
+            return state, said, self.rebalancing.why(done)
+        after = group_state((done.store.broker, routes, listed, now, replaced(members, member, who_after)))
+        if done.later:
+            later = replaced(later, member, (*later[member], *done.later))
+        return _state((after, done.locks, later)), said, self.rebalancing.why(done)
+
+    def join(
+        self, state: OrderlyState, member: int, twin: bool, mode: str, where: str, strategy: str
+    ) -> Answer[OrderlyState]:
+        """REB-BEGIN-1: what it was before is gone at once, without unlocking anything."""
+        after, result, why = self.group.join(state.group, member, twin, mode, where, strategy)
+        return OrderlyState(after, state.locks, replaced(state.later, member, ())), result, why
+
+    def leave(self, state: OrderlyState, member: int, lock_fault: str) -> Answer[OrderlyState]:
+        """REB-LOCK-4: the commits that reach the broker."""
+        who = state.group.members[member]
+        after, sent, why = self.group.leave(state.group, member)
+        if who is None:
+            return state, sent, why
+        mine = self._renewed(who)
+        locks = state.locks
+        if who.mode == BROADCASTING:
+            why = _LEAVE["broadcasting"]
+        elif not mine:
+            why = _LEAVE["nothing to unlock"]
+        elif lock_fault != "answer":
+            why = _LEAVE["unlocking fails"]
+        else:
+            locks = lock.unlock_batch(locks, GROUP, who.client, [QUEUES[queue] for queue in mine])[0]
+            why = _LEAVE["unlocks"]
+        return OrderlyState(after, locks, replaced(state.later, member, ())), sent, why
+
+    def renew(self, state: OrderlyState, member: int, lock_fault: str) -> Answer[OrderlyState]:
+        """REB-LOCK-3: the queues that then count as locked, or None for no member."""
+        who = state.group.members[member]
+        if who is None:
+            return state, None, _RENEW["no member"]
+        mine = () if who.mode == BROADCASTING else self._renewed(who)
+        if not mine or lock_fault != "answer":
+            kind = "broadcasting" if who.mode == BROADCASTING else "failed" if mine else "nothing to lock"
+            return state, _counted(who), _RENEW[kind]
+        now = state.group.now
+        asked = [QUEUES[queue] for queue in mine]
+        locks, granted, _ = lock.lock_batch(state.locks, GROUP, who.client, asked, now)
+        assert isinstance(granted, tuple)  # no member is without client id
+        table = {**who.table}
+        for queue in mine:
+            owned = table[queue]
+            table[queue] = confirmed(owned, now) if QUEUES[queue] in granted else unlocked(owned)
+        why = _RENEW["all granted" if len(granted) == len(mine) else "some lost"]
+        who = owning(who, who.memory, table)
+        return _with(state, member, who, locks), _counted(who), why
+
+    def _renewed(self, who: Member) -> Sequence[int]:
+        """The queues whose locks are asked for, and given back in the end."""
+        return [queue for queue, owned in who.table.items() if not (owned.dropped and self.skips_dropped)]
+
+    def pull(self, state: OrderlyState, member: int, queue: int, fault: str, bound_fault: str) -> Answer[OrderlyState]:
+        """PULL-PRE-DROP, PULL-PRE-LOCK: the offset that the member asks for, or None when it does not ask."""
+        before, locks, later = state
+        who = before.members[member]
+        owned = None if who is None else who.table.get(queue)
+        if who is None or owned is None or owned.dropped:
+            return state, None, PULL["no member" if who is None else "dropped"]
+        owned = pulled_at(owned, before.now)
+        if not owned.locked:
+            return _with(state, member, _having(who, queue, owned), locks), None, _PULL_LOCKED["not locked"]
+        why = PULL["pulled"]
+        broker = before.broker
+        if not owned.corrected:
+            store = RemoteStore(who.memory, UNFROZEN, broker)
+            store, offset, _ = self.start.push(store, queue, who.where, None, "UTC", self.checked, fault, bound_fault)
+            who = remembering(who, store.memory)
+            broker = store.broker
+            if isinstance(offset, Err):
+                after = _with(state, member, _having(who, queue, owned), locks)
+                return after, None, _PULL_LOCKED["no start"]
+            assert isinstance(offset, int)
+            owned = owned._replace(offset=offset, corrected=True)
+            why = _PULL_LOCKED["from -1" if offset < 0 else "start asked again"]
+        who = _having(who, queue, owned)
+        members = replaced(before.members, member, who)
+        after = _state((group_state((broker, before.routes, before.listed, before.now, members)), locks, later))
+        if QUEUES[queue].topic not in who.topics:
+            return after, None, PULL["no subscription"]
+        return after, owned.offset, why
+
+    # --- what listeners do --------------------------------------------------------------------------------
+
+    def receive(self, state: OrderlyState, member: int, queue: int, offset: int) -> Answer[OrderlyState]:
+        """A message arrives in the queue's process queue: is there one?"""
+        who = state.group.members[member]
+        if who is None:
+            return state, None, _RECEIVE["no member"]
+        if queue not in who.table:
+            return state, False, _RECEIVE["not owned"]
+        after = _keeping(who, queue, _arrived(who, queue, offset))
+        return _with(state, member, after, state.locks), True, _RECEIVE["arrives"]
+
+    def consume(
+        self, state: OrderlyState, member: int, queue: int, offset: int, lock_fault: str
+    ) -> Answer[OrderlyState]:
+        """CONS-ORDER-1: (offsets consumed, what memory then holds or -1), or None for no member."""
+        who = state.group.members[member]
+        if who is None:
+            return state, None, _TURN["no member"]
+        owned = _arrived(who, queue, offset)
+        locks, able, why = self._turn(state, who, queue, owned, lock_fault)
+        if able is None:
+            return _with(state, member, _keeping(who, queue, owned), locks), ((), who.memory.get(queue, -1)), why
+        return self._consumed(state, member, who, queue, able, locks, why)
+
+    def take(self, state: OrderlyState, member: int, queue: int, offset: int, lock_fault: str) -> Answer[OrderlyState]:
+        """CONS-ORDER-1: the offset of the message that the listener is busy with from now on, or None."""
+        who = state.group.members[member]
+        if who is None:
+            return state, None, _TURN["no member"]
+        owned = _arrived(who, queue, offset)
+        locks, able, why = self._turn(state, who, queue, owned, lock_fault)
+        if able is None:
+            return _with(state, member, _keeping(who, queue, owned), locks), None, why
+        taken = able.waiting[0]
+        owned = holding(able, able.waiting[1:], taken)
+        who = working(who, who.memory, {**who.table, queue: owned}, {**who.taken, queue: owned.number})
+        return _with(state, member, who, locks), taken, why
+
+    def finish(self, state: OrderlyState, member: int, queue: int, lock_fault: str) -> Answer[OrderlyState]:
+        """CONS-ORDER-1: the listener is done, and goes on with what waits: as ``consume``."""
+        who = state.group.members[member]
+        if who is None:
+            return state, None, _FINISH["no member"]
+        held = who.memory.get(queue, -1)
+        number = who.taken.get(queue)
+        if number is None:
+            return state, ((), held), _FINISH["nothing taken"]
+        taken = {other: kept for other, kept in who.taken.items() if other != queue}
+        owned = who.table.get(queue)
+        if owned is None or owned.number != number or owned.dropped:
+            who = working(who, who.memory, who.table, taken)
+            return _with(state, member, who, state.locks), ((), held), _FINISH["dropped"]
+        memory, _ = updated(who.memory, UNFROZEN, queue, owned.taking + 1, False)
+        who = working(who, memory, who.table, taken)
+        locks, able, why = self._turn(state, who, queue, owned, lock_fault)
+        if able is None:
+            return _with(state, member, who, locks), ((), owned.taking + 1), _FINISH["lock refused"]
+        why = _FINISH["goes on" if able.waiting else "done"]
+        return self._consumed(state, member, who, queue, able, locks, why)
+
+    def _turn(
+        self, state: OrderlyState, who: Member, queue: int, owned: ProcessQueue | None, lock_fault: str
+    ) -> tuple[Locks, ProcessQueue | None, Why]:
+        """REB-LOCK-2: the process queue, if it may be consumed now, and the broker's locks then."""
+        locks = state.locks
+        if queue in who.taken:
+            return locks, None, _TURN["a listener is busy"]
+        if owned is None or owned.dropped:
+            return locks, None, _TURN["dropped" if owned else "not owned"]
+        now = state.group.now
+        if who.mode == BROADCASTING or relies(owned, now):
+            return locks, owned, _TURN["consumed"]
+        if lock_fault == "answer":
+            locks, granted, _ = lock.lock(locks, GROUP, who.client, QUEUES[queue], now)
+            if granted is True:
+                return locks, confirmed(owned, now), _TURN["locked again"]
+        return locks, None, _TURN["lock refused"]
+
+    def _consumed(
+        self,
+        state: OrderlyState,
+        member: int,
+        who: Member,
+        queue: int,
+        owned: ProcessQueue,
+        locks: Locks,
+        why: Why,
+    ) -> Answer[OrderlyState]:
+        """All that waits is consumed."""
+        memory, waiting = who.memory, owned.waiting
+        if waiting:
+            memory, _ = updated(memory, UNFROZEN, queue, waiting[-1] + 1, False)
+            owned = holding(owned, (), owned.taking)
+        who = owning(who, memory, {**who.table, queue: owned})
+        return _with(state, member, who, locks), (waiting, memory.get(queue, -1)), why
+
+    # --- time, and what the world does --------------------------------------------------------------------
+
+    def tick(self, state: OrderlyState, millis: int) -> Answer[OrderlyState]:
+        """REB-LOCK-DELAY: time passes for everybody, and what was to be unlocked by then is."""
+        before, locks, later = state
+        now = before.now + millis
+        after = group_state((before.broker, before.routes, before.listed, now, before.members))
+        if not any(later):
+            return _state((after, locks, later)), None, _PASSED
+        why = _PASSED
+        left = []
+        for who, tasks in zip(before.members, later, strict=True):
+            for due, queue in tasks:
+                if due <= now:
+                    assert who is not None  # a member that ends unlocks nothing any more
+                    locks = lock.unlock(locks, GROUP, who.client, QUEUES[queue])[0]
+                    why = _UNLOCKED
+            left.append(tuple([task for task in tasks if task[0] > now]))
+        return _state((after, locks, tuple(left))), None, why
+
+    def forget_locks(self, state: OrderlyState) -> Answer[OrderlyState]:
+        """The broker restarts: it remembers no locks."""
+        return OrderlyState(state.group, NO_LOCKS, state.later), None, _FORGOTTEN
+
+    def lock_elsewhere(self, state: OrderlyState, queue: int, restarted: bool) -> Answer[OrderlyState]:
+        """Another client of the group asks for a lock, of a broker that may have just restarted."""
+        before = NO_LOCKS if restarted else state.locks
+        locks, granted, _ = lock.lock(before, GROUP, STRANGER, QUEUES[queue], state.group.now)
+        why = _LOCKED["a stranger locks" if granted is True else "a stranger is refused"]
+        return _state((state.group, locks, state.later)), None, why
+
+
+def _arrived(who: Member, queue: int, offset: int) -> ProcessQueue | None:
+    """The process queue when a message has arrived, if there is one for it."""
+    owned = who.table.get(queue)
+    if owned is None or offset in owned.waiting:
+        return owned
+    return holding(owned, tuple(sorted((*owned.waiting, offset))), owned.taking)
+
+
+def _having(who: Member, queue: int, owned: ProcessQueue) -> Member:
+    return owning(who, who.memory, {**who.table, queue: owned})
+
+
+def _keeping(who: Member, queue: int, owned: ProcessQueue | None) -> Member:
+    """The member with what a message made of a process queue, if it made anything of it."""
+    return who if owned is None or owned is who.table.get(queue) else _having(who, queue, owned)
+
+
+def _with(state: OrderlyState, member: int, who: Member, locks: Locks) -> OrderlyState:
+    if who is state.group.members[member] and locks is state.locks:
+        return state
+    return _state((group.changed(state.group, member, who), locks, state.later))
+
+
+def _counted(who: Member) -> tuple[int, ...]:
+    """The queues that count as locked."""
+    return tuple(sorted([queue for queue, owned in who.table.items() if owned.locked]))
+
+
+# --- the group as a whole ---------------------------------------------------------------------------------------
+
+
+def holders(state: OrderlyState) -> dict[int, tuple[int, ...]]:
+    """The clustering members, by number, that rely on the lock of each queue that anybody relies on."""
+    found: dict[int, tuple[int, ...]] = {}
+    for number, who in enumerate(state.group.members):
+        if who is None or who.mode == BROADCASTING:
+            continue
+        for queue, owned in who.table.items():
+            if not owned.dropped and relies(owned, state.group.now):
+                found[queue] = (*found.get(queue, ()), number)
+    return found
+
+
+def held(state: OrderlyState) -> dict[int, str]:
+    """Who holds the lock of each queue that is locked, by client id, expired or not."""
+    positions = {queue: at for at, queue in enumerate(QUEUES)}
+    return {
+        positions[queue]: kept.client or "nobody"  # type: ignore[index]
+        for (_, queue), kept in state.locks.items()
+    }

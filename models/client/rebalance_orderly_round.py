@@ -1,0 +1,200 @@
+"""A round of rebalance of a member whose listener takes messages in order (REB-ADD-LOCK, REB-REM-2, REB-REM-3).
+
+Messages of a queue are in order only while one listener has them, so a member asks the broker to lock a queue before it
+adds it, and gives the lock back when it loses the queue. A refused lock leaves the queue for another round.
+
+Two things can go wrong when a queue is lost: its listener may be busy, and messages that arrived may wait for it. Up to
+5.1.4 the offset is sent and forgotten in any case; a busy listener keeps the process queue, dropped, in the table, and
+waiting messages put the unlocking off by 20 s. From 5.2.0 only a busy listener counts: as long as the lock is young the
+queue stays as it is, offset included; after 20 s it is unlocked whatever the listener does.
+
+A process queue that was kept is dead: nobody pulls for it. When its queue comes back into the share it is not added,
+because it is there; only the expiry of its last pull makes room for a new one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from rocketmq_conformance.models.broker import lock
+from rocketmq_conformance.models.broker.lock import Locks
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
+from rocketmq_conformance.models.client.member import BROADCASTING, Member
+from rocketmq_conformance.models.client.process_queue import ProcessQueue, process_queue
+from rocketmq_conformance.models.client.rebalance_round import RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.rule import Rule, Why
+
+RULES = (
+    Rule(
+        "REB-ADD-LOCK",
+        "A queue is added only when the broker grants its lock; refused or unanswered, it is left for another round, "
+        "which from 5.0.0-PREVIEW is asked for 500 ms later.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.0.0-PREVIEW, 5.5.0",
+    ),
+    Rule(
+        "REB-ADD-BORN",
+        "A new process queue counts as locked; up to 4.9.4 it does not, although the broker granted the lock, before "
+        "the lock is renewed.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.9.4, 4.9.5, 5.0.0-PREVIEW",
+    ),
+    Rule(
+        "REB-BC-LOCK",
+        "Up to 5.3.1 a broadcasting member with an orderly listener locks every queue, so that only one member gets "
+        "it, and never unlocks it; from 5.3.2 it locks nothing.",
+        "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.3.1, 5.3.2",
+    ),
+    Rule(
+        "REB-REM-2",
+        "Dropping a queue sends and forgets its offset; a busy listener keeps the dropped process queue in the table; "
+        "otherwise the queue is unlocked, one way: at once, or 20 s later when messages wait for the listener.",
+        "RebalancePushImpl#removeUnnecessaryMessageQueue, #unlockDelay @ 4.0.0, 4.9.8, 5.1.4",
+        releases="up to 5.1.4",
+    ),
+    Rule(
+        "REB-REM-3",
+        "Dropping a queue sends its offset; unless the listener is busy and the lock was confirmed in the last 20 s "
+        "it is sent again and forgotten, and the queue is unlocked, one way, and removed. Otherwise the dropped "
+        "process queue and the offset stay.",
+        "RebalancePushImpl#removeUnnecessaryMessageQueue, #tryRemoveOrderMessageQueue @ 5.2.0, 5.5.0",
+        releases="5.2.0+",
+    ),
+    Rule(
+        "REB-DROP-KEPT",
+        "A dropped process queue that stayed in the table is tried again in every round that finds it outside of the "
+        "share or expired; inside the share it is not balanced, and nothing is added in its place.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+)
+
+#: Ms before a queue is unlocked for which messages wait, and after which a busy listener is not waited for.
+UNLOCK_DELAY = 20_000
+
+#: What a round can meet beside what every round can, by bit.
+_MET = (
+    ("kept for its listener", ("REB-DROP-KEPT",)),
+    ("unlocked by force", ()),
+    ("unlocked later", ()),
+    ("unlocked", ()),
+    ("refused", ("REB-ADD-LOCK",)),
+    ("locked", ("REB-ADD-LOCK", "REB-ADD-BORN")),
+    ("broadcasting locks", ("REB-BC-LOCK",)),
+)
+_KEPT, _FORCED, _LATER, _UNLOCKED, _REFUSED, _LOCKED, _BROADCAST = (1 << at for at in range(len(_MET)))
+_DROPS = _KEPT | _FORCED | _LATER | _UNLOCKED
+
+
+@cache
+def ordered_reason(met: int, events: int, mode: str, reports: bool, idle: bool) -> Why:
+    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    every = reason(events, mode, reports)
+    if not met:
+        return every
+    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    rules = [rule for _, named in found for rule in named]
+    if met & _DROPS:
+        rules.append("REB-REM-3" if idle else "REB-REM-2")
+    kind = found[0][0]
+    return Why(tuple(dict.fromkeys((*rules, *every.rules))), kind)
+
+
+class OrderlyRound(Round):
+    """A round, the broker's locks as it goes on, and the queues that it unlocks later."""
+
+    __slots__ = ("later", "lock_fault", "locks", "met")
+
+    def __init__(
+        self,
+        member: Member,
+        broker: BrokerState,
+        now: int,
+        fault: str,
+        bound_fault: str,
+        lock_fault: str,
+        locks: Locks,
+    ) -> None:
+        Round.__init__(self, member, broker, now, fault, bound_fault)  # every round is made so: super() takes its time
+        self.lock_fault = lock_fault
+        self.locks = locks
+        self.later: tuple[tuple[int, int], ...] = ()
+        self.met = 0
+
+
+class OrderlyRebalanceModel(RebalanceModel[OrderlyRound]):
+    """The rounds of members with an orderly listener, for one profile; pure but for the round that is under way."""
+
+    __slots__ = ("born_locked", "broadcasts_unlocked", "unlocks_idle")
+
+    def __init__(self, start: StartModel) -> None:
+        super().__init__(start)
+        self.born_locked = start.client.born_locked
+        self.broadcasts_unlocked = start.client.broadcasts_unlocked
+        self.unlocks_idle = start.client.unlocks_idle
+
+    def why(self, done: OrderlyRound) -> Why:
+        """The reason of a round."""
+        return ordered_reason(done.met, done.events, done.member.mode, self.reports, self.unlocks_idle)
+
+    def add(self, done: OrderlyRound, queue: int) -> bool:
+        """REB-ADD-LOCK, REB-BC-LOCK; False without a lock or a start."""
+        if done.member.mode == BROADCASTING:
+            if self.broadcasts_unlocked:
+                return RebalanceModel.add(self, done, queue)
+            done.met |= _BROADCAST
+        granted = False
+        if done.lock_fault == "answer":
+            done.locks, said, _ = lock.lock(done.locks, GROUP, done.member.client, QUEUES[queue], done.now)
+            granted = said is True
+        if not granted:
+            done.met |= _REFUSED
+            return False
+        done.met |= _LOCKED
+        return RebalanceModel.add(self, done, queue)
+
+    def process_queue(self, done: OrderlyRound, offset: int) -> ProcessQueue:
+        """REB-ADD-BORN."""
+        return process_queue((done.made, offset, done.now, self.born_locked, done.now, False, False, (), -1))
+
+    def drop(self, done: OrderlyRound, queue: int) -> None:
+        """REB-REM-1 when broadcasting, REB-REM-2, REB-REM-3."""
+        if done.member.mode == BROADCASTING:
+            super().drop(done, queue)
+            return
+        owned = done.table[queue]
+        busy = done.member.taken.get(queue) == owned.number
+        held = self.send(done, queue)
+        if self.unlocks_idle:
+            if busy and done.now - owned.confirmed <= UNLOCK_DELAY:
+                self._keep(done, queue, owned)
+                return
+            if held:
+                self.send(done, queue)
+                done.store = self.store.remove(done.store, queue)[0]
+            self._unlock(done, queue, _FORCED if busy else _UNLOCKED)
+        else:
+            if held:
+                done.store = self.store.remove(done.store, queue)[0]
+            if busy:
+                self._keep(done, queue, owned)
+                return
+            if owned.waiting:
+                done.met |= _LATER
+                done.later = (*done.later, (done.now + UNLOCK_DELAY, queue))
+            else:
+                self._unlock(done, queue, _UNLOCKED)
+        self.remove(done, queue)
+
+    def _keep(self, done: OrderlyRound, queue: int, owned: ProcessQueue) -> None:
+        done.met |= _KEPT
+        done.table = {**done.table, queue: owned._replace(dropped=True)}
+
+    def _unlock(self, done: OrderlyRound, queue: int, event: int) -> None:
+        done.met |= event
+        if done.lock_fault == "answer":  # nobody hears of a one-way request that failed
+            done.locks = lock.unlock(done.locks, GROUP, done.member.client, QUEUES[queue])[0]
+
+
+def refused(done: OrderlyRound) -> bool:
+    """Was a lock refused in the round?"""
+    return bool(done.met & _REFUSED)

@@ -1,0 +1,225 @@
+"""A group of plain pull consumers: what they own, who hears of it, and what is committed (REB-VAR-PLAIN-*).
+
+A plain pull consumer rebalances as a push consumer does, but nobody pulls for it: its application looks at the queues
+that it owns, pulls wherever it likes, and keeps the offsets. So a round asks nobody for a start, begins no pulls, and
+takes no queue away because it was not pulled. The listener of the application hears of changed queues; what it throws
+is logged.
+
+What the application has set in memory for a queue is forgotten when a round adds the queue.
+
+Its client instance asks for the routes of the topics that the application registered, subscribed to or not, and tells
+the consumer only what is news to the instance. So a consumer that was not subscribed at that time never hears of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client import rebalance as group
+from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, ROUND_QUEUES, TOPIC
+from rocketmq_conformance.models.client.member import Member, subscribing
+from rocketmq_conformance.models.client.process_queue import ProcessQueue
+from rocketmq_conformance.models.client.rebalance import ROUTES, GroupModel, GroupState, changed, heard, within
+from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, RebalanceModel, Round, answered, reason
+from rocketmq_conformance.models.client.start import LAST, StartModel
+from rocketmq_conformance.models.fast_tuples import maker, replaced
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+
+RULES = (
+    Rule(
+        "REB-VAR-PLAIN",
+        "A plain pull consumer adds the queues of its share without asking for a start, and begins no pulls; whatever "
+        "memory held of a queue that is added is forgotten. A queue that nobody pulls never expires.",
+        "RebalancePullImpl#computePullFromWhere, #dispatchPullRequest, #removeDirtyOffset, #consumeType "
+        "@ 4.0.0, 4.9.8, 5.3.3",
+    ),
+    Rule(
+        "REB-VAR-PLAIN-REM",
+        "A plain pull consumer sends the offset of a queue that it loses, if memory holds one, and forgets it.",
+        "RebalancePullImpl#removeUnnecessaryMessageQueue @ 4.0.0, 4.9.8, 5.3.3",
+    ),
+    Rule(
+        "REB-VAR-PLAIN-MQC",
+        "When a round changed the queues of a topic, the listener of the application hears of all queues of the topic "
+        "and of those of the consumer; what it throws changes nothing.",
+        "RebalancePullImpl#messageQueueChanged @ 4.0.0, 4.9.8, 5.3.3",
+    ),
+    Rule(
+        "REB-VAR-PLAIN-NONE",
+        "A topic without known queues is heard of in every round, with no queues.",
+        "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
+        releases="5.x",
+    ),
+    Rule(
+        "REB-VAR-PLAIN-ROUTE",
+        "A plain pull consumer's client asks for the routes of all registered topics, and takes one for news when it "
+        "differs from the last one, or when the consumer is subscribed and knows none. The consumer learns news of "
+        "topics that it is subscribed to then: what it missed, it does not learn until the route changes again.",
+        "DefaultMQPullConsumerImpl#subscriptions, #updateTopicSubscribeInfo, #isSubscribeTopicNeedUpdate, "
+        "MQClientInstance#updateTopicRouteInfoFromNameServer @ 4.0.0, 4.9.8, 5.3.3",
+    ),
+)
+
+#: What a plain pull consumer subscribes to when it begins; it has no retry topic.
+TOPICS = frozenset({TOPIC, OTHER_TOPIC})
+#: When a process queue was pulled last: nobody asks.
+_NEVER_EXPIRES = 1 << 62
+_MET = (
+    ("the listener fails", ("REB-VAR-PLAIN-MQC",)),
+    ("no queues, as every round", ("REB-VAR-PLAIN-NONE",)),
+    ("the listener hears", ("REB-VAR-PLAIN-MQC",)),
+)
+_FAILED, _NONE, _HEARD = (1 << at for at in range(len(_MET)))
+_REFRESHED = whys(("REB-VAR-PLAIN-ROUTE", "REB-ROUTE-1"), "learned", "missed", "nothing new", "no member")
+#: The rules of a push consumer, and what a plain pull consumer has instead.
+_INSTEAD = {"REB-REM-1": "REB-VAR-PLAIN-REM", "REB-ADD-1": "REB-VAR-PLAIN", "START-PUSH-1": "REB-VAR-PLAIN"}
+
+
+@cache
+def plain_reason(met: int, events: int, mode: str, reports: bool) -> Why:
+    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    every = reason(events, mode, reports)
+    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    rules = [rule for _, named in found for rule in named] + [_INSTEAD.get(rule, rule) for rule in every.rules]
+    return Why(tuple(dict.fromkeys(rules)), found[0][0] if met & (_FAILED | _NONE) else every.kind)
+
+
+class PlainRound(Round):
+    """A round, and what the listener hears as it goes on."""
+
+    __slots__ = ("client", "fails", "heard", "met")
+
+    def __init__(
+        self, member: Member, client: Mapping[str, int], broker: BrokerState, now: int, fault: str, fails: bool
+    ) -> None:
+        super().__init__(member, broker, now, fault, "answer")
+        #: What its client instance knows of routes.
+        self.client = client
+        self.fails = fails
+        #: (topic, all queues, those of the consumer).
+        self.heard: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
+        self.met = 0
+
+
+class PlainRebalanceModel(RebalanceModel[PlainRound]):
+    """The rounds of plain pull consumers, for one profile; pure but for the round that is under way."""
+
+    __slots__ = ("hears_unknown",)
+
+    def __init__(self, start: StartModel) -> None:
+        super().__init__(start)
+        self.hears_unknown = start.client.hears_unknown
+
+    def learn(self, done: PlainRound, topic: str, queues: int) -> None:
+        """REB-VAR-PLAIN-ROUTE: a client that knows a broker of the topic does not look for one."""
+        if topic not in done.client:
+            done.client = {**done.client, topic: queues}
+            super().learn(done, topic, queues)
+
+    def unknown(self, done: PlainRound, topic: str) -> bool:
+        """REB-VAR-PLAIN-NONE."""
+        if self.hears_unknown:
+            done.met |= _NONE
+            self._tell(done, topic, (), ())
+        return super().unknown(done, topic)
+
+    def changed(self, done: PlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+        """REB-VAR-PLAIN-MQC."""
+        self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target)
+        return even
+
+    def _tell(self, done: PlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        done.met |= _FAILED if done.fails else _HEARD
+        done.heard.append((topic, every, mine))  # both are in the topic's order
+
+    def beginning(self, done: PlainRound, queue: int) -> tuple[int, int | None]:
+        """REB-VAR-PLAIN: nobody is asked."""
+        return 0, None
+
+    def process_queue(self, done: PlainRound, offset: int) -> ProcessQueue:
+        """REB-VAR-PLAIN: it does not grow old."""
+        return ProcessQueue(done.made, offset, _NEVER_EXPIRES)
+
+
+class PlainState(NamedTuple):
+    """A group, and what the client instances of its members know."""
+
+    group: GroupState
+    #: Of each member: readable queues of the registered topics, as its client last heard from the name server.
+    clients: tuple[Mapping[str, int], ...] = (heard(TOPICS, ROUTES),) * len(CLIENTS)
+
+
+_state = maker(PlainState)
+
+
+class PlainModel:
+    """The operations of a group of plain pull consumers, for one profile; every method is pure."""
+
+    __slots__ = ("group", "rebalancing")
+    #: An operation that is that of any group.
+    of_group = staticmethod(within(_state))
+
+    def __init__(self, profile: Profile) -> None:
+        self.group = GroupModel(profile)
+        self.rebalancing = PlainRebalanceModel(self.group.rebalancing.start)
+
+    def rebalance(self, state: PlainState, member: int, list_fault: str, fault: str, fails: bool) -> Answer[PlainState]:
+        """REB-DO-1: (owned queues, balanced or None, what the listener heard: (topic, all queues, its queues), commits
+        (queue, offset)), all sorted, or None for no member."""
+        before, clients = state
+        broker, routes, listed, now, members = before
+        who = members[member]
+        if who is None:
+            return state, None, NO_MEMBER
+        done = PlainRound(who, clients[member], broker, now, fault, fails)
+        owned, _, balanced, commits = self.rebalancing.go(done, routes, answered(listed, list_fault))
+        said: Value = owned, balanced, tuple(sorted(done.heard)), commits
+        why = plain_reason(done.met, done.events, who.mode, self.rebalancing.reports)
+        after = done.after()
+        if after is who:
+            return state, said, why
+        before = GroupState(done.store.broker, routes, listed, now, replaced(members, member, after))
+        return _state((before, replaced(clients, member, done.client))), said, why
+
+    def join(self, state: PlainState, member: int, twin: bool, mode: str) -> Answer[PlainState]:
+        """REB-BEGIN-1."""
+        after, result, why = self.group.join(state.group, member, twin, mode, LAST, "AVG")
+        who = after.members[member]
+        assert who is not None  # it has just begun
+        clients = replaced(state.clients, member, heard(TOPICS, after.routes))
+        return _state((changed(after, member, _plain(who)), clients)), result, why
+
+    def refresh(self, state: PlainState, member: int) -> Answer[PlainState]:
+        """REB-VAR-PLAIN-ROUTE."""
+        before, clients = state
+        who = before.members[member]
+        if who is None:
+            return state, None, _REFRESHED["no member"]
+        client = clients[member]
+        unknown = who.topics.difference(who.seen)
+        answers = heard(TOPICS, before.routes)
+        news = {topic: queues for topic, queues in answers.items() if client.get(topic) != queues or topic in unknown}
+        if not news:
+            return state, None, _REFRESHED["nothing new"]
+        learned = {topic: queues for topic, queues in news.items() if topic in who.topics}
+        if learned:
+            before = changed(before, member, subscribing(who, who.topics, {**who.seen, **learned}))
+        why = _REFRESHED["learned" if learned == news else "missed"]
+        return _state((before, replaced(clients, member, {**client, **news}))), None, why
+
+
+def beginning() -> PlainState:
+    """Three plain pull consumers that have just begun."""
+    state = group.beginning()
+    return PlainState(state._replace(members=tuple(None if who is None else _plain(who) for who in state.members)))
+
+
+def _plain(who: Member) -> Member:
+    """A member that has just begun, without the retry topic."""
+    seen = {topic: count for topic, count in who.seen.items() if topic != RETRY_TOPIC}
+    return who._replace(topics=TOPICS, seen=seen)

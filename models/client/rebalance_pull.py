@@ -1,0 +1,351 @@
+"""A group of lite pull consumers: what they own, what they pull, what an application polls and what is committed.
+
+The members rebalance as push consumers do (see ``group``), but their applications ask for messages. Pull tasks, one for
+each assigned queue, fetch them; ``poll`` hands them out in the order in which they came, and what was handed out is
+what a commit writes into the offset table, from where the timer sends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rocketmq_conformance.models.client import rebalance as group
+from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, TOPIC, TOPIC_OF
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, begun, remembering
+from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, UNFROZEN
+from rocketmq_conformance.models.client.rebalance import (
+    GroupModel,
+    GroupState,
+    changed,
+    client_id,
+    group_state,
+    heard,
+    why_begun,
+    within,
+)
+from rocketmq_conformance.models.client.rebalance_pull_round import (
+    EMPTY,
+    NOTHING,
+    Assigned,
+    Cache,
+    Lite,
+    LiteRebalanceModel,
+    LiteRound,
+    assigned_queue,
+    cache_of,
+    lite_of,
+)
+from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, answered
+from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.fast_tuples import maker, replaced
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Rule, whys
+
+RULES = (
+    Rule(
+        "REB-VAR-SUB",
+        "Subscribing makes a lite pull consumer learn the routes of all its topics; it subscribes to no retry topic.",
+        "DefaultLitePullConsumerImpl#subscribe, #updateTopicSubscribeInfoWhenSubscriptionChanged @ 4.6.0, 4.9.8, 5.3.3",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "REB-VAR-UNSUB",
+        "Unsubscribing ends the pulls of a topic at once and forgets where they were, but its queues are owned until "
+        "the next round, and messages that were pulled can still be polled until their process queue is dropped.",
+        "DefaultLitePullConsumerImpl#unsubscribe, AssignedMessageQueue#removeAssignedMessageQueue "
+        "@ 4.6.0, 4.9.8, 5.3.3",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "LITE-PULL",
+        "An assigned queue is pulled from where the last answer ended, the first time from its start, which is asked "
+        "for anew; without a start nothing is asked for.",
+        "DefaultLitePullConsumerImpl#nextPullOffset, PullTaskImpl#run @ 4.6.1, 4.9.0, 5.3.3",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "LITE-PULL-0",
+        "The first lite pull consumers pull from the offset in memory or in the store, broadcasting from 0 when there "
+        "is none; in a cluster without one nothing is asked for.",
+        "DefaultLitePullConsumerImpl#nextPullOffset @ 4.6.0",
+        releases="4.6.0",
+    ),
+    Rule(
+        "LITE-POLL",
+        "Messages are polled in the order in which they were pulled, except those whose process queue was dropped. "
+        "The next commit of the queue, if it is assigned then, writes the first offset that waits in the process "
+        "queue, or the one after the last that was new; nothing when the process queue was empty already.",
+        "DefaultLitePullConsumerImpl#poll, ProcessQueue#removeMessage @ 4.6.0, 4.9.8, 5.3.3",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "LITE-COMMIT",
+        "A commit writes the consumed offsets of all assigned queues into memory, lower ones too; timers send them.",
+        "DefaultLitePullConsumerImpl#commitAll @ 4.6.1, 4.9.8, 5.3.3",
+        releases="4.6.1+",
+    ),
+    Rule(
+        "LITE-COMMIT-0",
+        "The commit of the first lite pull consumers also sends those that memory does not hold yet, and waits.",
+        "DefaultLitePullConsumerImpl#commitSync @ 4.6.0",
+        releases="4.6.0",
+    ),
+    Rule(
+        "LITE-COMMIT-BC",
+        "Up to 4.9.3, and in the previews of 5.0.0, the commit of a broadcasting lite pull consumer also sends the "
+        "offsets of all assigned queues, and forgets all others.",
+        "DefaultLitePullConsumerImpl#commitAll @ 4.9.3, 4.9.4, 5.0.0-ALPHA, 5.0.0",
+        releases="4.6.0 – 4.9.3, 5.0.0-PREVIEW, 5.0.0-ALPHA",
+    ),
+)
+
+#: What a lite pull consumer subscribes to when it begins.
+TOPICS = frozenset({TOPIC, OTHER_TOPIC})
+
+_PULL = whys(("LITE-PULL",), "first pull", "goes on", "nothing assigned", "no member")
+_PULL |= whys(("LITE-PULL", "REB-MQC-UNKNOWN"), "dropped")
+_PULL |= whys(("LITE-PULL", "START-LITE-1"), "no start")
+_PULL_0 = whys(("LITE-PULL-0",), "first pull", "no start")
+_POLL = whys(("LITE-POLL",), "polled", "polled, not assigned", "polled again", "nothing to poll", "no member")
+_POLL |= whys(("LITE-POLL", "REB-VAR-UNSUB"), "polled, assigned anew")
+_COMMIT = whys(("LITE-COMMIT",), "into memory", "nothing consumed", "no member")
+_COMMIT |= whys(("LITE-COMMIT-0",), "sent at once", "known already")
+_COMMIT |= whys(("LITE-COMMIT-BC", "OFF-R-PALL"), "broadcasting")
+_SUBSCRIBE = whys(("REB-VAR-SUB",), "subscribed", "subscribed already", "no member")
+_UNSUBSCRIBE = whys(("REB-VAR-UNSUB",), "pulls end", "nothing assigned", "no member")
+
+
+class LiteState(NamedTuple):
+    """A group of lite pull consumers; what each keeps beside the table."""
+
+    group: GroupState
+    kept: tuple[Lite, ...] = (NOTHING,) * len(CLIENTS)
+
+
+_state = maker(LiteState)
+
+
+def beginning() -> LiteState:
+    """Three lite pull consumers that have just begun."""
+    state = group.beginning()
+    members = tuple([_begun(client, CLUSTERING, LAST, "AVG", state.routes) for client in CLIENTS])
+    return LiteState(state._replace(members=members))
+
+
+def _begun(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
+    """A member that has just begun: it has no retry topic."""
+    return begun(client, mode, where, strategy, TOPICS, heard(TOPICS, routes))
+
+
+class LiteModel:
+    """The operations of a group of lite pull consumers, for one profile; every method is pure."""
+
+    __slots__ = ("client", "group", "rebalancing", "start", "store")
+    #: An operation that has nothing to do with assignments.
+    of_group = staticmethod(within(_state))
+
+    def __init__(self, profile: Profile) -> None:
+        self.group = GroupModel(profile)
+        self.start = self.group.rebalancing.start
+        self.store = self.group.store
+        self.client = self.start.client
+        self.rebalancing = LiteRebalanceModel(self.start)
+
+    # --- what members do ----------------------------------------------------------------------------------
+
+    def rebalance(
+        self, state: LiteState, member: int, list_fault: str, fault: str, bound_fault: str
+    ) -> Answer[LiteState]:
+        """REB-DO-1: (owned queues, assigned queues, balanced or None, commits (queue, offset)), or None for no
+        member."""
+        before, kept = state
+        broker, routes, listed, now, members = before
+        who = members[member]
+        if who is None:
+            return state, None, NO_MEMBER
+        lite = kept[member]
+        done = LiteRound(who, broker, now, fault, bound_fault, lite.assigned)
+        lite, said, why = self.rebalancing.lite_round(done, lite, routes, answered(listed, list_fault))
+        after = done.after()
+        if lite is not kept[member]:
+            kept = replaced(kept, member, lite)
+        elif after is who:
+            return state, said, why
+        members = replaced(members, member, after)
+        return _state((group_state((done.store.broker, routes, listed, now, members)), kept)), said, why
+
+    def join(
+        self, state: LiteState, member: int, twin: bool, mode: str, where: str, strategy: str
+    ) -> Answer[LiteState]:
+        """REB-BEGIN-1."""
+        before = state.group
+        began = _begun(client_id(member, twin), mode, where, strategy, before.routes)
+        kept = replaced(state.kept, member, NOTHING)
+        return _state((changed(before, member, began), kept)), None, why_begun(before, member, twin)
+
+    def leave(self, state: LiteState, member: int) -> Answer[LiteState]:
+        """REB-END-1: the commits that reach the broker."""
+        after, sent, why = self.group.leave(state.group, member)
+        return _state((after, replaced(state.kept, member, NOTHING))), sent, why
+
+    def subscribe(self, state: LiteState, member: int, topic: str) -> Answer[LiteState]:
+        """REB-VAR-SUB."""
+        who = state.group.members[member]
+        if who is None:
+            return state, None, _SUBSCRIBE["no member"]
+        after = self.group.subscribe(state.group, member, topic)[0]
+        after = self.group.refresh(after, member)[0]
+        why = _SUBSCRIBE["subscribed already" if topic in who.topics else "subscribed"]
+        return _state((after, state.kept)), None, why
+
+    def unsubscribe(self, state: LiteState, member: int, topic: str) -> Answer[LiteState]:
+        """REB-VAR-UNSUB."""
+        if state.group.members[member] is None:
+            return state, None, _UNSUBSCRIBE["no member"]
+        lite = state.kept[member]
+        after = _state((self.group.unsubscribe(state.group, member, topic)[0], state.kept))
+        assigned = {queue: held for queue, held in lite.assigned.items() if TOPIC_OF[queue] != topic}
+        if len(assigned) == len(lite.assigned):
+            return after, None, _UNSUBSCRIBE["nothing assigned"]
+        return _with(after, member, lite_of((assigned, lite.pulled, lite.caches))), None, _UNSUBSCRIBE["pulls end"]
+
+    def pull(self, state: LiteState, member: int, found: bool, fault: str, bound_fault: str) -> Answer[LiteState]:
+        """LITE-PULL: (queue, offset that is asked for, -1 for none) of all assigned queues; messages are there when
+        they are ``found``."""
+        who = state.group.members[member]
+        if who is None:
+            return state, None, _PULL["no member"]
+        lite = state.kept[member]
+        if not lite.assigned:
+            return state, (), _PULL["nothing assigned"]
+        store = remote_store((who.memory, UNFROZEN, state.group.broker))
+        said: list[Value] = []
+        arrived: list[tuple[int, int, int]] = []
+        goes_on: dict[int, Assigned] = {}
+        why = _PULL["goes on"]
+        for queue in sorted(lite.assigned):
+            number, pulls, consumed = lite.assigned[queue]
+            if _dropped(who, queue, number):
+                said.append((queue, -1))
+                why = _PULL["dropped"]
+                continue
+            asked = pulls
+            if asked < 0:
+                store, asked = self._begin(store, who, queue, fault, bound_fault)
+                reasons = _PULL if self.client.lite_starts else _PULL_0
+                why = reasons["no start" if asked < 0 else "first pull"]
+            said.append((queue, max(asked, -1)))
+            if asked < 0:
+                continue
+            if asked + found != pulls:
+                goes_on[queue] = assigned_queue((number, asked + found, consumed))
+            if found:
+                arrived.append((queue, number, asked))
+        if not goes_on:
+            return state, tuple(said), why
+        lite = lite_of(({**lite.assigned, **goes_on}, (*lite.pulled, *arrived), _cached(lite.caches, arrived)))
+        return _with(_remembering(state, member, who, store), member, lite), tuple(said), why
+
+    def _begin(
+        self, store: RemoteStore, who: Member, queue: int, fault: str, bound_fault: str
+    ) -> tuple[RemoteStore, int]:
+        """Where the first pull asks; negative for nowhere."""
+        if self.client.lite_starts:
+            store, offset, _ = self.start.lite_pull(store, queue, who.where, None, "UTC", False, fault, bound_fault)
+        else:
+            store, offset, _ = self.store.read(store, queue, MEMORY_THEN_STORE, fault)
+            if offset == -1 and who.mode == BROADCASTING:
+                offset = 0
+        assert isinstance(offset, int)  # neither reports errors
+        return store, offset
+
+    def poll(self, state: LiteState, member: int, messages: int) -> Answer[LiteState]:
+        """LITE-POLL: (queue, offset) of up to so many messages."""
+        if state.group.members[member] is None:
+            return state, None, _POLL["no member"]
+        lite = state.kept[member]
+        polled = lite.pulled[:messages]
+        if not polled:
+            return state, (), _POLL["nothing to poll"]
+        why = _POLL["polled"]
+        assigned, caches = dict(lite.assigned), dict(lite.caches)
+        for queue, number, offset in polled:
+            waiting, last = caches[number]
+            left = tuple([other for other in waiting if other != offset])
+            caches[number] = cache_of((left, last))
+            consumed = -1 if not waiting else left[0] if left else last + 1
+            held = assigned.get(queue)
+            if held is None:
+                why = _POLL["polled, not assigned"]
+                continue
+            if not waiting:
+                why = _POLL["polled again"]
+            elif held.number != number:
+                why = _POLL["polled, assigned anew"]
+            assigned[queue] = assigned_queue((held.number, held.pulls, consumed))
+        lite = lite_of((assigned, lite.pulled[messages:], caches))
+        return _with(state, member, lite), tuple([(queue, offset) for queue, _, offset in polled]), why
+
+    def commit(self, state: LiteState, member: int) -> Answer[LiteState]:
+        """LITE-COMMIT: the commits that reach the broker."""
+        who = state.group.members[member]
+        if who is None:
+            return state, (), _COMMIT["no member"]
+        assigned = state.kept[member].assigned
+        consumed = {
+            queue: held.consumed
+            for queue, held in assigned.items()
+            if held.consumed != -1 and not _dropped(who, queue, held.number)
+        }
+        store = remote_store((who.memory, UNFROZEN, state.group.broker))
+        sent: list[Value] = []
+        why = _COMMIT["into memory" if consumed else "nothing consumed"]
+        if consumed and not self.client.lite_commits_later:
+            for queue, offset in consumed.items():
+                if offset != who.memory.get(queue):
+                    store, stored, _ = self.store.commit(store, queue, offset, False, "answer")
+                    sent += stored  # type: ignore[arg-type]
+            why = _COMMIT["sent at once" if sent else "known already"]
+        if consumed:
+            store = remote_store(({**who.memory, **consumed}, UNFROZEN, store.broker))
+        if who.mode == BROADCASTING and not self.client.lite_keeps_others:
+            store, more, _ = self.store.persist_all(store, tuple(assigned))
+            sent += more  # type: ignore[arg-type]
+            why = _COMMIT["broadcasting"]
+        return _remembering(state, member, who, store), tuple(sorted(sent)), why  # type: ignore[type-var]
+
+
+def _dropped(who: Member, queue: int, number: int) -> bool:
+    """REB-MQC-UNKNOWN: is that the process queue of the table, and dropped?"""
+    owned = who.table.get(queue)
+    return owned is not None and owned.dropped and owned.number == number
+
+
+def _cached(caches: Mapping[int, Cache], arrived: list[tuple[int, int, int]]) -> Mapping[int, Cache]:
+    """The caches when messages have arrived; a message that waits already is not new."""
+    if not arrived:
+        return caches
+    after = dict(caches)
+    for _, number, offset in arrived:
+        waiting, _ = after.get(number, EMPTY)
+        if offset not in waiting:
+            after[number] = cache_of((tuple(sorted((*waiting, offset))), offset))
+    return after
+
+
+def _remembering(state: LiteState, number: int, who: Member, store: RemoteStore) -> LiteState:
+    """The state, with what a member's store remembers and what its broker has."""
+    group, kept = state
+    broker, routes, listed, now, members = group
+    if store.memory is who.memory and store.broker is broker:
+        return state
+    members = replaced(members, number, remembering(who, store.memory))
+    return _state((group_state((store.broker, routes, listed, now, members)), kept))
+
+
+def _with(state: LiteState, member: int, lite: Lite) -> LiteState:
+    """The state, with what a member keeps."""
+    return _state((state.group, replaced(state.kept, member, lite)))

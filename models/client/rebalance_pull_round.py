@@ -1,0 +1,252 @@
+"""A round of rebalance of a lite pull consumer, and what its listener makes of it (REB-VAR-*, REB-MQC-LITE).
+
+A lite pull consumer keeps its queues twice. The table of process queues says which ones it owns: a round brings it in
+line, as for a push consumer, and the timer persists by it. The assignment says which ones are pulled, and where; it is
+changed by the listener of the rebalance, and only when the round changed the table. Two things follow:
+
+* a queue of the share that has no start is not owned, but pulled all the same when another queue of the topic came or
+  went: it gets a process queue that is not in the table;
+* a topic that is given up and taken back between two rounds is owned as before and not pulled: the table did not
+  change, so nobody tells the listener. That lasts until a queue of the topic comes or goes.
+
+From 5.0.0-PREVIEW the listener also hears of a topic whose queues are unknown, that it has none.
+
+Nobody counts how long a queue was not pulled, and the start that a round asks for only decides whether the queue is
+owned: whoever pulls asks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client.fixtures import TOPIC_OF
+from rocketmq_conformance.models.client.member import Member, brought
+from rocketmq_conformance.models.client.process_queue import ProcessQueue, process_queue
+from rocketmq_conformance.models.client.rebalance_round import BROUGHT, RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.fast_tuples import maker
+from rocketmq_conformance.models.outcome import Expected, Value
+from rocketmq_conformance.models.rule import Rule, Why
+
+RULES = (
+    Rule(
+        "REB-VAR-REM",
+        "A lite pull consumer sends the offset of a queue that it loses, and forgets it, as a push consumer does; a "
+        "queue that nobody pulls never expires.",
+        "RebalanceLitePullImpl#removeUnnecessaryMessageQueue, #consumeType @ 4.6.0, 4.9.8, 5.5.0",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "REB-VAR-START",
+        "A round asks where a lite pull consumer starts only to decide whether the queue is owned: no pull begins "
+        "there. What was stored stays in memory.",
+        "RebalanceLitePullImpl#dispatchPullRequest, RebalanceImpl#updateProcessQueueTableInRebalance "
+        "@ 4.6.0, 4.9.8, 5.5.0",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "REB-MQC-LITE",
+        "When a round changed the table of a topic, the assigned queues of the topic become the share (broadcasting: "
+        "all queues), owned or not; what is not in it is pulled no more, and what is new is pulled from the start.",
+        "RebalanceLitePullImpl#messageQueueChanged, DefaultLitePullConsumerImpl.MessageQueueListenerImpl, "
+        "AssignedMessageQueue#updateAssignedMessageQueue @ 4.6.0, 4.9.8, 5.3.3",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "REB-MQC-SAME",
+        "A round that changes nothing in the table of a topic leaves the assigned queues of the topic as they are, "
+        "even when they are not the owned ones.",
+        "RebalanceImpl#rebalanceByTopic @ 4.6.0, 4.9.8, 5.5.0",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "REB-MQC-UNKNOWN",
+        "While no queues of a subscribed topic are known the listener hears that there are none, and nothing of the "
+        "topic is pulled, whatever the table has: from 5.5.0 that includes a route without readable queues. What the "
+        "table has is dropped all the same, so that it is not in balance and never pulled again.",
+        "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
+        releases="5.x",
+    ),
+)
+
+#: When the process queue of a lite pull consumer was pulled last: nobody asks.
+_NEVER_EXPIRES = 1 << 62
+
+#: What a round can meet beside what every round can, by bit.
+_MET = (
+    ("pulled, not owned", ("REB-MQC-LITE", "REB-VAR-START")),
+    ("owned, not pulled", ("REB-MQC-SAME",)),
+    ("hears of no queues", ("REB-MQC-UNKNOWN",)),
+    ("assigned", ("REB-MQC-LITE",)),
+    ("taken away", ("REB-MQC-LITE",)),
+)
+_UNOWNED, _UNPULLED, _EMPTIED, _ASSIGNED, _AWAY = (1 << at for at in range(len(_MET)))
+#: The rules of a push consumer, and what a lite pull consumer has instead.
+_INSTEAD = {
+    "REB-REM-1": ("REB-VAR-REM",),
+    "START-PUSH-1": ("REB-VAR-START", "START-LITE-1"),
+    "START-PUSH-ERROR": ("REB-VAR-START", "START-LITE-1"),
+}
+_INSTEAD_0 = {**_INSTEAD, "START-PUSH-1": ("REB-VAR-START", "START-LITE-0")}
+
+
+class Assigned(NamedTuple):
+    """An assigned queue: what a lite pull consumer knows of it beside the table."""
+
+    #: Its process queue: the one of the table, or one of its own. The first that the member makes has number 1.
+    number: int
+    #: Where the next pull asks; -1: that is still to be found out.
+    pulls: int = -1
+    #: What a commit would write; -1: nothing.
+    consumed: int = -1
+
+
+class Cache(NamedTuple):
+    """The messages of one process queue."""
+
+    #: Offsets that are not polled yet, in order.
+    waiting: tuple[int, ...]
+    #: The last offset that was new when it arrived.
+    last: int
+
+
+class Lite(NamedTuple):
+    """What a lite pull consumer keeps beside what every member does."""
+
+    assigned: Mapping[int, Assigned]
+    #: Messages that were pulled, in order: queue, number of the process queue, offset. Of no dropped process queue.
+    pulled: tuple[tuple[int, int, int], ...]
+    #: By the number of the process queue.
+    caches: Mapping[int, Cache]
+
+
+assigned_queue, cache_of, lite_of = maker(Assigned), maker(Cache), maker(Lite)
+NOTHING = Lite({}, (), {})
+#: The cache of a new process queue.
+EMPTY = Cache((), -1)
+
+
+@cache
+def lite_reason(met: int, events: int, mode: str, reports: bool, starts: bool) -> Why:
+    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    every = reason(events, mode, reports)
+    instead = _INSTEAD if starts else _INSTEAD_0
+    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    rules = [rule for _, named in found for rule in named]
+    for rule in every.rules:
+        rules += instead.get(rule, (rule,))
+    kind = found[0][0] if met & (_UNOWNED | _UNPULLED | _EMPTIED) else every.kind
+    return Why(tuple(dict.fromkeys(rules)), kind)
+
+
+def without_dropped(lite: Lite, dropped: frozenset[int]) -> Lite:
+    """Forget the messages of process queues that were dropped: nobody gets them any more."""
+    if dropped.isdisjoint(lite.caches):
+        return lite
+    pulled = tuple([message for message in lite.pulled if message[1] not in dropped])
+    caches = {number: kept for number, kept in lite.caches.items() if number not in dropped}
+    return lite_of((lite.assigned, pulled, caches))
+
+
+class LiteRound(Round):
+    """A round, and the assignment as it goes on."""
+
+    __slots__ = ("assigned", "gone", "met")
+
+    def __init__(
+        self,
+        member: Member,
+        broker: BrokerState,
+        now: int,
+        fault: str,
+        bound_fault: str,
+        assigned: Mapping[int, Assigned],
+    ) -> None:
+        Round.__init__(self, member, broker, now, fault, bound_fault)
+        self.assigned = assigned
+        self.gone: list[int] = []
+        self.met = 0
+
+    def after(self) -> Member:
+        """The member as the round leaves it; it may have made process queues that it does not own."""
+        who = self.member
+        if self.events & (BROUGHT - 1) or self.table is not who.table or self.made != who.made:
+            return brought(who, self.seen, self.store.memory, self.table, self.made)
+        return who
+
+
+class LiteRebalanceModel(RebalanceModel[LiteRound]):
+    """The rounds of lite pull consumers, for one profile; pure but for the round that is under way."""
+
+    __slots__ = ("hears_unknown", "starts")
+
+    def __init__(self, start: StartModel) -> None:
+        super().__init__(start)
+        self.hears_unknown = start.client.hears_unknown
+        self.starts = start.client.lite_starts
+
+    def lite_round(
+        self, done: LiteRound, lite: Lite, routes: Mapping[str, int], members: tuple[str, ...] | None
+    ) -> tuple[Lite, Value, Why]:
+        """A round: what is assigned then, and (owned queues, assigned queues, balanced or None, commits)."""
+        before = done.table
+        owned, _, balanced, commits = self.go(done, routes, members)
+        if before and before is not done.table:
+            kept = {mine.number for mine in done.table.values()}
+            done.gone += [mine.number for mine in before.values() if mine.number not in kept]
+        pulled = tuple(sorted(done.assigned))
+        if owned != pulled and not done.table.keys() <= done.assigned.keys():
+            done.met |= _UNPULLED
+        if done.assigned is not lite.assigned:
+            lite = lite_of((done.assigned, lite.pulled, lite.caches))
+        if done.gone:
+            lite = without_dropped(lite, frozenset(done.gone))
+        why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
+        return lite, (owned, pulled, balanced, commits), why
+
+    def unknown(self, done: LiteRound, topic: str) -> bool:
+        """REB-MQC-UNKNOWN."""
+        if self.hears_unknown:
+            self._assign(done, topic, ())
+            done.met |= _EMPTIED
+        return super().unknown(done, topic)
+
+    def changed(self, done: LiteRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+        """REB-MQC-LITE, REB-MQC-SAME."""
+        self._assign(done, topic, target)
+        return even
+
+    def started(
+        self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
+    ) -> tuple[RemoteStore, Expected]:
+        """REB-VAR-START."""
+        return self.start.lite_pull(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
+
+    def process_queue(self, done: LiteRound, offset: int) -> ProcessQueue:
+        """REB-VAR-REM: it does not grow old."""
+        return process_queue((done.made, offset, _NEVER_EXPIRES, True, 0, False, False, (), -1))
+
+    def _assign(self, done: LiteRound, topic: str, target: tuple[int, ...]) -> None:
+        """The assigned queues of the topic become these."""
+        assigned = dict(done.assigned)
+        for queue, held in done.assigned.items():
+            if TOPIC_OF[queue] == topic and queue not in target:
+                done.met |= _AWAY
+                done.gone.append(held.number)
+                del assigned[queue]
+                kept = done.table.get(queue)
+                if kept is not None and kept.number == held.number:
+                    done.own_table()[queue] = kept._replace(dropped=True)
+        for queue in target:
+            if queue not in assigned:
+                done.met |= _ASSIGNED
+                owned = done.table.get(queue)
+                if owned is None:
+                    done.met |= _UNOWNED
+                    done.made += 1
+                assigned[queue] = assigned_queue((done.made if owned is None else owned.number, -1, -1))
+        done.assigned = assigned

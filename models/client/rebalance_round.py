@@ -1,0 +1,417 @@
+"""A round of rebalance: one member of a group brings its process queue table in line with its share (REB-*).
+
+For every topic that it subscribes to, the member looks at the queues that it knows of (from the name server) and at
+the members that a broker lists, both of which may be out of date, computes its share, and then
+
+1. drops each queue that is not in the share, or that nobody has pulled for too long: its offset is sent to the broker,
+   one way, and forgotten;
+2. adds each queue of the share that it does not have: whatever memory holds of it is forgotten, the start position is
+   asked for (START-PUSH-1), and a pull request begins there. Without a start the queue is left for the next round.
+
+Nobody hands a queue over: its old owner commits and drops it in one of its own rounds, its new owner asks the broker
+in another. Between the two a queue may have two owners, or none.
+
+A failure keeps what the member has: no member list, no known queues, or a strategy that refuses because there are no
+queues or no members (which 5.5.0 does not ask it any more). A member that is not on the list is no failure. Its share
+is empty, and it drops everything.
+
+A broadcasting member owns every queue that it knows of and asks nobody for the list; when it knows that there are
+none, it drops them all, where a member of a cluster keeps them.
+
+When all topics are done, queues of topics that are not subscribed any more are dropped without a word to the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Generic, TypeVar
+
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.client.fixtures import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, brought, share
+from rocketmq_conformance.models.client.offset_table import UNFROZEN
+from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
+from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.java_text import string_hash
+from rocketmq_conformance.models.outcome import Expected, Value
+from rocketmq_conformance.models.rule import Rule, Why
+
+RULES = (
+    Rule(
+        "REB-DO-1",
+        "A round rebalances every subscribed topic on its own, and then drops the queues of topics that are not "
+        "subscribed; what fails for one topic does not touch the others.",
+        "RebalanceImpl#doRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-CLU-1",
+        "A member of a cluster takes the member list from a broker of the topic; without a list, for whatever reason, "
+        "and while it knows no queues of the topic, it keeps what it has.",
+        "RebalanceImpl#rebalanceByTopic, MQClientInstance#findConsumerIdList @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-CLU-ROUTE",
+        "Looking for a broker to ask for the list makes a member of a cluster learn a route that it does not know, but "
+        "the round that does so goes by what was known before. From 5.5.0 nobody is asked while no queues are known.",
+        "RebalanceImpl#rebalanceByTopic, MQClientInstance#findConsumerIdList @ 4.0.0, 4.9.8, 5.4.0, 5.5.0",
+    ),
+    Rule(
+        "REB-CLU-3",
+        "When the strategy refuses (no readable queues, an empty member list), the member keeps what it has; from "
+        "5.5.0 such a topic counts as one whose queues or list are unknown.",
+        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.4.0, 5.5.0",
+    ),
+    Rule(
+        "REB-CLU-4",
+        "The member's table becomes its share of the topic; one that is not on the list has an empty share, and drops "
+        "every queue of the topic.",
+        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-BC-1",
+        "A broadcasting member owns every readable queue of the topic that it knows of, none if it knows that there "
+        "are none; while it knows nothing of the topic it keeps what it has.",
+        "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-DROP-1",
+        "A queue of the topic that is not in the share leaves the table, and its process queue is dropped.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-REM-1",
+        "Dropping a queue sends its offset in memory, if there is one, to the broker, one way, and then forgets it.",
+        "RebalancePushImpl#removeUnnecessaryMessageQueue @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-ADD-1",
+        "A queue of the share that is not in the table is added: its offset in memory is forgotten, then the start "
+        "position is asked for, and a pull request begins there.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-ADD-START",
+        "A queue without a start position is not added in this round; what memory held of it is forgotten all the "
+        "same, and the other queues are added.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-TRUNC-1",
+        "Queues of a topic that is not subscribed any more are dropped after a round, and their offsets in memory are "
+        "neither sent nor forgotten.",
+        "RebalanceImpl#truncateMessageQueueNotMyTopic @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "REB-RET-1",
+        "A round is balanced when every topic's table is its share; a topic without list or known queues counts as "
+        "balanced, one whose strategy refused does not. Before 5.2.0 only the topic that comes last in the client's "
+        "hash table counts.",
+        "RebalanceImpl#doRebalance, #rebalanceByTopic @ 5.0.0, 5.1.4, 5.2.0, 5.5.0",
+        releases="5.x",
+    ),
+)
+
+#: A topic that the name server has no route for.
+NO_ROUTE = -1
+
+#: What a round can meet: what it is called, and by which rules. The first that was met names the round.
+EVENTS = (
+    ("topic given up", ("REB-TRUNC-1",)),
+    ("pull expired", ("REB-DROP-EXPIRY", "REB-REM-1", "REB-ADD-1")),
+    ("no start", ("REB-ADD-START", "START-PUSH-ERROR", "START-CHECKED")),
+    ("strategy refuses", ("REB-CLU-3",)),
+    ("dropped with offset", ("REB-DROP-1", "REB-REM-1")),
+    ("dropped", ("REB-DROP-1",)),
+    ("added", ("REB-ADD-1", "START-PUSH-1")),
+    ("no list", ("REB-CLU-1",)),
+    ("route learned", ("REB-CLU-ROUTE",)),
+    ("no queues known", ()),
+)
+_TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
+    1 << at for at in range(len(EVENTS))
+)
+#: Beside these: a topic's table was brought in line with the share. By which rules, and by which nothing is known.
+BROUGHT = 1 << len(EVENTS)
+_BROUGHT_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
+_UNKNOWN_BY = {CLUSTERING: ("REB-CLU-1",), BROADCASTING: ("REB-BC-1",)}
+NO_MEMBER = Why(("REB-DO-1",), "no member")
+
+
+@cache
+def reason(events: int, mode: str, reports: bool) -> Why:
+    """The one reason of rounds that met these events; EVENTS[i] is bit i, BROUGHT the one above."""
+    met = [event for at, event in enumerate(EVENTS) if events & 1 << at]
+    rules = [rule for _, named in met for rule in named]
+    rules += _BROUGHT_BY[mode] if events & BROUGHT else ()
+    rules += _UNKNOWN_BY[mode] if events & _UNKNOWN else ()
+    rules += ["REB-DO-1", "REB-RET-1"] if reports else ["REB-DO-1"]
+    return Why(tuple(dict.fromkeys(rules)), met[0][0] if met else "nothing to do")
+
+
+@lru_cache(maxsize=64)
+def in_order(topics: frozenset[str]) -> tuple[str, ...]:
+    """Topics as the client's hash table goes through them: 16 bins, by Java's hash of the name (REB-RET-1)."""
+
+    def place(topic: str) -> int:
+        hashed = string_hash(topic) & 0xFFFF_FFFF
+        return (hashed ^ hashed >> 16) & 15
+
+    return tuple(sorted(topics, key=place))
+
+
+def answered(listed: tuple[str, ...], fault: str) -> tuple[str, ...] | None:
+    """REB-CLU-1: the member list that a broker answers; None when it answers none, as for a group of nobody."""
+    if fault == "empty":
+        return ()
+    return listed if fault == "answer" and listed else None
+
+
+class Round:
+    """A round under way: whose it is, and what it has changed so far."""
+
+    __slots__ = (
+        "bound_fault",
+        "commits",
+        "dispatched",
+        "events",
+        "fault",
+        "made",
+        "member",
+        "moved",
+        "now",
+        "seen",
+        "store",
+        "table",
+    )
+
+    def __init__(self, member: Member, broker: BrokerState, now: int, fault: str, bound_fault: str) -> None:
+        self.member = member
+        self.now = now
+        self.fault = fault
+        self.bound_fault = bound_fault
+        self.seen = member.seen
+        self.store = remote_store((member.memory, UNFROZEN, broker))
+        self.table = member.table
+        self.made = member.made
+        self.dispatched: list[tuple[int, int]] = []
+        self.commits: list[tuple[int, int]] = []
+        self.events = 0
+        #: Did the topic's queues in the table change that the round is at?
+        self.moved = False
+
+    def own_table(self) -> dict[int, ProcessQueue]:
+        """The table as a copy that the round may change."""
+        if self.table is self.member.table:
+            self.table = dict(self.table)
+        return self.table  # type: ignore[return-value]  # a copy
+
+    def own_memory(self) -> dict[int, int]:
+        """What the store remembers, as a copy that the round may change."""
+        memory, frozen, broker = self.store
+        if memory is self.member.memory:
+            memory = dict(memory)
+            self.store = remote_store((memory, frozen, broker))
+        return memory  # type: ignore[return-value]  # a copy
+
+    def after(self) -> Member:
+        """The member as the round leaves it."""
+        if not self.events & (BROUGHT - 1):
+            return self.member
+        return brought(self.member, self.seen, self.store.memory, self.table, self.made)
+
+
+#: The rounds of a kind of members.
+RoundT = TypeVar("RoundT", bound=Round)
+
+
+class RebalanceModel(Generic[RoundT]):
+    """A member's rounds for one profile; pure, but that it remembers starts."""
+
+    __slots__ = ("_logs", "_starts", "balances_all", "nothing_is_unknown", "reports", "start", "store")
+
+    def __init__(self, start: StartModel) -> None:
+        self.start = start
+        self.store = start.store
+        self.reports = start.client.reports_balance
+        self.balances_all = start.client.balances_all
+        self.nothing_is_unknown = start.client.nothing_is_unknown
+        #: Starts that were worked out, while queues have these logs: by queue, ConsumeFromWhere, faults, stored offset.
+        self._logs: Mapping[tuple[str, int], QueueLog] = {}
+        self._starts: dict[tuple[int, str, str, str, int | None], tuple[int, int | None]] = {}
+
+    def round(
+        self: RebalanceModel[Round],
+        member: Member,
+        broker: BrokerState,
+        routes: Mapping[str, int],
+        listed: tuple[str, ...],
+        now: int,
+        list_fault: str,
+        fault: str,
+        bound_fault: str,
+    ) -> tuple[Member, BrokerState, Value, Why]:
+        """REB-DO-1: the member and the broker afterwards, and (owned queues, dispatched (queue, offset), balanced or
+        None, commits (queue, offset)), all sorted.
+
+        ``routes`` are readable queues by topic, ``listed`` the client ids that brokers list; the faults are how
+        brokers play the list, queries and commits, and max.
+        """
+        done = Round(member, broker, now, fault, bound_fault)
+        said = self.go(done, routes, answered(listed, list_fault))
+        return done.after(), done.store.broker, said, reason(done.events, member.mode, self.reports)
+
+    def go(
+        self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
+    ) -> tuple[Value, Value, Value, Value]:
+        """A round that has begun: what it says. ``members`` are the client ids that a broker answers, if it does."""
+        balanced = self.each(done, routes, members)
+        return (
+            tuple(sorted(done.table)),
+            tuple(sorted(done.dispatched)) if done.dispatched else (),
+            balanced,
+            tuple(sorted(done.commits)) if done.commits else (),
+        )
+
+    def each(self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
+        """REB-DO-1: every topic in its turn; is the member balanced? None when the client does not say."""
+        member = done.member
+        balanced = True
+        for topic in in_order(member.topics):
+            even = self._topic(done, topic, routes, members)
+            balanced = even and (balanced or not self.balances_all)
+        if len(member.topics) < len(TOPIC_QUEUES):
+            self.truncate(done, member.topics)
+        return balanced if self.reports else None
+
+    def _topic(self, done: RoundT, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+        """One topic; is it balanced?"""
+        member = done.member
+        count = done.seen.get(topic)
+        if member.mode == BROADCASTING:
+            if count is None:
+                return self.unknown(done, topic)
+            return self._bring(done, topic, ROUND_QUEUES[topic][:count])
+        if count is None or (count == 0 and self.nothing_is_unknown):
+            if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
+                self.learn(done, topic, routes[topic])
+            return self.unknown(done, topic)
+        if listed is None or (not listed and self.nothing_is_unknown):
+            done.events |= _UNLISTED
+            return True
+        target = share(member.strategy, member.client, topic, count, listed)
+        return self.refused(done, topic) if target is None else self._bring(done, topic, target)
+
+    def refused(self, done: RoundT, topic: str) -> bool:
+        """REB-CLU-3: the strategy refuses to divide a topic; is it balanced?"""
+        done.events |= _REFUSED
+        return False
+
+    def learn(self, done: RoundT, topic: str, queues: int) -> None:
+        """REB-CLU-ROUTE: who looks for a broker of a topic learns its route."""
+        done.seen = {**done.seen, topic: queues}
+        done.events |= _ROUTED
+
+    def unknown(self, done: RoundT, topic: str) -> bool:
+        """REB-CLU-1, REB-BC-1: the queues of a topic were unknown to the member; is it balanced?"""
+        done.events |= _UNKNOWN
+        return True
+
+    def _bring(self, done: RoundT, topic: str, target: tuple[int, ...]) -> bool:
+        """Bring the table in line with the share of a topic; is the topic balanced?"""
+        done.moved = False
+        table = done.table
+        done.events |= BROUGHT
+        if table:
+            for queue in ROUND_QUEUES[topic]:
+                owned = table.get(queue)
+                if owned is None:
+                    continue
+                if queue not in target:
+                    self.drop(done, queue)
+                elif expired(owned, done.now):
+                    done.events |= _EXPIRED
+                    self.drop(done, queue)
+        complete = True
+        for queue in target:
+            owned = done.table.get(queue)
+            complete &= self.add(done, queue) if owned is None else not owned.dropped
+        return self.changed(done, topic, target, complete) if done.moved else complete
+
+    def changed(self, done: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
+        """Queues of a topic came or went, or came anew, and the table is its share or not: is the topic balanced?"""
+        return even
+
+    def drop(self, done: RoundT, queue: int) -> None:
+        """REB-DROP-1, REB-REM-1."""
+        if self.send(done, queue):
+            del done.own_memory()[queue]
+        self.remove(done, queue)
+
+    def send(self, done: RoundT, queue: int) -> bool:
+        """A queue is dropped: send its offset in memory, if there is one."""
+        held = done.store.memory.get(queue)
+        done.events |= _DROPPED
+        done.moved = True
+        if held is None:
+            return False
+        done.events |= _COMMITTED
+        done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.fault)
+        if sent:  # nobody hears of a one-way commit that failed
+            done.commits.append((queue, held))
+        return True
+
+    def remove(self, done: RoundT, queue: int) -> None:
+        """A dropped queue leaves the table."""
+        del done.own_table()[queue]
+
+    def add(self, done: RoundT, queue: int) -> bool:
+        """REB-ADD-1; False without a start."""
+        offset, answered = self.beginning(done, queue)
+        if answered is not None:
+            done.own_memory()[queue] = answered
+        elif queue in done.store.memory:
+            del done.own_memory()[queue]
+        if offset < 0:
+            done.events |= _UNSTARTED
+            return False
+        done.events |= _ADDED
+        done.moved = True
+        done.made += 1
+        done.own_table()[queue] = self.process_queue(done, offset)
+        done.dispatched.append((queue, offset))
+        return True
+
+    def beginning(self, done: RoundT, queue: int) -> tuple[int, int | None]:
+        """The start of a queue that is added, and the offset that memory holds of it from then on: the broker's, if it
+        answers one. Both depend on what the broker has of the queue and on nothing that a round does, so that each
+        start is worked out once."""
+        broker = done.store.broker
+        if broker.logs is not self._logs:
+            self._logs, self._starts = broker.logs, {}
+        where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
+        key = queue, where, fault, bound_fault, broker.stored.get(STORED_AS[queue])
+        found = self._starts.get(key)
+        if found is None:
+            store, offset = self.started(RemoteStore(broker=broker), queue, where, fault, bound_fault)
+            assert isinstance(offset, int)  # the unchecked start reports no errors
+            found = self._starts[key] = offset, store.memory.get(queue)
+        return found
+
+    def started(
+        self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
+    ) -> tuple[RemoteStore, Expected]:
+        """START-PUSH-1: the start of a queue of which memory holds nothing."""
+        return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
+
+    def process_queue(self, done: RoundT, offset: int) -> ProcessQueue:
+        """What is kept of a queue that is added."""
+        return ProcessQueue(done.made, offset, done.now)
+
+    def truncate(self, done: RoundT, topics: frozenset[str]) -> None:
+        """REB-TRUNC-1: only these topics are subscribed to."""
+        lost = [queue for queue in done.table if TOPIC_OF[queue] not in topics]
+        if lost:
+            done.events |= _TRUNCATED
+            done.table = {queue: kept for queue, kept in done.table.items() if queue not in lost}

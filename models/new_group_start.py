@@ -1,0 +1,207 @@
+"""The folklore of new groups: "a new group with CONSUME_FROM_LAST_OFFSET starts at the end". Mostly it does not.
+
+The client asks the broker first, and a broker that still has a queue's first message in memory answers 0 for a group
+that never committed: the group starts at the first message. Only once the first messages are gone does the broker
+answer that it knows nothing, and then the client asks for max. The remedy is to give the group offsets before it
+starts: create it, clone the offsets of some other group, and reset it to -1, which is max. Brokers that reset by way of
+the members refuse that for a group that has no offsets (hence the clone), and for one without members (hence the
+commit of max, which is what the administration tool does then).
+
+The story has a step for each of these, and no rules of its own: every step is judged by the rules of the client and of
+the broker. The queues of its topic are all alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker import switches as broker_switches
+from rocketmq_conformance.models.broker.clone import clone_offsets
+from rocketmq_conformance.models.broker.commit import commit_offset
+from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.reset import OFFLINE, Reset, reset
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.client import switches as client_switches
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC, TOPIC_QUEUES
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import LAST, StartModel
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.whole import PUSH, consume
+from rocketmq_conformance.models.outcome import Err, Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Switch
+from rocketmq_conformance.models.rule import Why
+
+#: Messages of the topic, spread evenly over so many queues; how many of each queue have expired in the aged topic, and
+#: how many arrive in each queue once a consumer runs.
+MESSAGES, QUEUE_COUNT, EXPIRED, ARRIVING = 300, 4, 50, 1
+EACH = MESSAGES // QUEUE_COUNT
+#: The group whose offsets are cloned, and where it stands in each queue.
+DONOR, DONATED = "DONOR", 5
+
+
+class Step(NamedTuple):
+    """A step of the story: what happens, and the answer that the folklore has for it."""
+
+    name: str
+    sentence: str
+    #: What the folklore says, as ``said`` writes answers; "" where it says nothing.
+    claim: Value
+
+
+class Rules(NamedTuple):
+    """The switches of both sides."""
+
+    client: ClientRules
+    broker: BrokerRules
+
+    @classmethod
+    def of(cls, profile: Profile) -> Rules:
+        """Those of a profile."""
+        return cls(ClientRules.of(profile), BrokerRules.of(profile))
+
+
+class Prediction(NamedTuple):
+    """What the model expects of a step: the answer, and the reasons without repetition, in order."""
+
+    expected: Value
+    whys: tuple[Why, ...]
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules of the reasons, without repetition."""
+        return tuple(dict.fromkeys(rule for why in self.whys for rule in why.rules))
+
+
+def consumed(first: int, messages: int, committed: int) -> Value:
+    """The answer of a consumer that does the same with every queue."""
+    return tuple((queue, first, messages, committed) for queue in range(QUEUE_COUNT))
+
+
+_FROM_THE_END = consumed(EACH, ARRIVING, EACH + ARRIVING)
+
+STEPS = (
+    Step("new group", "A new group starts on a topic that has all of its messages.", _FROM_THE_END),
+    Step("expired", "A new group starts on a topic whose first messages have expired.", _FROM_THE_END),
+    Step("reset alone", "A group that has no offsets is reset to -1.", ""),
+    Step("remedy", "A group is created, given the offsets of another one, and reset to -1.", ""),
+    Step("remedied", "That group starts on the topic that has all of its messages.", _FROM_THE_END),
+)
+#: Steps in which a consumer runs.
+CONSUMING = frozenset({"new group", "expired", "remedied"})
+
+
+def predict(rules: Rules, step: str) -> Prediction:
+    """What the model expects of a step of ``STEPS``.
+
+    A consumer's answer has (queue, first message, messages, committed offset) for each queue. A reset's is the
+    error's name or the (queue, offset) pairs; the remedy's is that and the offsets that the group then stands at.
+    """
+    match step:
+        case "new group":
+            return _consumption(rules, _broker())
+        case "expired":
+            return _consumption(rules, _broker(EXPIRED))
+        case "reset alone":
+            answer, why = reset(rules.broker, _broker(), Reset(GROUP, TOPIC, -1), online=False)[1:]
+            return Prediction(_told(answer), (why,))
+    broker, answers, whys = _remedied(rules)
+    if step == "remedy":
+        return Prediction(answers, whys)
+    return _consumption(rules, broker)
+
+
+def deciding(rules: Rules, other: Rules, step: str) -> tuple[Switch, ...]:
+    """The switches that decide: set as on the ``other`` side, each of them alone changes what is expected."""
+    usual = predict(rules, step).expected
+    found: list[Switch] = []
+    for side, module in (("client", client_switches), ("broker", broker_switches)):
+        mine, others = getattr(rules, side), getattr(other, side)
+        for field in fields(mine):
+            switch = getattr(module, field.name.upper(), None)
+            value = getattr(others, field.name)
+            if switch is None or value == getattr(mine, field.name):
+                continue
+            changed = rules._replace(**{side: replace(mine, **{field.name: value})})
+            if predict(changed, step).expected != usual:
+                found.append(switch)
+    return tuple(found)
+
+
+def said(answer: Value) -> str:
+    """An answer in words."""
+    match answer:
+        case str():
+            return answer
+        case ((int(), int(), int(), _), *_):
+            return _every(answer, lambda first, messages, committed: f"from {first}: {messages}, commits {committed}")
+        case ((int(), int() | str()), *_):
+            return _every(answer, str)
+        case (how, offsets):
+            return f"{said(how)}; the group stands at {said(offsets)}"
+    return str(answer)
+
+
+def _every(rows: Sequence[Value], write: Callable[..., str]) -> str:
+    """Rows that begin with a queue's id; once for all queues when they are alike."""
+    told = [write(*row[1:]) for row in rows if isinstance(row, tuple)]
+    if len(set(told)) == 1:
+        return f"every queue {told[0]}"
+    return ", ".join(f"queue {row[0]} {text}" for row, text in zip(rows, told, strict=True) if isinstance(row, tuple))
+
+
+def _queues() -> tuple[int, ...]:
+    """The queues of the topic, by their index in the layout."""
+    return TOPIC_QUEUES[TOPIC][:QUEUE_COUNT]
+
+
+def _broker(expired: int = 0) -> BrokerState:
+    log = QueueLog(min=expired, first=expired, times=(0,) * (EACH - expired))
+    return BrokerState(
+        topics={TOPIC: QUEUE_COUNT},
+        groups=frozenset({GROUP, DONOR}),
+        logs={(TOPIC, queue): log for queue in range(QUEUE_COUNT)},
+        stored={(DONOR, TOPIC, queue): DONATED for queue in range(QUEUE_COUNT)},
+    )
+
+
+def _consumption(rules: Rules, broker: BrokerState) -> Prediction:
+    model = StartModel(Profile())
+    model.client = model.store.client = rules.client
+    model.store.broker = rules.broker
+    rows: list[Value] = []
+    whys: list[Why] = []
+    for queue in _queues():
+        done = consume(model, RemoteStore(broker=broker), PUSH, queue, LAST, ARRIVING)
+        rows.append((QUEUES[queue].id, done.first, done.messages, done.committed))
+        whys += done.whys
+    return Prediction(tuple(rows), tuple(dict.fromkeys(whys)))
+
+
+def _remedied(rules: Rules) -> tuple[BrokerState, Value, tuple[Why, ...]]:
+    broker, _, cloned = clone_offsets(_broker(), DONOR, GROUP, TOPIC, passed_over=False)
+    broker, answer, moved = reset(rules.broker, broker, Reset(GROUP, TOPIC, -1), online=False)
+    whys = [cloned, moved]
+    offsets: list[Value] = []
+    for queue in range(QUEUE_COUNT):
+        if answer == OFFLINE:
+            broker, _, why = commit_offset(rules.broker, broker, GROUP, TOPIC, queue, EACH)
+            whys.append(why)
+        _, stands, why = query_offset(rules.broker, broker, GROUP, TOPIC, queue)
+        assert not isinstance(stands, Err)  # it has an offset by now
+        whys.append(why)
+        assert isinstance(stands, int)
+        offsets.append((queue, stands))
+    return broker, (_told(answer), tuple(offsets)), tuple(dict.fromkeys(whys))
+
+
+def _told(answer: object) -> Value:
+    """What a reset answers: its error's name, or its pairs."""
+    if isinstance(answer, Err):
+        return answer.code
+    assert isinstance(answer, tuple)
+    pairs: Value = answer[0]
+    return pairs

@@ -1,0 +1,163 @@
+"""The failure block: one divergence, told so that it can be understood without any other file.
+
+docs/failure.md explains it part by part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from rocketmq_conformance.reports.event import MODEL, DivergenceFound, Step
+from rocketmq_conformance.reports.text import clean, common_ends, count
+
+#: Answers longer than this are hard to compare by eye, so what differs is shown by itself.
+_LONG = 60
+#: Characters shown on either side of what differs.
+_AROUND = 16
+#: Longer answers are not written into the plan once more.
+_SHORT = 24
+
+
+def grid(rows: list[tuple[str, RenderableType]]) -> Table:
+    """Labels on the left, what they name on the right."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True, min_width=13)
+    table.add_column(overflow="fold")
+    for label, value in rows:
+        table.add_row(label, value)
+    return table
+
+
+def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, RenderableType]] = ()) -> RenderableType:
+    """The whole block, except for the replay line, which must not be broken into lines.
+
+    ``about`` is told first: labels, and what is to be said of the divergence as a whole.
+    """
+    parts: list[RenderableType] = [
+        Rule(Text(clean(title), style="bold red"), style="red", align="left"),
+    ]
+    if about:
+        parts += [grid(list(about)), ""]
+    parts += [grid(_rules(divergence)), "", grid(_answers(divergence)), ""]
+    states = _states(divergence)
+    if states:
+        parts += [grid(states), ""]
+    parts.append(Text(_shrinking(divergence)))
+    if len(divergence.steps) > 1:
+        parts.append(Padding(_plan(divergence.steps), (0, 0, 0, 2)))
+    names: list[tuple[str, RenderableType]] = [
+        ("fingerprint", Text(clean(divergence.fingerprint))),
+        ("plan", Text(clean(divergence.plan))),
+    ]
+    return Group(*parts, "", grid(names))
+
+
+def replay_line(divergence: DivergenceFound) -> Text:
+    """The command that repeats it, on one line whatever its length: it is there to be copied."""
+    return Text.assemble(("replay", "dim"), " " * 9, (clean(divergence.replay), "bold"))
+
+
+def plain(divergence: DivergenceFound, width: int, where: str = "") -> str:
+    """The block as plain text; ``where`` is the case as people call it."""
+    screen = Console(file=StringIO(), width=width, force_terminal=False, color_system=None, highlight=False)
+    with screen.capture() as capture:
+        screen.print(block(divergence, f"{divergence.suite}, {where or f'case {divergence.case}'}"))
+        screen.print(replay_line(divergence), soft_wrap=True)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+def _rules(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
+    rows: list[tuple[str, RenderableType]] = []
+    for rule in divergence.rules:
+        name = Text.assemble((clean(rule.get("id", "?")), "bold"), f" ({clean(rule.get('level', '?'))})")
+        rows.append(("rule", name))
+        rows.append(("", Text(clean(rule.get("sentence", "")))))
+        rows.append(("Java source", Text(clean(rule.get("source", "")))))
+    return rows
+
+
+def _diverging(steps: list[Step]) -> Step | None:
+    return next((step for step in steps if step.diverges), None)
+
+
+def _answers(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
+    rows: list[tuple[str, RenderableType]] = []
+    step = _diverging(divergence.steps)
+    if step:
+        where = f"step {step.number} of {len(divergence.steps)}"
+        rows.append((where, Text(clean(step.operation), style="bold")))
+        if step.state_kind:
+            rows.append(("kind of state", Text(clean(step.state_kind))))
+    expected, observed = clean(divergence.expected), clean(divergence.observed)
+    long = max(len(expected), len(observed)) > _LONG
+    begin, end = common_ends(expected, observed) if long else (0, 0)
+    # of two implementations, what was expected is what the other one did
+    rows.append(
+        ("expected" if divergence.against == MODEL else "the other", _marked(expected, begin, end, "bold green"))
+    )
+    rows.append(("observed", _marked(observed, begin, end, "bold red")))
+    if long:
+        rows.append(("difference", Text(_excerpt(expected, begin, end), style="green")))
+        rows.append(("", Text(_excerpt(observed, begin, end), style="red")))
+    return rows
+
+
+def _marked(text: str, begin: int, end: int, style: str) -> Text:
+    marked = Text(text)
+    marked.stylize(style, begin, len(text) - end)
+    return marked
+
+
+def _excerpt(text: str, begin: int, end: int) -> str:
+    """The part of a long answer that differs, with a little of what stands around it."""
+    start = max(0, begin - _AROUND)
+    stop = min(max(len(text) - end, begin) + _AROUND, begin + 3 * _AROUND, len(text))
+    return ("..." if start else "") + text[start:stop] + ("..." if stop < len(text) else "")
+
+
+def _states(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
+    step = _diverging(divergence.steps)
+    if step is None:
+        return []
+    before, after = clean(step.before), clean(step.after)
+    rows: list[tuple[str, RenderableType]] = [("model before", Text(before))]
+    rows.append(("model after", Text("the same" if after == before else after)))
+    return rows
+
+
+def _shrinking(divergence: DivergenceFound) -> str:
+    """How the minimal plan came to be."""
+    length = len(divergence.steps)
+    found = f"Found in {count(divergence.found_steps, 'step')}"
+    if divergence.shrink_executions == 0:
+        return f"{found}, not shrunk."
+    executions = count(divergence.shrink_executions, "execution")
+    return f"{found}, shrunk to {length:,} in {executions}:" if length > 1 else f"{found}, shrunk to 1 in {executions}."
+
+
+def _plan(steps: list[Step]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("")
+    table.add_column("step", justify="right")
+    table.add_column("operation", overflow="fold")
+    table.add_column("answer", overflow="fold")
+    for step in steps:
+        if step.diverges:
+            table.add_row(">", str(step.number), Text(clean(step.operation)), _diverging_answer(step), style="bold")
+        else:
+            table.add_row("", str(step.number), Text(clean(step.operation)), Text(clean(step.observed)))
+    return table
+
+
+def _diverging_answer(step: Step) -> Text:
+    expected, observed = clean(step.expected), clean(step.observed)
+    if max(len(expected), len(observed)) > _SHORT:
+        return Text("diverges, see above", style="red")
+    return Text.assemble("expected ", (expected, "green"), "\nobserved ", (observed, "red"))

@@ -1,0 +1,191 @@
+"""Operations: the things that can be done, declared once.
+
+An operation is a frozen dataclass whose fields are annotated with their domains::
+
+    @operation("Read the offset of a queue.", weight=4)
+    class Read:
+        queue: Annotated[int, Values(0, 1, 2)]
+
+``operation`` makes the dataclass, gives it a ``name`` (``read``) and registers its :class:`Form`; sampler,
+Hypothesis machine, JSON Schema and documentation all come from that one declaration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from itertools import product
+from math import prod
+from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.choices import Choices
+from rocketmq_conformance.suites.declare.domain import Domain, Schema
+
+
+class Side(Enum):
+    """Who plays an operation: the implementation's client or broker half, nobody in particular, or the world."""
+
+    PURE = "pure"
+    CLIENT = "client"
+    BROKER = "broker"
+    #: Played by the runner on the scripted broker; the implementation never sees it.
+    WORLD = "world"
+
+
+#: Past so many combinations an operation is drawn field by field instead of from a table.
+TABLE_LIMIT = 4096
+
+Guard = Callable[[Any], bool]
+Offered = Callable[[Profile], bool]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is declared of one operation type."""
+
+    name: str
+    sentence: str
+    side: Side
+    weight: int
+    domains: tuple[tuple[str, Domain], ...]
+    #: May it be done in this state of the model? Steps of a plan for which it may not are left out when it is played.
+    guard: Guard | None
+    #: Does this profile have it at all?
+    offered: Offered
+    #: The model needs to see what was observed before it can answer (store timestamps, message ids).
+    observes: bool
+    #: The result is not what the implementation says but what reached the scripted broker: the commits, as sorted
+    #: (queue, offset) pairs.
+    effect: bool
+    #: The commits that reached the scripted broker stand behind what the implementation says, when that is a tuple.
+    commits: bool
+    #: An implementation that does not know whether it was done leaves the model in doubt (indeterminate.py); of any
+    #: other operation such an outcome decides nothing, and ends the case.
+    doubtful: bool
+    #: Draws all fields together when they depend on one another.
+    together: Callable[[Choices], tuple[Any, ...]] | None
+    #: Simpler argument tuples for ``together``.
+    shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None
+    #: Ms of the plan that pass within it, by its arguments; None when none do. Only a virtual clock can do that.
+    lasts: Callable[..., int] | None
+
+    def draw(self, choices: Choices) -> tuple[Any, ...]:
+        """Arguments, in field order."""
+        if self.together:
+            return self.together(choices)
+        return tuple(domain.draw(choices) for _, domain in self.domains)
+
+    def rows(self) -> list[tuple[Any, ...]] | None:
+        """Every argument tuple by weight, or None when there are too many to list."""
+        columns = self.columns()
+        if columns is None or prod(map(len, columns)) > TABLE_LIMIT:
+            return None
+        return list(product(*columns))
+
+    def columns(self) -> tuple[Sequence[Any], ...] | None:
+        """Every value of each argument by weight, or None when one of them cannot be listed."""
+        if self.together:
+            return None
+        listed = [domain.rows() for _, domain in self.domains]
+        return None if None in listed else tuple(rows for rows in listed if rows is not None)
+
+    def simpler(self, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """Argument tuples to try instead of ``args``, simplest first."""
+        if self.shrink:
+            return self.shrink(args)
+        return [
+            (*args[:at], value, *args[at + 1 :])
+            for at, (_, domain) in enumerate(self.domains)
+            for value in domain.simpler(args[at])
+        ]
+
+    def schema(self) -> Schema:
+        """JSON Schema of the operation as a plan file writes it."""
+        return {
+            "type": "object",
+            "description": self.sentence,
+            "properties": {name: domain.schema() for name, domain in self.domains},
+            "required": [name for name, _ in self.domains],
+            "additionalProperties": False,
+        }
+
+
+class Operation:
+    """Base of every operation: a frozen dataclass with a :class:`Form`."""
+
+    __slots__ = ()
+    form: ClassVar[Form]
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments, in field order."""
+        return tuple(getattr(self, name) for name, _ in self.form.domains)
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={getattr(self, name)!r}" for name, _ in self.form.domains)
+        return f"{self.form.name}({inside})"
+
+
+O = TypeVar("O")  # noqa: E741 - the type of an operation class
+
+
+def _domains(cls: type) -> tuple[tuple[str, Domain], ...]:
+    hints = get_type_hints(cls, include_extras=True)
+    found = []
+    for item in fields(cls):
+        hint = hints[item.name]
+        extras = get_args(hint)[1:] if get_origin(hint) is not None else ()
+        domain = next((extra for extra in extras if hasattr(extra, "draw")), None)
+        if domain is None:
+            raise TypeError(f"{cls.__name__}.{item.name} has no domain: annotate it with one")
+        found.append((item.name, domain))
+    return tuple(found)
+
+
+@dataclass_transform(frozen_default=True)
+def operation(
+    sentence: str,
+    *,
+    side: Side = Side.CLIENT,
+    weight: int = 1,
+    guard: Guard | None = None,
+    offered: Offered = lambda profile: True,
+    observes: bool = False,
+    effect: bool = False,
+    commits: bool = False,
+    doubtful: bool = False,
+    together: Callable[[Choices], tuple[Any, ...]] | None = None,
+    shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None = None,
+    lasts: Callable[..., int] | None = None,
+) -> Callable[[type[O]], type[O]]:
+    """Declare an operation. The class must derive from :class:`Operation`.
+
+    What the keywords say is told by :class:`Form`; one that is ``doubtful`` cannot observe.
+    """
+
+    def declare(cls: type[O]) -> type[O]:
+        made = dataclass(frozen=True)(cls)
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        form = Form(
+            name,
+            sentence,
+            side,
+            weight,
+            _domains(made),
+            guard,
+            offered,
+            observes,
+            effect,
+            commits,
+            doubtful,
+            together,
+            shrink,
+            lasts,
+        )
+        made.form = form  # type: ignore[attr-defined]
+        return made
+
+    return declare

@@ -1,0 +1,108 @@
+"""The page of the operations, made from their declarations.
+
+``python -m rocketmq_conformance.suites.declare.operations_docs > docs/operations.md`` writes it; a test compares.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.domain import Domain, Schema, Values
+from rocketmq_conformance.suites.declare.operation import Form, Side
+from rocketmq_conformance.suites.declare.suite import Suite
+
+_OLDEST = Profile.of("4.0.0", "4.0.0")
+
+_INTRODUCTION = """# Operations
+
+Every operation of every suite, as its declaration in `suites/` has it. The page is made from the declarations:
+`python -m rocketmq_conformance.suites.declare.operations_docs > docs/operations.md`.
+
+A plan file writes a step as `{"operation": {"argument": value, …}}`; `rocketmq-conformance list operations --format
+schema` prints the JSON Schema. Values are listed simplest first, the way in which a failing plan shrinks; `×4` after a
+value means that it is drawn four times as often as one without a number. The weight of an operation is how often it
+is drawn, next to the other operations of its suite. Who plays it:
+
+| side | played by |
+|---|---|
+| pure | the implementation; nothing is remembered between steps |
+| client | the implementation's consumer, against the scripted broker |
+| broker | the implementation, asked over its socket |
+| world | the kit, on the scripted broker; the implementation never sees it |
+"""
+
+
+def page(suites: Iterable[Suite]) -> str:
+    """The page, as Markdown that ends with a line break."""
+    return "\n".join([_INTRODUCTION, *(_suite(suite) for suite in suites)])
+
+
+def _suite(suite: Suite) -> str:
+    size = f"{suite.cases} cases of {suite.steps} steps"
+    when = "" if suite.ordinary else " It is run only when it is named with `-k`."
+    rules = ", ".join(f"`{rule}`" for rule in dict.fromkeys(suite.rules))
+    parts = [
+        f"## {suite.name}",
+        f"{suite.sentence}{suite.beginning and ' '}{suite.beginning} An ordinary run has {size}.{when}",
+        f"Rules that it can reach: {rules}.",
+        *(_operation(op.form) for op in suite.operations),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _operation(form: Form) -> str:
+    facts = [f"Side {form.side.value}, weight {form.weight}.", form.sentence]
+    if form.effect:
+        facts.append("Judged by the commits that reached the scripted broker, as sorted (queue, offset) pairs.")
+    if form.side is Side.WORLD:
+        facts.append("It has no answer.")
+    if not form.offered(_OLDEST):
+        facts.append("Not every release has it.")
+    lines = [f"### {form.name}", "", " ".join(facts)]
+    if form.domains:
+        lines += ["", "| argument | values |", "|---|---|"]
+        lines += [f"| {name} | {_values(domain)} |" for name, domain in form.domains]
+    return "\n".join(lines)
+
+
+def _values(domain: Domain) -> str:
+    if isinstance(domain, Values):
+        weights = domain.weights or (1,) * len(domain.items)
+        return ", ".join(
+            _code(item) + (f" ×{n}" if n > 1 else "") for item, n in zip(domain.items, weights, strict=True)
+        )
+    return _described(domain.schema())
+
+
+def _described(schema: Schema) -> str:
+    """A schema in words."""
+    if "enum" in schema:
+        return ", ".join(_code(item) for item in schema["enum"])
+    if "anyOf" in schema:
+        return ", or ".join(_described(choice) for choice in schema["anyOf"])
+    if "prefixItems" in schema:
+        return f"({schema['description']})"
+    match schema["type"]:
+        case "array":
+            inside = _described(schema["items"])
+            return f"set of {inside}" if schema.get("uniqueItems") else f"list of {inside}"
+        case "integer":
+            return f"whole number from {schema['minimum']} to {schema['maximum']}"
+        case "string":
+            return "text"
+        case other:
+            return _code(None) if other == "null" else str(other)
+
+
+def _code(value: Any) -> str:
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    sys.stdout.write(page(SUITES.values()))

@@ -1,0 +1,89 @@
+"""The seeded sampler: case *i* of a suite is the same plan on every machine, Python version and partitioning.
+
+Operations whose argument tuples can be listed are drawn from one table of 65,536 rows, laid out by weight: a step
+costs two bytes of the case's stream and one look-up. Where only the single arguments can be listed, each of them
+costs two bytes and a look-up more. The others are drawn argument by argument.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.choices import Choices, SeededChoices, stream
+from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+_TABLE = 1 << 16
+
+
+class _Columns(NamedTuple):
+    """The values of every argument of an operation, by weight."""
+
+    at: int
+    columns: tuple[Sequence[Any], ...]
+
+
+class _Drawn(NamedTuple):
+    """An operation that is drawn argument by argument."""
+
+    at: int
+    draw: Callable[[Choices], tuple[Any, ...]]
+
+
+class Sampler:
+    """Draws the cases of one suite under one profile."""
+
+    def __init__(self, suite: Suite, profile: Profile) -> None:
+        self.suite = suite
+        offered = suite.offered(profile)
+        total = sum(suite.operations[at].form.weight for at in offered)
+        self._table: list[Any] = []
+        for at in offered:
+            form = suite.operations[at].form
+            share = max(1, _TABLE * form.weight // total)
+            rows = form.rows()
+            if rows is not None:
+                # one tuple object per distinct row; spread evenly over the operation's share
+                made = [(at, row) for row in rows]
+                self._table += [made[k * len(made) // share] for k in range(share)]
+            else:
+                columns = form.columns()
+                self._table += [_Drawn(at, form.draw) if columns is None else _Columns(at, columns)] * share
+        while len(self._table) < _TABLE:
+            self._table.append(self._table[-1])
+        del self._table[_TABLE:]
+        kinds = set(map(type, self._table))
+        self._listed = kinds == {tuple}
+        self._most_columns = max((len(entry.columns) for entry in self._table if type(entry) is _Columns), default=0)
+
+    def case(self, seed: int, case: int, steps: int) -> list[Row]:
+        """The plan of case number ``case``: ``steps`` rows."""
+        label = f"{self.suite.name}/{case}"
+        words = struct.unpack(f"<{steps}H", stream(seed, label, 2 * steps))
+        table = self._table
+        rows: list[Any] = [table[word] for word in words]
+        if not self._listed:
+            self._give_arguments(rows, seed, label)
+        return rows
+
+    def _give_arguments(self, rows: list[Any], seed: int, label: str) -> None:
+        """Draw the arguments of operations that have none yet."""
+        open_steps = [(step, entry) for step, entry in enumerate(rows) if type(entry) is not tuple]
+        choices = SeededChoices(seed, label, "drawn")
+        size = self._most_columns * len(open_steps)
+        words = iter(struct.unpack(f"<{size}H", stream(seed, f"{label}/columns", 2 * size)))
+        for step, entry in open_steps:
+            if type(entry) is _Columns:
+                # the product of a word and the length, less 16 bits, is a position: no modulus, no bias to speak of
+                rows[step] = entry.at, tuple([column[next(words) * len(column) >> 16] for column in entry.columns])
+            else:
+                rows[step] = entry.at, entry.draw(choices)
+
+
+@lru_cache(maxsize=64)
+def sampler(suite: Suite, profile: Profile) -> Sampler:
+    """The sampler of a suite; its table is built once."""
+    return Sampler(suite, profile)

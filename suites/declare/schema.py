@@ -1,0 +1,88 @@
+"""JSON Schema of a plan file's case lines, made from the declarations of the operations.
+
+``fits`` checks a value against the part of JSON Schema that domains use, so that reading a plan needs no library.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rocketmq_conformance.suites.declare.domain import Schema
+from rocketmq_conformance.suites.declare.operation import Form
+from rocketmq_conformance.suites.declare.suite import Suite
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def case_line(suites: Iterable[Suite]) -> Schema:
+    """The schema (draft 2020-12) of one case line; all steps of a case are of one suite.
+
+    ``$defs`` has an entry ``SUITE.OPERATION`` for every operation. JSON values only.
+    """
+    known = list(suites)
+    schema: Schema = {
+        "$schema": DIALECT,
+        "title": "A case of a plan",
+        "description": "Every line of a plan file but the first: a case's number and its steps.",
+        "type": "object",
+        "properties": {"case": {"type": "integer", "minimum": 0}, "steps": {"type": "array"}},
+        "required": ["case", "steps"],
+        "additionalProperties": False,
+        "anyOf": [_steps(suite) for suite in known],
+        "$defs": {_key(suite, op.form): _step(op.form) for suite in known for op in suite.operations},
+    }
+    # tuples become lists, as in a plan file
+    plain: Schema = json.loads(json.dumps(schema))
+    return plain
+
+
+def _key(suite: Suite, form: Form) -> str:
+    return f"{suite.name}.{form.name}"
+
+
+def _steps(suite: Suite) -> Schema:
+    choices = [{"$ref": f"#/$defs/{_key(suite, op.form)}"} for op in suite.operations]
+    return {"title": suite.name, "properties": {"steps": {"items": {"anyOf": choices}}}}
+
+
+def _step(form: Form) -> Schema:
+    return {
+        "type": "object",
+        "properties": {form.name: form.schema()},
+        "required": [form.name],
+        "additionalProperties": False,
+    }
+
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "null": lambda value: value is None,
+    "boolean": lambda value: type(value) is bool,
+    "integer": lambda value: type(value) is int,
+    "string": lambda value: type(value) is str,
+    "array": lambda value: type(value) is list,
+}
+
+
+def fits(schema: Schema, value: Any) -> bool:
+    """Is a value, as JSON gives it, what the schema of an argument allows? ``1`` is not ``true``."""
+    if "anyOf" in schema:
+        return any(fits(choice, value) for choice in schema["anyOf"])
+    if "enum" in schema:
+        return any(type(value) is type(item) and value == item for item in schema["enum"])
+    if not _TYPES[schema["type"]](value):
+        return False
+    if type(value) is int:
+        return bool(schema.get("minimum", value) <= value <= schema.get("maximum", value))
+    return type(value) is not list or _list_fits(schema, value)
+
+
+def _list_fits(schema: Schema, value: list[Any]) -> bool:
+    first = schema.get("prefixItems", [])
+    inside = [*first, *[schema.get("items", {})] * (len(value) - len(first))]
+    return (
+        schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
+        and not (schema.get("uniqueItems") and len(set(map(repr, value))) < len(value))
+        and all(fits(item, part) for item, part in zip(inside, value, strict=False))
+    )

@@ -1,0 +1,44 @@
+"""Values that the broker suites share."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
+from rocketmq_conformance.models.broker.search import LOWER, UPPER
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.rule import Rule
+from rocketmq_conformance.suites.declare.domain import Values
+
+TOPIC = Values(0, 1, 2, weights=(5, 2, 1))
+GROUP = Values(0, 1, 2, weights=(5, 2, 1))
+#: Queues that topic 0 has, one that it may get, one far beyond.
+WRITTEN = Values(0, 1, 2, weights=(6, 3, 1))
+QUEUE = Values(0, 1, 2, 9, -1, weights=(8, 4, 1, 1, 1))
+#: The same, and a field that is not sent.
+ANY_QUEUE = Values(0, 1, 2, 9, -1, None, weights=(10, 5, 1, 1, 1, 1))
+COUNT = Values(1, 2, 3)
+QUEUES = Values(2, 1, 4)
+SET_ZERO = Values(None, True, False, weights=(3, 1, 1))
+FLAG = Values(KEEP, REMOVE_OFFSET, CLEAN_OFFSET)
+#: 0, in the middle, around the max of a few sends, beyond it, negative, beyond 32 and 53 bits, not sent.
+OFFSET = Values(0, 1, 2, 3, 4, 6, 100, -1, -7, 2**31, 2**53 + 1, None, weights=(3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1))
+#: Message of a queue from 0; -1 is the last one.
+MESSAGE = Values(0, 1, 2, 4, 6, -1, weights=(3, 3, 2, 1, 1, 3))
+_DAY = 86_400_000
+#: Distance from a message in ms: the same time, near ones, before the first and after the last.
+DELTA = Values(0, 1, -1, 2, -2, 5, -5, _DAY, -_DAY, weights=(4, 2, 2, 1, 1, 1, 1, 1, 1))
+BOUNDARY = Values("", LOWER, UPPER)
+
+
+def ever(*rules: tuple[Rule, ...]) -> tuple[str, ...]:
+    """Ids of the rules that hold in every release: the others cannot fire under every profile."""
+    return tuple(rule.id for some in rules for rule in some if rule.releases == "all")
+
+
+def show(state: BrokerState) -> str:
+    """A broker's state in one line: topics, groups, queues as min(first)..max, stored offsets."""
+    logs = {
+        f"{topic}/{queue}": f"{log.min}..{log.max}" if log.min == log.first else f"{log.min}({log.first})..{log.max}"
+        for (topic, queue), log in state.logs.items()
+    }
+    stored = {f"{group}:{topic}/{queue}": offset for (group, topic, queue), offset in state.stored.items()}
+    return f"topics {dict(state.topics)}, groups {sorted(state.groups)}, queues {logs}, stored {stored}"

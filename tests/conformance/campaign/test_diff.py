@@ -1,0 +1,424 @@
+"""The difference of two campaigns: nothing is called equal that was not compared, and what differs is told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaign_maker import make, tabled
+from click.testing import CliRunner, Result
+
+from rocketmq_conformance.conformance.campaign.analysis import diff as comparing
+from rocketmq_conformance.conformance.campaign.analysis.diff import NothingComparedError, diff
+from rocketmq_conformance.conformance.campaign.analysis.first_difference import (
+    CUT_SHORT,
+    LEFT_OPEN,
+    LEFT_OUT,
+    by_divergences,
+    by_steps,
+)
+from rocketmq_conformance.conformance.campaign.analysis.side import Half
+from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError, open_campaign
+from rocketmq_conformance.conformance.cli.campaign_diff import diff as command
+from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.campaign_diff import DIFFERENT, NOTHING, SAME, UNDECIDED
+from rocketmq_conformance.suites.declare.operation import Operation
+
+pytestmark = pytest.mark.spark
+ONE, OTHER = "mutant:freeze-ignored", "mutant:no-refresh"
+CASES, BLOCK = 120, 50
+
+
+class Odd(Port):
+    """The port, except for some operations of some cases."""
+
+    def __init__(self, odd: Callable[[int, Operation], Outcome | None]) -> None:
+        super().__init__()
+        self.odd = odd
+        self.case = 0
+
+    def calls(self, suite: Any) -> None:
+        return None
+
+    def reset(self, case: Any) -> None:
+        super().reset(case)
+        self.case = case.number
+
+    def apply(self, operation: Operation) -> Outcome:
+        found = self.odd(self.case, operation)
+        return super().apply(operation) if found is None else found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("campaigns")
+
+
+@pytest.fixture(scope="module")
+def port(folder: Path) -> Campaign:
+    return make(folder / "port", "port", cases=CASES, block=BLOCK)
+
+
+@pytest.fixture(scope="module")
+def one(folder: Path) -> Campaign:
+    return make(folder / "one", ONE, cases=CASES, block=BLOCK)
+
+
+@pytest.fixture(scope="module")
+def other(folder: Path) -> Campaign:
+    return make(folder / "other", OTHER, cases=CASES, block=BLOCK)
+
+
+def odd(folder: Path, answers: Callable[[int, Operation], Outcome | None], **options: Any) -> Campaign:
+    adapters = {"python:odd": lambda: Odd(answers)}
+    return make(folder, "python:odd", cases=CASES, block=BLOCK, adapters=adapters, **options)
+
+
+def changed(campaign: Campaign, folder: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Campaign:
+    """A campaign with other rows of ``cases``."""
+    shutil.copytree(campaign.folder, folder)
+    for suite in campaign.suites:
+        for block in campaign.finished(suite):
+            rows = [change(row) for row in campaign.read("cases", suite=suite, block=block).to_pylist()]
+            kept = [row for row in rows if row is not None]
+            blocks.write(blocks.path(folder, "cases", suite, block), tabled("cases", kept))
+    return open_campaign(folder)
+
+
+def configured(campaign: Campaign, folder: Path, **values: Any) -> Campaign:
+    shutil.copytree(campaign.folder, folder)
+    said = json.loads((folder / "campaign.json").read_text())
+    for key, value in values.items():
+        (said if key in said else said["configuration"])[key] = value
+    (folder / "campaign.json").write_text(json.dumps(said))
+    return open_campaign(folder)
+
+
+def digests(campaign: Campaign) -> dict[int, int]:
+    rows = campaign.read("cases", ["case", "digest"], "remote-store").to_pylist()
+    return {row["case"]: row["digest"] for row in rows}
+
+
+# --- what is counted ------------------------------------------------------------------------------------------------
+
+
+def test_a_campaign_is_the_same_as_itself(one: Campaign) -> None:
+    found = diff(one, one)
+    assert (found.verdict, found.exit_code) == (SAME, 0)
+    assert [(suite.suite, suite.same, suite.different) for suite in found.suites] == [("remote-store", CASES, 0)]
+    assert found.differences == []
+
+
+def test_two_that_differ_are_told_apart_case_by_case(port: Campaign, one: Campaign) -> None:
+    found = diff(port, one)
+    left, right = digests(port), digests(one)
+    differing = {case for case in left if left[case] != right[case]}
+    assert (found.verdict, found.exit_code) == (DIFFERENT, 1)
+    assert found.suites[0].different == len(differing) == sum(told.cases for told in found.differences)
+    assert found.suites[0].same == CASES - len(differing)
+    counts = [told.cases for told in found.differences]
+    assert counts == sorted(counts, reverse=True)
+    assert len({told.fingerprint for told in found.differences}) == len(counts)
+
+
+def test_the_sides_can_be_swapped(one: Campaign, other: Campaign) -> None:
+    there, back = diff(one, other), diff(other, one)
+    assert there.suites[0].different == back.suites[0].different
+    forth = [(one.case, one.step, one.operation, one.cases, one.a, one.b) for one in there.differences]
+    turned = [(one.case, one.step, one.operation, one.cases, one.b, one.a) for one in back.differences]
+    assert sorted(forth, key=lambda row: row[:2]) == sorted(turned, key=lambda row: row[:2])
+
+
+def test_what_the_divergences_say_is_what_the_steps_say(one: Campaign, other: Campaign) -> None:
+    a, b = Half(one, "remote-store", ONE), Half(other, "remote-store", OTHER)
+    differing = a.numbers[a.digests != b.digests]
+    assert len(differing) > 50
+    rebuilt = by_steps(a, b, differing.tolist())
+    assert not rebuilt.undecided
+    told = by_divergences(a, b, differing)
+    assert told.to_dict("records") == rebuilt.rows.to_dict("records")
+
+
+def test_the_exemplar_is_the_shortest(port: Campaign, one: Campaign) -> None:
+    rows = one.read("divergences").to_pylist()
+    for told in diff(port, one).differences:
+        (row,) = [row for row in rows if row["case"] == told.case]
+        alike = [
+            (each["step"], each["case"])
+            for each in rows
+            if all(each[key] == row[key] for key in ("operation", "state_kind", "expected_class", "observed_class"))
+        ]
+        assert (told.step, told.case) == min(alike)
+        assert told.cases == len(alike)
+        assert (told.a.did, told.b.did) == (row["expected"], row["observed"])
+        assert (told.a.conforms, told.b.conforms) == (True, False)
+        assert told.b.expected == row["expected"]
+        assert [rule["id"] for rule in told.b.rules] == row["rules"]
+        assert all(rule["sentence"] for rule in told.b.rules)
+        assert len(told.before) == told.step - 1
+        assert told.operation.startswith(f"{row['operation']}(")
+
+
+def test_what_separates_is_named(port: Campaign, one: Campaign) -> None:
+    reads = [told for told in diff(port, one).differences if told.operation.startswith("read(queue") and told.cases > 5]
+    assert reads
+    for told in reads:
+        assert told.separates[0].feature in ("earlier freeze of the same queue", "state: frozen has the queue")
+        assert told.separates[0].diverging == 1
+        assert told.separates[0].others < 0.2
+
+
+# --- releases -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def releases(folder: Path) -> tuple[Campaign, Campaign]:
+    """Two clients that conform to their release: what is no release of its own here is a mutant."""
+    old, new = {"mutant:null-is-not-found": Profile.of(client="4.9.8")}, {"port": Profile.of(client="5.1.0")}
+    sizes = {"cases": CASES, "block": BLOCK}
+    a = make(folder / "4.9.8", "mutant:null-is-not-found", profiles=old, **sizes)  # type: ignore[arg-type]
+    return a, make(folder / "5.1.0", "port", profiles=new, **sizes)  # type: ignore[arg-type]
+
+
+def test_two_releases_are_told_with_the_rules_of_each(releases: tuple[Campaign, Campaign]) -> None:
+    found = diff(*releases)
+    assert found.a.profile["client"] == "4.9.8"
+    assert found.b.profile["client"] == "5.1.0"
+    told = next(one for one in found.differences if one.a.state_kind == "no queue")
+    assert (told.a.did, told.a.conforms, told.b.did, told.b.conforms) == ("-1", True, "-3", True)
+    assert [rule["id"] for rule in told.a.rules] == ["OFF-VAL-1"]
+    assert told.separates[0].feature == "queue < 0"
+
+
+def test_a_case_that_ends_before_the_two_part_is_not_called_equal(releases: tuple[Campaign, Campaign]) -> None:
+    # in 4.9.8 a refusal reads as -1, which the mutant does not know: its case ends where it diverges from its model
+    found = diff(*releases)
+    assert CUT_SHORT in found.suites[0].undecided
+    suite = found.suites[0]
+    assert suite.same + suite.different + sum(suite.undecided.values()) == CASES
+
+
+def test_only_so_many_are_rebuilt(releases: tuple[Campaign, Campaign]) -> None:
+    whole, part = diff(*releases).suites[0], diff(*releases, rebuilt=10).suites[0]
+    looked_at = whole.different + sum(whole.undecided.values())
+    assert part.different + sum(part.undecided.values()) == 10
+    assert part.not_looked_at == looked_at - 10
+    assert part.same == whole.same
+
+
+# --- what is not compared -------------------------------------------------------------------------------------------
+
+
+def test_a_case_that_only_one_decided_is_not_called_equal(port: Campaign, tmp_path: Path) -> None:
+    timeout = Err("TIMEOUT", definite=False)
+    b = odd(tmp_path, lambda case, operation: timeout if case % 3 == 0 else None)
+    found = diff(port, b)
+    assert found.suites[0].undecided == {"undecided in B, decided in the other": CASES // 3}
+    assert found.suites[0].same == CASES - CASES // 3
+    assert (found.verdict, found.exit_code) == (UNDECIDED, 3)
+    both = diff(b, b)
+    assert (both.suites[0].neither, both.suites[0].undecided, both.verdict) == (CASES // 3, {}, SAME)
+
+
+def test_cases_that_only_one_has_are_counted(port: Campaign, tmp_path: Path) -> None:
+    less = changed(port, tmp_path / "less", lambda row: row if row["case"] >= 20 else None)
+    more = changed(port, tmp_path / "more", lambda row: row if row["case"] < 70 else None)
+    suite = diff(less, more).suites[0]
+    assert (suite.same, suite.only_a, suite.only_b) == (50, 50, 20)
+
+
+def test_cases_without_a_digest_are_compared_by_verdict_only(port: Campaign, one: Campaign, tmp_path: Path) -> None:
+    a = changed(port, tmp_path / "a", lambda row: {**row, "digest": 0})
+    same = diff(a, port)
+    assert (same.suites[0].verdict_only, same.suites[0].same, same.verdict, same.exit_code) == (CASES, 0, NOTHING, 3)
+    b = changed(one, tmp_path / "b", lambda row: {**row, "digest": 0})
+    found = diff(a, b)
+    diverging = one.read("divergences").num_rows
+    assert found.suites[0].different == diverging
+    assert found.suites[0].verdict_only == CASES - diverging
+    told = found.differences[0]
+    assert (told.a.conforms, told.b.conforms) == (True, False)
+    assert diff(b, a).differences[0].a == told.b
+
+
+def test_a_digest_that_fits_nothing_is_not_called_a_difference(port: Campaign, tmp_path: Path) -> None:
+    a = changed(port, tmp_path / "a", lambda row: {**row, "digest": row["digest"] ^ (row["case"] == 77)})
+    found = diff(a, port)
+    assert found.suites[0].different == 0
+    assert sum(found.suites[0].undecided.values()) == 1
+    assert found.verdict == UNDECIDED
+
+
+def test_operations_that_only_one_offers_end_the_comparison_of_a_case(port: Campaign, tmp_path: Path) -> None:
+    def no_clones(case: int, operation: Operation) -> Outcome | None:
+        return Unsupported("no clones") if case < 30 and operation.form.name == "clone" else None
+
+    found = diff(port, odd(tmp_path, no_clones))
+    assert found.suites[0].undecided == {LEFT_OUT: sum(has_clone(port, case) for case in range(30))}
+    assert found.suites[0].same == CASES - found.suites[0].undecided[LEFT_OUT]
+
+
+def has_clone(campaign: Campaign, case: int) -> bool:
+    suite = Half(campaign, "remote-store", "port").rebuilder
+    return any(suite.suite.operations[row[0]].form.name == "clone" for row in suite.plan(case))
+
+
+def test_what_the_rules_leave_open_is_no_difference(folder: Path) -> None:
+    suites = ("allocation",)
+    a = make(folder / "open-a", "port", suites=suites, cases=300, block=100)
+    b = configured(a, folder / "open-b")
+    # a case whose results the rules leave open, with another digest on either side
+    open_case = next(
+        trace.case
+        for trace in map(Half(a, "allocation", "port").trace, range(300))
+        if any(said == "anything" for said in (row["expected"] for row in trace.rows()))
+    )
+    left, right = Half(a, "allocation", "port"), Half(b, "allocation", "port")
+    found = by_steps(left, right, [open_case])
+    assert found.undecided == {LEFT_OPEN: 1}
+
+
+# --- campaigns that do not belong together --------------------------------------------------------------------------
+
+
+def test_other_seeds(port: Campaign, tmp_path: Path) -> None:
+    with pytest.raises(NothingComparedError, match=r"Nothing can be compared: the seed is 11 in .* and 12 in"):
+        diff(port, configured(port, tmp_path / "b", seed=12))
+
+
+def test_other_steps(port: Campaign, tmp_path: Path) -> None:
+    b = configured(port, tmp_path / "b", steps=39)
+    with pytest.raises(NothingComparedError, match="cases of remote-store have 40 steps in A and 39 in B"):
+        diff(port, b)
+    assert diff(port, configured(port, tmp_path / "c", steps=40)).verdict == SAME
+
+
+def test_no_suite_in_common(port: Campaign, tmp_path: Path) -> None:
+    b = make(tmp_path, "port", suites=("start-pull",), cases=5)
+    with pytest.raises(NothingComparedError, match=r"port has remote-store, .* has start-pull\."):
+        diff(port, b)
+
+
+def test_some_suites_in_common(port: Campaign, tmp_path: Path) -> None:
+    b = make(tmp_path, "port", suites=("remote-store", "start-pull"), cases=CASES, block=BLOCK)
+    found = diff(port, b)
+    assert found.notes == ["only B has start-pull"]
+    assert found.verdict == SAME
+
+
+def test_releases_that_were_planned_with_other_operations(port: Campaign, tmp_path: Path) -> None:
+    b = make(tmp_path, "port", cases=10, profiles={"port": Profile.of(client="4.9.8")})
+    with pytest.raises(NothingComparedError, match="do not have the same operations of remote-store"):
+        diff(port, b)
+
+
+def test_another_rule_book_is_a_note_as_long_as_cases_come_back(port: Campaign, one: Campaign, tmp_path: Path) -> None:
+    b = configured(one, tmp_path / "b", rulebook="0123", kit="9.9")
+    found = diff(port, b)
+    assert len(found.notes) == 2
+    assert found.notes[0].endswith("B by 0123")
+    assert found.notes[1].endswith("B by 9.9")
+    known = diff(port, one)
+    assert [replace(told, separates=[]) for told in found.differences] == [
+        replace(told, separates=[]) for told in known.differences
+    ]
+
+
+def test_a_kit_that_planned_other_cases(port: Campaign, tmp_path: Path) -> None:
+    b = changed(port, tmp_path / "b", lambda row: {**row, "digest": row["digest"] ^ 1})
+    with pytest.raises(NothingComparedError, match="B is from a kit that plans other cases of remote-store"):
+        diff(port, b)
+
+
+def test_two_campaigns_of_one_kit_that_is_not_this_one(port: Campaign, one: Campaign, tmp_path: Path) -> None:
+    turned = [
+        changed(each, tmp_path / name, lambda row: {**row, "digest": row["digest"] ^ 1})
+        for name, each in (("a", port), ("b", one))
+    ]
+    found, known = diff(*turned), diff(port, one)
+    assert found.suites[0].different == known.suites[0].different
+    assert found.suites[0].same == known.suites[0].same
+    told, whole = found.differences[0], known.differences[0]
+    assert (told.cases, told.case, told.step, told.fingerprint) == (
+        whole.cases,
+        whole.case,
+        whole.step,
+        whole.fingerprint,
+    )
+    assert (told.a, told.b, told.separates) == (whole.a, whole.b, [])
+
+
+def test_a_suite_that_this_kit_does_not_have(port: Campaign, tmp_path: Path) -> None:
+    b = configured(port, tmp_path / "b", suites=["moon"])
+    with pytest.raises(NothingComparedError, match="this kit does not have the suite"):
+        diff(b, b)
+
+
+def test_addresses(folder: Path, port: Campaign) -> None:
+    two = make(folder / "two", "port", ONE, cases=CASES, block=BLOCK)
+    with pytest.raises(CampaignError, match=f"has port, {ONE}: say with --address-a which of them is meant"):
+        diff(two, port)
+    with pytest.raises(CampaignError, match="has no address 'x'; it has port"):
+        diff(two, port, "port", "x")
+    assert diff(two, port, "port").verdict == SAME
+    assert diff(two, two, "port", ONE).suites[0].different == diff(port, diff_side(folder)).suites[0].different
+
+
+def diff_side(folder: Path) -> Campaign:
+    return open_campaign(folder / "one")
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
+
+
+def test_the_command_tells_the_difference(port: Campaign, one: Campaign) -> None:
+    done = run(port.folder, one.folder)
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[-1].startswith("Campaigns: different (exit code 1): ")
+    assert run(port.folder, port.folder).exit_code == 0
+
+
+def test_the_command_tells_it_as_json_lines(port: Campaign, one: Campaign) -> None:
+    done = run(port.folder, one.folder, "--format", "jsonl")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["line"] for line in lines][:2] == ["diff", "suite"]
+    assert lines[-1] == {"line": "end", "verdict": "different", "exit_code": 1, "seconds": lines[-1]["seconds"]}
+    assert lines[2]["a"]["did"] != lines[2]["b"]["did"]
+
+
+def test_bad_input_is_one_sentence_with_its_exit_code(port: Campaign, tmp_path: Path) -> None:
+    damaged = Path(shutil.copytree(port.folder, tmp_path / "damaged"))
+    blocks.path(damaged, "cases", "remote-store", 1).write_bytes(b"PAR1")
+    other = configured(port, tmp_path / "b", seed=12)
+    for arguments, code, said in (
+        ((port.folder, tmp_path / "nowhere"), 2, "holds no campaign"),
+        ((port.folder, port.folder, "--address-b", "x"), 2, "has no address 'x'"),
+        ((port.folder, damaged), 4, "is damaged ("),
+        ((port.folder, other.folder), 3, "Nothing can be compared: the seed is 11"),
+        ((port.folder,), 2, "Missing argument 'B'"),
+    ):
+        done = run(*arguments)
+        assert done.exit_code == code
+        assert done.stdout == ""
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_the_number_of_rebuilt_cases_can_be_chosen(releases: tuple[Campaign, Campaign]) -> None:
+    a, b = releases
+    done = run(a.folder, b.folder, "--rebuild", 5, "--format", "jsonl")
+    suite = json.loads(done.stdout.splitlines()[1])
+    assert suite["different"] + sum(suite["undecided"].values()) == 5
+    assert comparing.REBUILT > 1000

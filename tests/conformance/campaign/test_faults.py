@@ -1,0 +1,302 @@
+"""Campaigns that meet with accidents: something is killed, crashes, hangs, or has no room left. All of it is real."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+from campaign_runs import (
+    BLOCKS_OF_IT,
+    CASES,
+    WORDS,
+    Rows,
+    alive,
+    blocks_of,
+    check,
+    command,
+    done,
+    ended,
+    events,
+    family,
+    nothing_left,
+    play,
+    resume,
+    rows,
+    tables,
+    wait_until,
+)
+from places import HELPERS
+from poisonous import POISON
+
+from rocketmq_conformance.conformance.campaign.spark.session import open_session
+from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
+from rocketmq_conformance.reports.event import (
+    CONFORMS,
+    COULD_NOT_RUN,
+    CaseLost,
+    Event,
+    Progress,
+    SuiteEnded,
+)
+
+if TYPE_CHECKING:
+    from spark_cluster import Cluster
+
+pytestmark = pytest.mark.spark
+
+WAITS = "python:poisonous:Waits"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def children(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One session for all campaigns that this process plays; the folder where adapters name their children."""
+    folder = tmp_path_factory.mktemp("children")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(HELPERS))
+        patch.setenv("CHILDREN", str(folder))
+        with open_session("local[2]", name="tests"):
+            yield folder
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+    """The tables of a campaign that was never disturbed."""
+    out = tmp_path_factory.mktemp("reference") / "out"
+    assert play(out) == 0
+    return nameless(out)
+
+
+def nameless(out: Path) -> dict[str, Rows]:
+    """The tables of a campaign of one address, without its name."""
+    found = tables(out)
+    for table in found.values():
+        for row in table:
+            row.pop("address", None)
+    return found
+
+
+# --- poison -----------------------------------------------------------------------------------------------------
+
+
+def test_poisonous_cases_are_named_and_all_others_are_judged(
+    tmp_path: Path, reference: dict[str, Rows], children: Path
+) -> None:
+    out = tmp_path / "out"
+    assert play(out, addresses=("python:poisonous:Forks",), suites=("remote-store",), cases=64) == 4
+    lost = [event for event in events(out) if isinstance(event, CaseLost)]
+    assert [event.case for event in lost] == sorted(POISON)
+    assert {event.reason for event in lost} == {"its process ended with code 4, twice"}
+    end = ended(out)
+    assert (end.cases[COULD_NOT_RUN], end.cases[CONFORMS], end.left) == (len(POISON), 64 - len(POISON), 0)
+    [suite] = (event for event in events(out) if isinstance(event, SuiteEnded))
+    assert suite.verdict == COULD_NOT_RUN
+    assert suite.reason.startswith("lost: its process ended with code 4, twice")
+    healthy = [row for row in reference["cases"] if row["suite"] == "remote-store" and row["case"] < 64]
+    for row, expected in zip(nameless(out)["cases"], healthy, strict=True):
+        assert row["case"] in POISON or row == expected
+    # each of them left a child behind, twice
+    left = [int(child.name) for child in children.iterdir()]
+    assert len(left) == 2 * len(lost)
+    wait_until(lambda: not any(map(alive, left)), patience=10)
+
+
+# --- killed processes -------------------------------------------------------------------------------------------
+
+
+class Kill:
+    """Kills somebody once when the first blocks are there."""
+
+    def __init__(self, chosen: Callable[[], psutil.Process]) -> None:
+        self.chosen = chosen
+        self.killed: psutil.Process | None = None
+
+    def __call__(self, event: Event) -> None:
+        if self.killed is None and isinstance(event, Progress) and event.cases:
+            self.killed = self.chosen()
+            self.killed.kill()
+
+
+def players() -> list[psutil.Process]:
+    """Players of workers; the driver has one of its own."""
+    mine = psutil.Process()
+    return [one for one in mine.children(recursive=True) if "player_process" in called(one) and one.ppid() != mine.pid]
+
+
+def called(process: psutil.Process) -> str:
+    """The words of a process; none when it is gone, or only waits for its parent to take note of that."""
+    with suppress(psutil.Error):
+        return " ".join(process.cmdline())
+    return ""
+
+
+@pytest.mark.parametrize(
+    "chosen", [lambda: players()[0], lambda: players()[0].parent()], ids=["a player", "a Python worker"]
+)
+def test_whoever_is_killed_in_the_middle_no_case_is_lost(
+    chosen: Callable[[], psutil.Process], tmp_path: Path, reference: dict[str, Rows]
+) -> None:
+    kill, out = Kill(chosen), tmp_path / "out"
+    assert play(out, addresses=(WAITS,), emit=kill) == 0
+    assert kill.killed is not None
+    assert nameless(out) == reference
+    # a player that was killed in its first block told nothing
+    assert ended(out).workers in {2, 3}
+
+
+def test_an_executor_that_is_killed_loses_no_case(
+    spark_cluster: Cluster, tmp_path: Path, reference: dict[str, Rows]
+) -> None:
+    out = tmp_path / "out"
+    with command(WAITS, *WORDS, "--master", spark_cluster.url, "--out", "out", cwd=tmp_path) as process:
+        wait_until(lambda: blocks_of(out) > 1, process)
+        executor = psutil.Process(spark_cluster.executors()[0])
+        below = family(executor.pid)
+        executor.kill()
+        said, complained = process.communicate(timeout=120)
+    assert process.returncode == 0, said + complained
+    assert complained == ""
+    check(out, 0)
+    assert nameless(out) == reference
+    assert not psutil.wait_procs(below, 10)[1]
+
+
+def test_a_driver_that_is_killed_leaves_nothing_behind_and_is_resumed(
+    tmp_path: Path, reference: dict[str, Rows]
+) -> None:
+    out = tmp_path / "out"
+    with command(WAITS, *WORDS, "--master", "local[2]", "--out", "out", cwd=tmp_path) as process:
+        wait_until(lambda: blocks_of(out) > 1, process)
+        with nothing_left(process.pid):
+            time.sleep(0.3)
+            process.kill()
+            process.wait()
+    there = blocks_of(out)
+    assert 1 < there < BLOCKS_OF_IT
+    before = {file: file.stat().st_mtime_ns for file in out.glob("cases/*/*.parquet")}
+    assert resume(out) == 0
+    assert nameless(out) == reference
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+    first, second = open_campaign(out).runs().to_pylist()
+    assert (first["stopped"], first["verdict"]) == ("not ended", "")
+    assert (second["stopped"], second["verdict"], second["conforms"]) == ("", CONFORMS, CASES)
+
+
+# --- Ctrl-C -----------------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_ends_in_order_and_says_what_is_left(tmp_path: Path, reference: dict[str, Rows]) -> None:
+    out = tmp_path / "out"
+    with command(WAITS, *WORDS, "--master", "local[2]", "--out", "out", cwd=tmp_path) as process:
+        wait_until(lambda: blocks_of(out) > 1, process)
+        with nothing_left(process.pid):
+            begun = time.monotonic()
+            os.killpg(process.pid, signal.SIGINT)
+            said, complained = process.communicate(timeout=60)
+    assert time.monotonic() - begun < 25
+    assert (process.returncode, complained) == (3, ""), said
+    check(out, 3)
+    end = ended(out)
+    assert end.stopped == "interrupted"
+    assert 0 < end.cases[CONFORMS] == CASES - end.left < CASES
+    assert f"not played     {end.left} cases" in said
+    assert "Verdict: undecided (exit code 3): interrupted, what did run is kept in out. Seed 13." in said
+    assert resume(out) == 0
+    assert nameless(out) == reference
+
+
+def test_ctrl_c_while_spark_starts(tmp_path: Path, reference: dict[str, Rows]) -> None:
+    out = tmp_path / "out"
+    with command("port", *WORDS, "--master", "local[2]", "--out", "out", cwd=tmp_path) as process:
+        wait_until(lambda: (out / "spark.log").exists(), process)
+        with nothing_left(process.pid):
+            os.killpg(process.pid, signal.SIGINT)
+            said, complained = process.communicate(timeout=60)
+    assert process.returncode == 3, said + complained
+    assert complained == "Error: Interrupted: out keeps what is finished, go on with --resume.\n"
+    assert "undecided" in said
+    assert resume(out) == 0
+    assert nameless(out) == reference
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ["-k", "remote-store", "--cases", "64", "--seed", "13", "--steps", "2"]
+    with command("python:poisonous:Naps", *words, "--master", "local[2]", "--out", "out", cwd=tmp_path) as process:
+        # both workers are in the middle of a block that takes a minute
+        wait_until(lambda: sum("player_process" in called(one) for one in family(process.pid)) == 3, process)
+        time.sleep(1)
+        with nothing_left(process.pid):
+            os.killpg(process.pid, signal.SIGINT)
+            time.sleep(1)
+            assert process.poll() is None
+            begun = time.monotonic()
+            os.killpg(process.pid, signal.SIGINT)
+            said, complained = process.communicate(timeout=60)
+    assert time.monotonic() - begun < 15
+    assert (process.returncode, complained) == (3, ""), said
+    check(out, 3)
+    assert ended(out).left == 64 - ended(out).cases[CONFORMS] > 0
+
+
+# --- disks ------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
+    """A file system of its own; needs root."""
+    folder.mkdir()
+    mount(folder, f"size={kilobytes}k", "-t", "tmpfs")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def mount(folder: Path, option: str, *more: str) -> None:
+    subprocess.run(["mount", *more, "-o", option, "tmpfs", str(folder)], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_is_told_in_one_sentence_and_what_is_finished_is_kept(
+    tmp_path: Path, reference: dict[str, Rows]
+) -> None:
+    with small_disk(tmp_path / "disk", 200) as disk:
+        out = disk / "out"
+        ran = done("port", *WORDS, "--master", "local[2]", "--out", str(out), cwd=tmp_path)
+        assert ran.returncode == 4, ran.stdout + ran.stderr
+        assert "Traceback" not in ran.stdout + ran.stderr
+        assert "No space left on device" in ran.stdout + ran.stderr
+        finished = {file: file.stat().st_mtime_ns for file in out.glob("cases/*/block-*.parquet")}
+        assert 0 < len(finished) < BLOCKS_OF_IT
+        mount(disk, "remount,size=20m")
+        assert resume(out) == 0
+        assert nameless(out) == reference
+        assert {file: file.stat().st_mtime_ns for file in finished} == finished
+
+
+def test_the_counts_add_up_in_all_sessions(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def interrupt(event: Event) -> None:
+        if isinstance(event, Progress) and event.cases > event.cases_before:
+            raise KeyboardInterrupt
+
+    codes = [play(out, addresses=(WAITS,), emit=interrupt), resume(out, emit=interrupt), resume(out)]
+    assert codes == [3, 3, 0]
+    counted = Counter((row["suite"], row["case"]) for row in rows(out, "cases"))
+    assert set(counted.values()) == {1}
+    sessions: list[dict[str, Any]] = open_campaign(out).runs().to_pylist()
+    assert [run["session"] for run in sessions] == [0, 1, 2]
+    assert [run["stopped"] for run in sessions] == ["interrupted", "interrupted", ""]
+    assert all(run["conforms"] + run["left"] == CASES for run in sessions)
+    played = [run["conforms"] for run in sessions]
+    assert 0 < played[0] < played[1] < played[2] == CASES

@@ -1,0 +1,165 @@
+"""The page of the tables is what the schemas make, and its queries answer what they say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from campaign_maker import make
+from places import ROOT
+
+from rocketmq_conformance.conformance.campaign.analysis.clusters import clusters
+from rocketmq_conformance.conformance.campaign.analysis.discovery import discovery
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder
+from rocketmq_conformance.conformance.campaign.spark.session import open_session
+from rocketmq_conformance.conformance.campaign.tables.queries import PANDAS, QUERIES, SPARK, Query
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
+from rocketmq_conformance.conformance.campaign.tables.schema import TABLES, VERSION
+from rocketmq_conformance.conformance.campaign.tables.tables_docs import page
+from rocketmq_conformance.models.profile import Profile
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+COMMITTED = ROOT / "docs" / "campaign-tables.md"
+MUTANT = "mutant:clone-ignores-topic"
+BY_QUESTION = {query.question: query for query in QUERIES}
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
+    suites = ("remote-store", "local-store")
+    profiles = {MUTANT: Profile.of(client="5.3.0")}
+    folder = tmp_path_factory.mktemp("campaign") / "c"
+    return make(folder, "port", MUTANT, suites=suites, cases=60, block=20, profiles=profiles)
+
+
+@pytest.fixture(scope="module")
+def spark(campaign: Campaign) -> Iterator[SparkSession]:
+    with open_session("local[1]", name="queries", config={"spark.sql.shuffle.partitions": "2"}) as session:
+        exec(SPARK, {"spark": session, "folder": str(campaign.folder)})
+        yield session
+
+
+def asked(query: Query, campaign: Campaign) -> pd.DataFrame:
+    names: dict[str, Any] = {"folder": str(campaign.folder)}
+    exec(PANDAS + query.pandas, names)
+    answer = names["answer"]
+    assert isinstance(answer, pd.DataFrame)
+    return answer.reset_index(drop=True)
+
+
+def question(words: str, campaign: Campaign) -> list[tuple[Any, ...]]:
+    return list(asked(BY_QUESTION[words], campaign).itertuples(index=False, name=None))
+
+
+def cases(campaign: Campaign) -> list[dict[str, Any]]:
+    return campaign.read("cases").to_pylist()  # type: ignore[no-any-return]
+
+
+# --- the page -----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_in_docs_is_up_to_date() -> None:
+    module = "rocketmq_conformance.conformance.campaign.tables.tables_docs"
+    said = f"write it anew: python -m {module} > docs/campaign-tables.md"
+    assert COMMITTED.read_text(encoding="utf-8") == page(), said
+
+
+def test_the_module_prints_the_page() -> None:
+    command = [sys.executable, "-m", "rocketmq_conformance.conformance.campaign.tables.tables_docs"]
+    done = subprocess.run(command, capture_output=True, check=True, env={"PYTHONIOENCODING": "ascii"})
+    assert done.stdout.decode("utf-8") == page()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_column_is_told_with_its_meaning(table: str) -> None:
+    _, found, said = page().partition(f"\n### {table}\n")
+    assert found
+    rows = re.findall(r"^\| `(\w+)` \| ([\w ,]+) \| (.+) \|$", said.partition("\n#")[0], re.MULTILINE)
+    columns = [field.name for field in TABLES[table]]
+    assert [row[0] for row in rows] == (columns if table == "runs" else ["suite", *columns])
+    assert all(len(meaning) > 5 for _, _, meaning in rows)
+
+
+def test_the_page_says_the_version_and_has_every_query() -> None:
+    assert f"\nThese are the tables of version {VERSION}." in page()
+    for query in QUERIES:
+        assert f"### {query.question}\n\n```python\n{query.pandas}```\n\n```sql\n{query.sql}```\n" in page()
+
+
+# --- what the queries answer ----------------------------------------------------------------------------------------
+
+
+def test_verdicts_by_suite(campaign: Campaign) -> None:
+    wanted: dict[tuple[str, str, str], list[int]] = {}
+    for row in cases(campaign):
+        counted = wanted.setdefault((row["suite"], row["address"], row["verdict"]), [0, 0])
+        counted[0] += 1
+        counted[1] += row["steps"]
+    assert question("Verdicts by suite", campaign) == [(*key, *wanted[key]) for key in sorted(wanted)]
+    assert ("remote-store", MUTANT, "diverges") in wanted
+
+
+def test_cases_that_reached_a_rule(campaign: Campaign) -> None:
+    wanted = [(row["suite"], row["case"], row["address"]) for row in cases(campaign) if "OFF-R-CLONE" in row["rules"]]
+    assert question("Which cases reached a rule", campaign) == sorted(wanted)
+    assert 0 < len(wanted) < len(cases(campaign))
+
+
+def test_slowest_cases(campaign: Campaign) -> None:
+    ordered = sorted(cases(campaign), key=lambda row: (-row["seconds"], row["suite"], row["case"], row["address"]))
+    wanted = [(row["suite"], row["case"], row["address"]) for row in ordered[:10]]
+    assert [row[:3] for row in question("The slowest cases", campaign)] == wanted
+
+
+def test_new_behaviours(campaign: Campaign) -> None:
+    told = {one.suite: one.behaviours for one in discovery(campaign).results()}
+    wanted = [(suite, 0, told[suite]) for suite in sorted(campaign.suites)]
+    assert question("New behaviours per 1,000 cases", campaign) == wanted
+
+
+def test_clusters(campaign: Campaign) -> None:
+    found = question("Clusters of divergences, each with its shortest case", campaign)
+    wanted = [
+        (one.suite, one.address, one.against, one.fingerprint, one.count, one.case, one.step, one.operation)
+        for one in clusters(campaign)
+    ]
+    assert sorted(found) == sorted(wanted)
+    assert {one.against for one in clusters(campaign)} == {"model", "port"}
+
+
+def test_steps_of_a_divergence(campaign: Campaign) -> None:
+    shortest = min(clusters(campaign), key=lambda one: (one.step, one.suite, one.case, one.address))
+    trace = Rebuilder(campaign, shortest.suite, shortest.address).trace(shortest.case)
+    columns = ["step", "operation", "arguments", "expected", "observed", "diverges"]
+    wanted = [tuple(row[column] for column in columns) for row in trace.rows()]
+    assert question("The steps of a divergence", campaign) == wanted
+    assert wanted[-1][-1] is True
+
+
+def test_two_addresses(campaign: Campaign) -> None:
+    digests = {(row["suite"], row["case"], row["address"]): row["digest"] for row in cases(campaign)}
+    parted = [
+        (suite, case)
+        for suite, case, address in sorted(digests)
+        if address == "port" and digests[suite, case, address] != digests[suite, case, MUTANT]
+    ]
+    found = question("Cases in which two addresses did not do the same", campaign)
+    assert [row[:2] for row in found] == parted
+    assert {row[2:] for row in found} == {(MUTANT, "diverges", "port", "conforms")}
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.question)
+def test_spark_answers_the_same(query: Query, campaign: Campaign, spark: SparkSession) -> None:
+    found = [tuple(row) for row in spark.sql(query.sql).collect()]
+    assert found
+    wanted = list(asked(query, campaign).itertuples(index=False, name=None))
+    ordered = "ORDER BY suite, address" not in query.sql
+    assert (found if ordered else sorted(found)) == (wanted if ordered else sorted(wanted))

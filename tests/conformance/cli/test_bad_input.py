@@ -1,0 +1,341 @@
+"""What is missing, breaks or goes away, as a user meets it: one sentence, the right exit code, and what ran is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, SuiteEnded
+
+KIT = [sys.executable, "-m", "rocketmq_conformance"]
+
+
+def interruptible() -> None:
+    """A child of a shell's background job would ignore SIGINT; those of the tests never do."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {**os.environ, "NO_COLOR": "1", "COLUMNS": "400", **more}
+
+
+def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the kit as a child."""
+    return subprocess.run(
+        [*KIT, *args], cwd=cwd, env=environment(**env), capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def one_sentence(done: subprocess.CompletedProcess[str], code: int, sentence: str) -> None:
+    assert done.returncode == code, done.stdout + done.stderr
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("Error: ") == 1
+
+
+# --- Java -------------------------------------------------------------------------------------------------------
+
+
+def pretend_maven(folder: Path, body: str) -> str:
+    """A folder for PATH with a mvn that does ``body``."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "mvn").write_text(f"#!/bin/sh\n{body}\n")
+    (folder / "bin" / "mvn").chmod(0o755)
+    return str(folder / "bin")
+
+
+def resolved(folder: Path) -> str:
+    """A cache where the jars of 5.5.0 are known already."""
+    (folder / "a.jar").write_text("")
+    known = folder / "cache" / "rocketmq-conformance" / "class-path"
+    known.mkdir(parents=True)
+    (known / "rocketmq-client-5.5.0.txt").write_text(str(folder / "a.jar"))
+    return str(folder / "cache")
+
+
+def pretend_jpype(folder: Path, source: str) -> str:
+    """A folder for PYTHONPATH with a jpype of our own."""
+    (folder / "own" / "jpype").mkdir(parents=True)
+    (folder / "own" / "jpype" / "__init__.py").write_text(source)
+    (folder / "own" / "jpype" / "config.py").write_text("destroy_jvm = True\n")
+    return str(folder / "own")
+
+
+def test_a_client_release_that_there_is_none_of(tmp_path: Path) -> None:
+    path = pretend_maven(tmp_path, "echo '[ERROR] Could not find artifact rocketmq-client:jar:9.9.9'; exit 1")
+    done = kit("run", "java-client:9.9.9", cwd=tmp_path, PATH=path, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    one_sentence(done, 4, "Maven cannot get rocketmq-client 9.9.9: Could not find artifact rocketmq-client:jar:9.9.9")
+
+
+def test_no_maven(tmp_path: Path) -> None:
+    done = kit("run", "java-client:5.5.0", cwd=tmp_path, PATH="", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    one_sentence(done, 4, "there is no mvn: install Maven")
+
+
+@pytest.mark.parametrize(
+    "address", ["java-client:", "java-client:newest", "java-client:5.5", "java-client:5.5.0?via=x"]
+)
+def test_no_client_release_at_all(address: str, tmp_path: Path) -> None:
+    done = kit("run", address, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_no_jpype(tmp_path: Path) -> None:
+    path = pretend_jpype(tmp_path, "raise ImportError('not here')")
+    done = kit("run", "java-client:5.5.0", cwd=tmp_path, PYTHONPATH=path, XDG_CACHE_HOME=resolved(tmp_path))
+    one_sentence(done, 4, "needs JPype: install it with `pip install rocketmq-conformance[java]`")
+
+
+def test_no_java_machine(tmp_path: Path) -> None:
+    path = pretend_jpype(
+        tmp_path,
+        "class JVMNotFoundException(ValueError): ...\n"
+        "class JVMNotSupportedException(ValueError): ...\n"
+        "def isJVMStarted(): return False\n"
+        "def startJVM(*flags, **options): raise JVMNotFoundException('No libjvm.so found.')\n",
+    )
+    done = kit("run", "java-client:5.5.0", cwd=tmp_path, PYTHONPATH=path, XDG_CACHE_HOME=resolved(tmp_path))
+    one_sentence(done, 4, "install a JDK of 11 or later, or set JAVA_HOME")
+
+
+def test_a_broker_without_java(tmp_path: Path) -> None:
+    done = kit("run", "broker:5.5.0", cwd=tmp_path, PATH="", JAVA_HOME="", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert done.returncode == 4
+    assert "install" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- brokers ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def serving(folder: Path, *args: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """An embedded broker in a process of its own, and its address."""
+    child = subprocess.Popen([*KIT, "serve", *args], cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout is not None
+        yield child, child.stdout.readline().partition(" at ")[2].split()[0]
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_port_that_is_in_use(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = kit("serve", "--port", str(taken.getsockname()[1]), cwd=tmp_path)
+    one_sentence(done, 4, "choose another port, or 0")
+
+
+def test_a_served_broker_conforms_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [*KIT, "serve"], env=environment(), stdout=subprocess.PIPE, text=True, preexec_fn=interruptible
+    )
+    assert child.stdout is not None
+    address = child.stdout.readline().partition(" at ")[2].split()[0]
+    done = kit("run", f"broker:{address}", "--cases", "5", "--out", "o", cwd=tmp_path)
+    child.send_signal(signal.SIGINT)
+    assert done.returncode == 0, done.stdout
+    assert child.stdout.read() == "stopped\n"
+    assert child.wait(20) == 0
+
+
+def test_the_locks_of_a_served_broker_can_live_as_long_as_its_address_says(tmp_path: Path) -> None:
+    with serving(tmp_path, "--lease", "300") as (_, address):
+        args = ["-k", "broker-locks", "--cases", "8", "--seed", "11", "--no-corpus", "--out", "o"]
+        done = kit("run", f"broker:{address}?lease=300", *args, cwd=tmp_path)
+        late = kit("run", f"broker:{address}?lease=30", *args[:-1], "late", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert late.returncode == 1, "what is said of the lease is what is judged by"
+
+
+def test_a_broker_that_dies_in_the_middle(tmp_path: Path) -> None:
+    with serving(tmp_path) as (broker, address):
+        child = subprocess.Popen(
+            [*KIT, "run", f"broker:{address}", "--cases", "20000", "--steps", "5", "-k", "broker-[os]*", "--out", "o"],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        events = tmp_path / "o" / "events.jsonl"
+        while child.poll() is None and not (events.exists() and b"case-ended" in events.read_bytes()):
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(0.1)
+        broker.kill()
+        said, complained = child.communicate(timeout=60)
+    assert child.returncode == 4, said + complained
+    assert "Traceback" not in complained
+    assert "Verdict: could not run (exit code 4)" in said
+    recording = jsonl.read(events)
+    assert recording.complete
+    offsets, search, *_ = [event for event in recording.events if isinstance(event, SuiteEnded)]
+    assert offsets.cases[CONFORMS] > 0
+    assert offsets.verdict == search.verdict == COULD_NOT_RUN
+    assert "closed the connection" in offsets.reason or "broke the connection" in offsets.reason
+    assert f"No broker answers at {address}" in search.reason
+    assert "start it" in search.reason
+
+
+@contextmanager
+def listening(said: bytes | None) -> Iterator[str]:
+    """Something that answers every connection with these bytes and hangs up; with silence when there are none."""
+    server = socket.create_server(("127.0.0.1", 0))
+    kept: list[socket.socket] = []
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                line, _ = server.accept()
+                kept.append(line)
+                if said is not None:
+                    line.recv(4096)
+                    line.sendall(said)
+                    line.shutdown(socket.SHUT_RDWR)
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield "{}:{}".format(*server.getsockname())
+    server.close()
+    for line in kept:
+        line.close()
+
+
+@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["hangs up", "a web server"])
+def test_what_listens_is_no_broker(said: bytes, tmp_path: Path) -> None:
+    with listening(said) as address:
+        done = kit("run", f"broker:{address}", cwd=tmp_path)
+    one_sentence(done, 4, f"What listens at {address} is no broker")
+
+
+def test_what_listens_says_nothing(tmp_path: Path) -> None:
+    with listening(None) as address:
+        done = kit("run", f"broker:{address}", "--patience", "0.5", cwd=tmp_path)
+    one_sentence(done, 4, "did not return from hello() within 0.5 s")
+
+
+# --- plans and options ------------------------------------------------------------------------------------------
+
+
+def test_a_plan_with_a_value_that_there_is_none_of(tmp_path: Path) -> None:
+    profile = {"client": "5.5.0", "broker": "5.5.0", "java": "17"}
+    header = {"plan": 1, "suite": "remote-store", "seed": 1, "profile": profile}
+    case = {"case": 0, "steps": [{"read": {"queue": "first", "kind": "memory", "fault": "answer"}}]}
+    (tmp_path / "p.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(case)}\n")
+    done = kit("replay", "p.jsonl", cwd=tmp_path)
+    one_sentence(done, 2, 'p.jsonl, line 2: read cannot have queue = "first" (docs/operations.md')
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["run", "--with", "java=new"], "write the number of a Java release, such as java=17"),
+        (["run", "--with", "java=-1"], "write the number of a Java release"),
+        (["run", "--patience", "0"], "--patience"),
+        (["run", "--max-time", "-1"], "--max-time"),
+        (["run", "--max-wait", "-1"], "--max-wait"),
+        (["run", "port?clock=real&pace=0"], "'0' is no pace; write a number above 0, up to 1,000, such as pace=100."),
+        (["run", "--seed", "x"], "--seed"),
+        (["list", "mutants", "--format", "schema"], "Only operations have a schema"),
+        (["replay"], "Missing argument"),
+        (["explain", "OFF-R-REED"], "OFF-R-READ"),
+    ],
+)
+def test_an_option_that_cannot_be(args: list[str], sentence: str, tmp_path: Path) -> None:
+    one_sentence(kit(*args, cwd=tmp_path), 2, sentence)
+
+
+def test_any_whole_number_is_a_seed(tmp_path: Path) -> None:
+    for seed in ("-7", "0", str(10**40)):
+        done = kit("run", "-k", "allocation", "--cases", "2", "--seed", seed, "--out", "o", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert f"Seed {seed}." in done.stdout
+
+
+def test_the_replay_that_is_told_shows_the_difference_again(tmp_path: Path) -> None:
+    words = ["run", "mutant:asks-no-zero", "-k", "remote-store", "--like", "5.4.0", "--steps", "25", "--seed", "3"]
+    done = kit(*words, "--cases", "60", "--out", "with space", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    told = {line.partition("rocketmq-conformance ")[2] for line in done.stdout.splitlines() if "replay  " in line}
+    assert told
+    for command in sorted(told):
+        again = kit(*shlex.split(command), cwd=tmp_path)
+        assert again.returncode == 1, command + again.stdout
+        assert "client 5.4.0" in again.stdout
+
+
+# --- what is written --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("colours", [{}, {"FORCE_COLOR": "1"}], ids=["plain", "coloured"])
+def test_nobody_reads_standard_output_any_more(colours: dict[str, str], tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [*KIT, "run", "--cases", "50", "--out", "o"],
+        cwd=tmp_path,
+        env=environment(**colours),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.close()
+    complained = child.stderr.read()
+    assert child.wait(60) == 0, complained
+    assert "Traceback" not in complained
+    assert jsonl.read(tmp_path / "o" / "events.jsonl").conclusion().passed
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("name", ["events.jsonl", "allocation.plan.jsonl"])
+def test_a_full_disk(name: str, tmp_path: Path) -> None:
+    (tmp_path / "o").mkdir()
+    (tmp_path / "o" / name).symlink_to("/dev/full")
+    done = kit("run", "-k", "allocation", "--cases", "20", "--out", "o", cwd=tmp_path)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- Ctrl-C -----------------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_says_so_and_keeps_what_ran(tmp_path: Path) -> None:
+    much = ["--cases", "200000", "--steps", "5", "-k", "remote-store", "--seed", "1", "--no-corpus"]
+    child = subprocess.Popen(
+        [*KIT, "run", *much, "--out", "o"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=interruptible,
+    )
+    events = tmp_path / "o" / "events.jsonl"
+    while child.poll() is None and not (events.exists() and b"case-ended" in events.read_bytes()[:100_000]):
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(0.05)
+    child.send_signal(signal.SIGINT)
+    said, complained = child.communicate(timeout=60)
+    assert child.returncode == 3, said + complained
+    assert complained == ""
+    assert "Verdict: undecided (exit code 3)" in said
+    assert "interrupted" in said
+    recording = jsonl.read(events)
+    assert recording.complete
+    (ended,) = [event for event in recording.events if isinstance(event, SuiteEnded)]
+    assert 0 < ended.cases[CONFORMS] < 200_000
+    assert ended.reason == f"interrupted after {ended.cases[CONFORMS]} of 200000 cases"
+    assert recording.conclusion().exit_code == 3

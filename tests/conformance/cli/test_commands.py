@@ -1,0 +1,260 @@
+"""The command line as its users meet it: every answer is a sentence and the documented exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from places import HELPERS
+
+from rocketmq_conformance.reports import jsonl
+
+
+def interruptible() -> None:
+    """A child of a shell's background job would ignore SIGINT; those of the tests never do."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the kit as a child, in ``cwd``, with the broken adapters importable."""
+    return subprocess.run(
+        [sys.executable, "-m", "rocketmq_conformance", *args],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(HELPERS), "NO_COLOR": "1", **env},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        preexec_fn=interruptible,
+    )
+
+
+def test_the_port_conforms_and_everything_is_kept(tmp_path: Path) -> None:
+    done = kit("run", "--seed", "5", "--cases", "60", "--out", "kept", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Verdict: conforms" in done.stdout
+    recording = jsonl.read(tmp_path / "kept" / "events.jsonl")
+    assert recording.complete
+    assert recording.conclusion().passed
+    assert (tmp_path / "kept" / "junit.xml").exists()
+    assert (tmp_path / "kept" / "remote-store.plan.jsonl").exists()
+
+
+def test_the_same_seed_writes_the_same_plans_and_another_seed_others(tmp_path: Path) -> None:
+    for seed, out in (("5", "a"), ("5", "b"), ("6", "c")):
+        assert kit("run", "--seed", seed, "--cases", "5", "--out", out, cwd=tmp_path).returncode == 0
+    name = "remote-store.plan.jsonl"
+    a, b, c = ((tmp_path / out / name).read_text() for out in "abc")
+    assert a == b
+    assert a.splitlines()[1:] != c.splitlines()[1:]
+
+
+def test_a_divergence_is_told_shrunk_and_replayed(tmp_path: Path) -> None:
+    done = kit("run", "python:broken_adapters:OffByOne", "-k", "remote-store", "--out", "o", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "OFF-R-READ" in done.stdout
+    assert "replay" in done.stdout
+    plan = next(iter(sorted((tmp_path / "o").glob("remote-store.????????.plan.jsonl"))))
+    again = kit("replay", str(plan), "python:broken_adapters:OffByOne", cwd=tmp_path)
+    assert again.returncode == 1
+    good = kit("replay", str(plan), "port", cwd=tmp_path)
+    assert good.returncode == 0, good.stdout
+    steps = json.loads(plan.read_text().splitlines()[1])["steps"]
+    assert len(steps) == 2
+
+
+def test_shrink_makes_the_plan_of_a_whole_run_short(tmp_path: Path) -> None:
+    kit("run", "port", "-k", "remote-store", "--seed", "3", "--cases", "50", "--out", "o", cwd=tmp_path)
+    done = kit("shrink", "o/remote-store.plan.jsonl", "python:broken_adapters:OffByOne", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout
+    assert list((tmp_path / "o" / "remote-store-shrunk").glob("remote-store.????????.plan.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (["run", "nonsense:1"], 2, "is no address"),
+        (["run", "port:x"], 2, "takes no name"),
+        (["run", "port?via=pigeon"], 2, "cannot be reached via"),
+        (["run", "mutant:nobody"], 2, "No mutant is called"),
+        (["run", "python:nothing"], 2, "python:package.module:factory"),
+        (["run", "python:no_such_module:make"], 4, "cannot be found"),
+        (["run", "python:broken_adapters:missing"], 4, "has no 'missing'"),
+        (["run", "python:broken_adapters:no_adapter"], 4, "is no adapter"),
+        (["run", "python:broken_adapters:FailsToBegin"], 4, "cannot begin"),
+        (["run", "python:broken_adapters:BadHello"], 4, "must return a Hello"),
+        (["run", "broker:127.0.0.1:1"], 4, "No broker answers"),
+        (["run", "broker:7"], 2, "neither a release nor HOST:PORT"),
+        (["run", "-k", "nothing-like-this"], 2, "No suite matches"),
+        (["run", "--rule", "OFF-R-REED"], 2, "OFF-R-READ"),
+        (["run", "--with", "broker=latest"], 2, "is not a RocketMQ release"),
+        (["run", "--with", "moon=1"], 2, "client=RELEASE"),
+        (["run", "--like", "x"], 2, "is not a RocketMQ release"),
+        (["run", "--cases", "0"], 2, "--cases"),
+        (["explain", "NOPE"], 2, "no rule is called"),
+        (["replay", "missing.jsonl"], 2, "cannot be read"),
+        (["power", "nobody"], 2, "No mutant is called"),
+        (["serve", "--topic", "a=b=c=0"], 2, "is no topic"),
+        (["serve", "--lease", "0"], 2, "--lease"),
+        (["serve", "--lease", "-5"], 2, "--lease"),
+        (["serve", "--lease", "soon"], 2, "--lease"),
+        (["run", "broker?like=x"], 2, "is no release"),
+        (["frobnicate"], 2, "No such command"),
+    ],
+)
+def test_bad_input_gets_one_sentence(args: list[str], code: int, sentence: str, tmp_path: Path) -> None:
+    done = kit(*args, cwd=tmp_path)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("adapter", "code", "sentence"),
+    [
+        ("Raises", 4, "a bug in the adapter"),
+        ("RaisesLate", 4, "a bug in the adapter"),
+        ("Junk", 4, "must return Ok, Err or Unsupported"),
+        ("Hangs", 4, "did not return"),
+        ("Undecided", 3, "decides nothing"),
+        ("OffersNothing", 3, "unsupported"),
+        ("FailsToClose", 0, "Verdict: conforms"),
+        ("Interrupted", 3, "interrupted"),
+    ],
+)
+def test_a_broken_adapter_is_told_and_what_ran_is_kept(adapter: str, code: int, sentence: str, tmp_path: Path) -> None:
+    done = kit(
+        "run", f"python:broken_adapters:{adapter}", "-k", "remote-store", "--cases", "20",
+        "--patience", "0.3" if adapter == "Hangs" else "20", "--out", "o", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    assert sentence in " ".join(done.stdout.split())
+    assert "Traceback" not in done.stderr
+    assert jsonl.read(tmp_path / "o" / "events.jsonl").complete
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "not JSON"),
+        ("{}\n", "no plan version"),
+        ('{"plan": 99, "suite": "remote-store"}\n', "use a newer kit"),
+        ('{"plan": 1, "suite": "nothing"}\n', "does not have"),
+        ('{"plan": 1, "suite": "remote-store"}\n', "seed or profile"),
+        ("HEADER", "has no cases"),
+        ('HEADER{"case": 0, "steps": [{"fly": {}}]}\n', "has no operation 'fly'"),
+        ('HEADER{"case": 0, "steps": [{"read": {"queue": 1}}]}\n', "takes exactly"),
+        ('HEADER{"case": 0}\n', "a case needs"),
+        ('HEADER{"case": 0, "ste', "damaged or cut off"),
+        ("HEADER[]\n", "not a JSON object"),
+        ('HEADER{"case": 0, "steps": ["read"]}\n', "a step is one operation"),
+    ],
+)
+def test_a_malformed_plan_gets_one_sentence(text: str, sentence: str, tmp_path: Path) -> None:
+    header = {
+        "plan": 1,
+        "suite": "remote-store",
+        "seed": 1,
+        "profile": {"client": "5.5.0", "broker": "5.5.0", "java": "17"},
+    }
+    (tmp_path / "p.jsonl").write_text(text.replace("HEADER", json.dumps(header) + "\n"))
+    done = kit("replay", "p.jsonl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+
+
+def test_an_out_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = kit("run", "--out", "file/below", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "name another folder" in done.stderr
+
+
+def test_a_plan_that_cannot_be_written_ends_the_run_in_its_suite(tmp_path: Path) -> None:
+    (tmp_path / "out" / "remote-store.plan.jsonl").mkdir(parents=True)
+    ended = kit("run", "port", "-k", "remote-store", "--cases", "3", "--out", "out", cwd=tmp_path)
+    assert ended.returncode == 4
+    assert "Writing the run failed" in ended.stderr
+    events = [type(event).__name__ for event in jsonl.read(tmp_path / "out" / jsonl.NAME).events]
+    assert events == ["RunStarted", "SuiteStarted"]
+    assert "Verdict: undecided: the run was cut off before its end" in ended.stdout
+
+
+def test_ctrl_c_keeps_what_ran(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rocketmq_conformance", "run", "--cases", "200000", "--steps", "5",
+         "-k", "remote-store", "--format", "jsonl", "--seed", "1"],
+        cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=interruptible,
+    )  # fmt: skip
+    assert child.stdout is not None
+    for line in child.stdout:
+        if "case-ended" in line:
+            child.send_signal(signal.SIGINT)
+            break
+    rest = child.stdout.read()
+    assert child.wait(60) == 3
+    assert '"stopped": "interrupted"' in rest or '"stopped":"interrupted"' in rest
+
+
+def test_a_time_limit_ends_a_run_that_conforms(tmp_path: Path) -> None:
+    done = kit("run", "--max-time", "0.2", "--cases", "3000", "--steps", "10", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "time limit" in done.stdout
+
+
+@pytest.mark.parametrize("what", ["suites", "rules", "operations", "mutants"])
+def test_list_names_something(what: str, tmp_path: Path) -> None:
+    done = kit("list", what, cwd=tmp_path)
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) >= 5
+
+
+def test_explain_says_sentence_source_and_suites(tmp_path: Path) -> None:
+    done = kit("explain", "off-r-read", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "OFF-R-READ" in done.stdout
+    assert "RemoteBrokerOffsetStore#readOffset" in done.stdout
+    assert "remote-store" in done.stdout
+
+
+def test_smoke_tries_every_suite_of_the_sides_that_there_are(tmp_path: Path) -> None:
+    done = kit("smoke", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "allocation" in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_adapter_with_packages_called_models_and_reports_runs(tmp_path: Path) -> None:
+    for name in ("models", "reports", "suites", "conformance"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(f"MINE = {name!r}\n")
+    (tmp_path / "my_port.py").write_text(
+        "import conformance, models, reports, suites\n"
+        "from broken_adapters import Slow\n"
+        "assert (models.MINE, reports.MINE, suites.MINE) == ('models', 'reports', 'suites')\n"
+        "def make():\n    return Slow()\n"
+    )
+    done = kit("run", "python:my_port:make", "--cases", "10", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_machines_are_collected_for_an_implementation(tmp_path: Path) -> None:
+    command = [
+        sys.executable, "-m", "pytest", "--pyargs", "rocketmq_conformance.suites", "-q", "-p", "no:cacheprovider",
+    ]  # fmt: skip
+    all_of_the_port = [*command, "--examples", "5", "--implementation", "port"]
+    one_of_another = [
+        *command, "-k", "remote-store", "--examples", "400", "--implementation", "python:broken_adapters:OffByOne",
+    ]  # fmt: skip
+    env = {**os.environ, "PYTHONPATH": str(HELPERS)}
+    good = subprocess.run(all_of_the_port, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert good.returncode == 0, good.stdout
+    assert "passed" in good.stdout
+    bad = subprocess.run(one_of_another, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert bad.returncode == 1
+    assert "OFF-R-READ" in bad.stdout

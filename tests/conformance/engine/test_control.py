@@ -1,0 +1,41 @@
+"""The control: whichever case carries the planted wrong answer, it is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rocketmq_conformance.conformance.engine.control import control
+from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.sampler import sampler
+
+PROFILE = Profile()
+#: As many cases as there are ways for the last steps to be.
+CASES = 20
+
+
+@pytest.fixture(scope="module")
+def stages() -> Iterator[dict[bool, Stage]]:
+    both = {True: Stage(BrokerAdapter(Embedded(PROFILE)), PROFILE), False: Stage(Port(), PROFILE)}
+    yield both
+    for stage in both.values():
+        stage.close()
+
+
+@pytest.mark.parametrize("name", sorted(SUITES))
+def test_a_planted_answer_is_noticed_in_whatever_case(name: str, stages: dict[bool, Stage]) -> None:
+    suite = SUITES[name]
+    stage = stages[suite.side is Side.BROKER]
+    refused = stage.adapter.hello().refuses(suite)
+    if refused:
+        pytest.skip(refused)
+    judge, draw = Judge(suite, PROFILE.judged()), sampler(suite, PROFILE)
+    assert [control(stage, judge, draw.case(7, case, suite.steps)) for case in range(CASES)] == [True] * CASES

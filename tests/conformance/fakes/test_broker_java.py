@@ -1,0 +1,91 @@
+"""Real Java producers and consumers on the embedded broker, end to end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from places import DATA
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.maven import class_path
+from rocketmq_conformance.models.profile import Profile
+
+PROGRAM = DATA / "SendAndConsume.java"
+COUNT = 10
+#: Seconds: compiling, starting two clients, and at most a minute of consuming.
+LIMIT = 150.0
+
+
+def play(client: str, address: str, listener: str, home: Path, *options: str) -> list[str]:
+    """Run the program with a client release, and give the lines that it printed."""
+    java = shutil.which("java")
+    if java is None or shutil.which("javac") is None:
+        pytest.skip("a Java development kit is needed to compile the program")
+    try:
+        jars = class_path(("rocketmq-client",), client)
+    except CannotRunError as error:
+        pytest.skip(str(error))
+    command = [
+        java,
+        "-Xmx128m",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "--add-opens=java.base/java.nio=ALL-UNNAMED",
+        "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+        f"-Duser.home={home}",
+        *options,
+        "-cp",
+        os.pathsep.join(str(jar) for jar in jars),
+        str(PROGRAM),
+        address,
+        listener,
+        str(COUNT),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.java
+@pytest.mark.parametrize(
+    ("client", "broker", "listener", "options"),
+    [
+        ("5.5.0", "5.5.0", "concurrent", ()),
+        ("5.5.0", "5.5.0", "orderly", ("-Drocketmq.serialize.type=ROCKETMQ",)),
+        ("4.9.8", "4.9.7", "concurrent", ("-Drocketmq.serialize.type=ROCKETMQ",)),
+        ("4.9.8", "5.5.0", "orderly", ()),
+        ("4.7.1", "4.7.1", "concurrent", ()),
+        ("5.5.0", "5.5.0", "assigned", ()),
+        ("5.0.0", "5.0.0", "assigned", ()),
+    ],
+    ids=[
+        "5.5.0",
+        "5.5.0 orderly binary",
+        "4.9.8 binary echoed",
+        "4.9.8 orderly on 5.5.0",
+        "4.7.1",
+        "5.5.0 assigned",
+        "5.0.0 assigned",
+    ],
+)
+def test_what_is_sent_is_consumed_and_committed(
+    client: str, broker: str, listener: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    with EmbeddedBroker(Profile.of(client, broker)) as running:
+        lines = play(client, running.address, listener, tmp_path, *options)
+        running.settle()
+        state = running.state
+        assert lines.count("sent SEND_OK") == COUNT
+        assert [line for line in lines if line.startswith("consumed")] == [f"consumed {at:03d}" for at in range(COUNT)]
+        ends = {queue: log.max for (topic, queue), log in state.logs.items() if topic == "T"}
+        assert sum(ends.values()) == COUNT + 2
+        assert {queue: offset for (_, topic, queue), offset in state.stored.items() if topic == "T"} == ends
+        assert running.members("G") == []
+        assert bool(running.arrived(Request.LOCK_BATCH_MQ)) is (listener == "orderly")
+        assert bool(running.arrived(Request.QUERY_ASSIGNMENT)) is (listener == "assigned")

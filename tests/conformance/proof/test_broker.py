@@ -1,0 +1,371 @@
+"""The proof of brokers: its tables reach every kind, and it notices what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from rocketmq_conformance.conformance.proof import broker as proof
+from rocketmq_conformance.conformance.proof import broker_expiry, broker_story, broker_tables
+from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
+from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.requests import Ask
+from rocketmq_conformance.models.broker import aged_store, lifecycle
+from rocketmq_conformance.models.broker.assignment import Mode
+from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
+from rocketmq_conformance.models.broker.fixtures import begun
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, outcome_of
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import (
+    broker_admin,
+    broker_assignment,
+    broker_locks,
+    broker_offsets,
+    broker_process,
+    broker_restart,
+)
+from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.suite import Suite
+
+Fault = Callable[[Operation, Result], Result]
+
+
+class ModelAdapter(BrokerAdapter):
+    """A broker that is the model itself, with a fault where wanted."""
+
+    def __init__(self, profile: Profile, fault: Fault = lambda operation, result: result) -> None:
+        super().__init__(Running("nowhere", 1))
+        self.profile = profile
+        self.model = BrokerModel(profile)
+        self.fault = fault
+        self.states: dict[int, BrokerState] = {}
+        self.clock = 1_800_000_000_000
+        self.forgotten: list[int] = []
+        #: The property useServerSideResetOffset, once it is set.
+        self.server_reset: bool | None = None
+        #: The property lockInStrictMode.
+        self.strict = False
+        #: Properties of assignments.
+        self.balancing = True
+        self.default = Mode()
+        #: Suites whose state is more than a broker's, by lane, and the state.
+        self.others: dict[int, tuple[Suite, Any]] = {}
+
+    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
+        old, new = aged_store.aged(self.model.rules), begun()
+        self.others = {}
+        for lane, suite in cases:
+            if suite.name in {
+                "broker-admin",
+                "broker-locks",
+                "broker-doubt",
+                "broker-process",
+                "broker-assignment",
+                "broker-cold",
+            }:
+                self.others[lane] = suite, suite.bind(self.profile).initial
+            self.states[lane] = old._replace(topics={**old.topics, **new.topics})
+
+    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
+        return [[self._one(lane, operation) for operation in case] for lane, case in cases]
+
+    def apply_many(self, work: Sequence[tuple[int, Operation]]) -> list[Outcome]:
+        return [self._one(lane, operation) for lane, operation in work]
+
+    def _one(self, lane: int, operation: Operation) -> Outcome:
+        name = operation.form.name
+        if name in ("restart", "save", "memory") and lane not in self.others:
+            return {"restart": self.restart, "memory": self.memory}.get(name, lambda *args: self.save())(
+                *operation.args
+            )
+        args = operation.args
+        if lane in self.others:
+            return self._other(lane, operation)
+        if name == "send_timed":
+            self.clock += 5
+            known = self.states[lane].logs.get((f"T{args[0]}", args[1]))
+            first = known.max if known else 0
+            args = (tuple((first + at, self.clock + at) for at in range(args[2])), *args)
+        self.states[lane], result, _ = getattr(self.model, name)(self.states[lane], *args)
+        return outcome_of(self.fault(operation, result))  # type: ignore[arg-type]
+
+    def _other(self, lane: int, operation: Operation) -> Outcome:
+        suite, state = self.others[lane]
+        bound = suite.bind(self.profile)
+        if suite.name == "broker-admin":
+            bound = broker_admin.bind(self.profile, self.server_reset)
+        if suite.name == "broker-locks":
+            bound = broker_locks.bind(self.profile, self.strict)
+            state = bound.initial if type(state) is not type(bound.initial) else state
+        if suite.name == "broker-assignment":
+            bound = broker_assignment.bind(self.profile, self.balancing, self.default)
+        name, args = operation.form.name, operation.args
+        self.clock += args[0] if name == "wait" else 5
+        if name == "send_timed":
+            broker = state.broker.possible[0] if suite.name == "broker-process" else state.broker
+            known = broker.logs.get((f"T{args[0]}", args[1]))
+            first = known.max if known else 0
+            args = (tuple((first + at, self.clock + at) for at in range(args[2])), *args)
+        elif operation.form.observes:
+            args = ((), self.clock, self.clock + 1), *args
+        after, result, _ = bound.handlers[suite.index[name]](state, *args)
+        if name == "commit_unheard":
+            self.others[lane] = suite, state if args[-1] == "middle" else after
+            return Err("TIMEOUT", definite=False)
+        self.others[lane] = suite, after
+        return outcome_of(self.fault(operation, result))  # type: ignore[arg-type]
+
+    def ask(self, request: Ask) -> bytes:
+        name, _, value = request.body.decode().strip().partition("=")
+        if name == proof.RESETS:
+            self.server_reset = value == "true"
+        if name == proof.STRICT:
+            self.strict = value == "true"
+        if name == proof.BALANCES:
+            self.balancing = value == "true"
+        if name == proof.DEFAULT_MODE:
+            self.default = self.default._replace(mode=value)
+        if name == proof.DEFAULT_SHARE:
+            self.default = self.default._replace(share=int(value))
+        return b""
+
+    def change(self, change: Callable[[BrokerState], BrokerState]) -> Outcome:
+        self.states = {lane: change(state) for lane, state in self.states.items()}
+        return Ok()
+
+    def memory(self, hot: bool) -> Outcome:
+        return self.change(lambda state: lifecycle.memory(self.model.rules, state, hot))
+
+    def save(self) -> Outcome:
+        return Ok()
+
+    def restart(self, how: str) -> Outcome:
+        self.change(lambda state: lifecycle.memory(self.model.rules, state, True))
+        return self.change(lambda state: lifecycle.restart(self.model.rules, state))
+
+    def close(self) -> None:
+        pass
+
+
+def tally() -> Tally:
+    return Tally("broker", "5.5.0")
+
+
+@pytest.mark.parametrize("release", ["4.9.7", "5.0.0", "5.1.4", "5.5.0"])
+def test_the_tables_confirm_a_broker_that_is_the_model(release: str) -> None:
+    profile, counted = Profile.of(broker=release), tally()
+    prove_tables(ModelAdapter(profile), profile, counted)
+    assert counted.differences == 0
+    assert counted.cases > 10_000
+    proven = {row.rule for row in counted.rows()}
+    assert proven >= {
+        *("BQ-QUERY-1", "BQ-COM-3", "BQ-COM-11", "BQ-COM-12", "BQ-UPDATE-1", "BQ-UPDATE-2", "BQ-UPDATE-FIELD"),
+        *("BQ-TOPIC-1", "BQ-TOPIC-2", "BQ-TOPIC-3", "BQ-GROUP-1", "BQ-GROUP-2", "BQ-MIN-1", "BQ-EARLIEST-1"),
+    }
+
+
+def wrong_after_restart(operation: Operation, result: Result) -> Result:
+    return Err("QUERY_NOT_FOUND") if result == 2**53 + 1 else result
+
+
+def wrong_upper(operation: Operation, result: Result) -> Result:
+    wrong = operation.form.name == "search" and operation.args[-1] == "upper" and result == 10
+    return 11 if wrong else result
+
+
+def forgetful_flag(operation: Operation, result: Result) -> Result:
+    return Err("SYSTEM_ERROR") if str(operation).startswith("delete_group(group=1, flag='cleanOffset'") else result
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule"),
+    [(wrong_after_restart, "BQ-COM-12"), (wrong_upper, "BQ-TIME-2"), (forgetful_flag, "BQ-GROUP-2")],
+)
+def test_the_tables_notice_a_wrong_answer(fault: Fault, rule: str) -> None:
+    profile, counted = Profile.of(broker="5.5.0"), tally()
+    prove_tables(ModelAdapter(profile, fault), profile, counted)
+    assert counted.differences > 0
+    assert rule in {row.rule for row in counted.rows() if row.differences}
+    assert all(" on topics {" in example for example in counted.examples)
+
+
+@pytest.mark.parametrize("release", ["4.9.7", "5.5.0"])
+def test_a_broker_of_another_release_differs(release: str) -> None:
+    other = {"4.9.7": "5.5.0", "5.5.0": "4.9.7"}[release]
+    counted = tally()
+    prove_tables(ModelAdapter(Profile.of(broker=other)), Profile.of(broker=release), counted)
+    assert counted.differences > 100
+
+
+@pytest.mark.parametrize("suite", proof.FAST, ids=lambda suite: suite.name)
+def test_random_cases_confirm_the_model(suite: Suite) -> None:
+    profile, counted = Profile(), tally()
+    prove_suite(ModelAdapter(profile), profile, counted, suite, 20)
+    assert counted.differences == 0
+    unheard = 0 if suite.repeatable else suite.steps * 3
+    assert 20 * suite.steps - unheard <= counted.cases <= 20 * suite.steps
+
+
+@pytest.mark.parametrize(("release", "way"), [("5.1.4", "BQ-RESET-2"), ("5.5.0", "BQ-RESET-1")])
+def test_resets_are_played_the_other_way_too_and_then_as_before(release: str, way: str) -> None:
+    profile, counted = Profile.of(broker=release), tally()
+    adapter = ModelAdapter(profile)
+    proof.prove_other_resets(adapter, profile, counted)
+    assert counted.differences == 0
+    assert way in {row.rule for row in counted.rows()}
+    assert adapter.server_reset is (release == "5.5.0")
+
+
+def test_assignments_are_asked_for_with_other_properties_too_and_then_as_before() -> None:
+    profile, counted = Profile(), tally()
+    adapter = ModelAdapter(profile)
+    proof.prove_other_assignments(adapter, profile, counted)
+    assert counted.differences == 0
+    assert "BQ-ASSIGN-OFF" in {row.rule for row in counted.rows()}
+    assert adapter.balancing
+    assert adapter.default.mode == "PULL"
+
+
+@pytest.mark.parametrize("name", [proof.BALANCES, proof.DEFAULT_MODE])
+def test_a_broker_that_does_not_hear_a_property_differs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile, counted = Profile(), tally()
+    adapter = ModelAdapter(profile)
+    hear = adapter.ask
+    monkeypatch.setattr(adapter, "ask", lambda asked: b"" if asked.body.startswith(name.encode()) else hear(asked))
+    proof.prove_other_assignments(adapter, profile, counted)
+    assert counted.differences > 0
+
+
+def test_locks_are_played_in_strict_mode_too_and_then_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "CASES", 16)
+    profile, counted = Profile(), tally()
+    adapter = ModelAdapter(profile)
+    proof.prove_strict_locks(adapter, profile, counted)
+    assert counted.differences == 0
+    assert {"BQ-LOCK-1", "BQ-LOCK-2", "BQ-LOCK-4", "BQ-LOCK-STRICT"} <= {row.rule for row in counted.rows()}
+    assert not adapter.strict
+
+
+def test_nothing_is_concluded_from_a_broker_that_is_busy() -> None:
+    def busy(operation: Operation, result: Result) -> Result:
+        return Err("SYSTEM_BUSY", definite=False) if operation.form.name == "commit" else result
+
+    profile, counted = Profile(), tally()
+    prove_suite(ModelAdapter(profile, busy), profile, counted, broker_offsets.SUITE, 4)
+    assert counted.differences == 0
+    assert 0 < counted.cases < 4 * broker_offsets.SUITE.steps
+
+
+def test_restarts_are_played_step_by_step() -> None:
+    profile, counted = Profile(), tally()
+    prove_suite(ModelAdapter(profile), profile, counted, broker_restart.SUITE, 3, 60)
+    assert counted.differences == 0
+    assert "RUN-RESTART-1" in {row.rule for row in counted.rows()}
+
+
+def test_a_case_ends_at_its_first_difference() -> None:
+    def always(operation: Operation, result: Result) -> Result:
+        return "nonsense"
+
+    profile, counted = Profile(), tally()
+    prove_suite(ModelAdapter(profile, always), profile, counted, broker_offsets.SUITE, 4)
+    assert (counted.cases, counted.differences) == (4, 4)
+
+
+def test_every_place_is_asked_with_every_stored_offset() -> None:
+    assert len(broker_tables.stored()) == len(broker_tables.STORED)
+    asked = [str(operation) for operation in broker_tables.queries()]
+    assert len(asked) == len(set(asked))
+    assert len(broker_tables.queries()) >= 2 * len(broker_tables.PLACES) * len(broker_tables.SET_ZERO)
+
+
+# --- the whole of it, with pretended brokers --------------------------------------------------------------------
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
+    made: list[ModelAdapter] = []
+
+    class Pretended(ModelAdapter):
+        def __init__(self, source: Started) -> None:
+            super().__init__(Profile.of(broker=str(source.release)))
+            self.release = str(source.release)
+            made.append(self)
+
+        def hello(self) -> Any:
+            return type("Said", (), {"broker": self.release, "java": 17, "unsupported": {}})
+
+        def topic_name(self, lane: int, topic: int) -> str:
+            return f"T{topic}"
+
+        def forget_messages(self, lane: int, topic: int, queue: int, count: int) -> None:
+            self.forgotten.append(count)
+
+        def ask(self, request: Ask) -> bytes:
+            if request.body == b"fileReservedTime=0\n":
+                firsts = {("T0", 0): 10, ("T0", 1): 3}
+                firsts |= {(aged_store.TOPIC, queue): log.max for queue, log in enumerate(aged_store.QUEUES)}
+                self.change(lambda state: lifecycle.expire(self.model.rules, state, firsts)[0])
+            return super().ask(request)
+
+    monkeypatch.setattr(proof, "BrokerAdapter", Pretended)
+    monkeypatch.setattr(broker_expiry, "BrokerAdapter", Pretended)
+    monkeypatch.setattr(broker_story, "prove", lambda release: [])
+    monkeypatch.setattr(proof, "java", lambda: "java")
+    monkeypatch.setattr(proof, "java_feature", lambda launcher: 17)
+    monkeypatch.setattr(proof, "seeing_java", lambda: 11)
+    monkeypatch.setattr(broker_expiry, "_AGE", 0.0)
+    monkeypatch.setattr(broker_expiry, "_SETTLE", 0.0)
+    monkeypatch.setattr(broker_expiry, "_LIMIT", 0.5)
+    monkeypatch.setattr(proof, "CASES", 2)
+    monkeypatch.setattr(proof, "OTHER_CASES", 2)
+    return made
+
+
+def test_a_whole_proof(pretended: list[ModelAdapter], tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = tmp_path / "rows.jsonl"
+    assert proof.main(["4.9.7", "5.5.0", "--out", str(rows), "--workers", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "broker 4.9.7: " in said
+    assert " 0 differences" in said
+    text = rows.read_text()
+    assert '"rule": "BQ-MIN-2", "side": "broker", "release": "4.9.7"' in text
+    assert '"rule": "BQ-MIN-3", "side": "broker", "release": "5.5.0"' in text
+    assert [10, 3] in [adapter.forgotten for adapter in pretended]
+
+
+def test_a_whole_proof_that_finds_something(
+    pretended: list[ModelAdapter], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ModelAdapter, "restart", lambda self, how: self.change(lambda state: state._replace(stored={})))
+    assert proof.main(["5.5.0"]) == 1
+    assert "the model says" in capsys.readouterr().out
+
+
+def test_an_expiry_that_cannot_begin_is_cleaned_up(
+    pretended: list[ModelAdapter], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[bool] = []
+    monkeypatch.setattr(ModelAdapter, "close", lambda self: closed.append(True))
+
+    def fail(self: ModelAdapter, cases: Sequence[tuple[int, Suite]]) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(ModelAdapter, "reset_many", fail)
+    with pytest.raises(RuntimeError, match="no"):
+        proof.prove_release("5.5.0")
+    assert closed == [True]
+
+
+def test_what_a_process_goes_through_is_played_as_far_as_it_may_be() -> None:
+    profile, counted = Profile(), tally()
+    prove_suite(ModelAdapter(profile), profile, counted, broker_process.SUITE, 3, 100)
+    assert counted.differences == 0
+    assert {"RUN-DOWN-1", "RUN-FREEZE-1", "RUN-FREEZE-2"} <= {row.rule for row in counted.rows()}
+    assert counted.cases < 300

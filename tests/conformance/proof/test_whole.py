@@ -1,0 +1,94 @@
+"""The proof of whole consumers: its cases, what is expected of them, and the real thing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+from rocketmq_conformance.conformance.proof.whole import RELEASES, cases, expected
+from rocketmq_conformance.models.client import whole_group
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.proof import read_rows
+
+KEPT = ROOT / "docs" / "proof" / "whole.jsonl"
+#: The first message of each place to begin at, when nothing is stored: young, expired and gone queues.
+FIRSTS = {
+    "4.9.7": {LAST: (0, 12, 12), FIRST: (0, 4, 12), TIMESTAMP: (0, 6, 12)},
+    "5.0.0": {LAST: (12, 12, 12), FIRST: (0, 4, 12), TIMESTAMP: (6, 6, 12)},
+    "5.5.0": {LAST: (0, 12, 12), FIRST: (0, 4, 12), TIMESTAMP: (0, 6, 12)},
+}
+
+
+def test_every_case_has_a_group_of_its_own() -> None:
+    every = list(cases())
+    assert len(every) == 54
+    assert len({case.group for case in every}) == len(every)
+
+
+@pytest.mark.parametrize("release", FIRSTS)
+@pytest.mark.parametrize("kind", [PUSH, ORDERLY, LITE])
+def test_the_table_of_new_groups_is_as_known(release: str, kind: str) -> None:
+    model = StartModel(Profile.of(release, release))
+    for case in cases():
+        if case.kind == kind and case.stored is None:
+            first = FIRSTS[release][case.where][("young", "expired", "gone").index(case.shape)]
+            assert expected(model, case)[0] == (first, 13 - first, 13), case
+
+
+def test_the_rules_of_a_case_are_those_of_whole_consumers() -> None:
+    model = StartModel(Profile.of("5.5.0", "5.5.0"))
+    rules = {case: set(expected(model, case)[1].rules) for case in cases()}
+    assert all({"WHOLE-FIRST", "WHOLE-COMMIT"} <= found for found in rules.values())
+    assert {case.kind for case, found in rules.items() if "WHOLE-MOVED" in found} == {PUSH, ORDERLY}
+    assert {case.kind for case, found in rules.items() if "WHOLE-MOVED-LITE" in found} == {LITE}
+
+
+#: What a broker that never fails shows; the other rules need one that does.
+HONEST = {"WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-MOVED-LITE", "WHOLE-COMMIT"}
+
+
+def test_the_rows_that_are_kept_are_those_of_every_release() -> None:
+    rows = read_rows(KEPT)
+    assert {row.release for row in rows if row.rule == "WHOLE-COMMIT"} == set(RELEASES)
+    assert {row.rule for row in rows} == HONEST | {rule.id for rule in whole_group.RULES}
+    assert len({row.release for row in rows}) == 39
+    assert [row for row in rows if row.differences] == []
+
+
+def prove(*args: str, cwd: Path) -> str:
+    """What the proof prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rocketmq_conformance.conformance.proof.whole", *args],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.java
+def test_whole_consumers_do_what_the_model_says_on_the_embedded_broker(tmp_path: Path) -> None:
+    said = prove("--embedded", "4.9.7", "5.5.0", cwd=tmp_path)
+    assert said.count(": 86 cases, 0 differences") == 2
+
+
+@pytest.mark.java
+def test_a_broker_that_fails_by_a_script_is_asked_for_by_an_option(tmp_path: Path) -> None:
+    said = prove("--scripted", "--only", "LOCK_BATCH_MQ", "--out", "rows.jsonl", "4.9.8", cwd=tmp_path)
+    assert "whole 4.9.8: 3 cases, 0 differences" in said
+    assert {row.rule for row in read_rows(tmp_path / "rows.jsonl")} == {"WHOLE-LOCK", "WHOLE-FIRST"}
+
+
+@pytest.mark.broker
+@pytest.mark.java
+def test_whole_consumers_do_what_the_model_says_on_a_real_broker(tmp_path: Path) -> None:
+    assert "whole 5.5.0: 86 cases, 0 differences" in prove("5.5.0", cwd=tmp_path)

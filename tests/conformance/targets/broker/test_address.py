@@ -1,0 +1,88 @@
+"""Addresses of brokers."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.address import open_broker, open_embedded
+from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+
+
+@pytest.mark.parametrize(
+    ("name", "host", "port"),
+    [("127.0.0.1:10911", "127.0.0.1", 10911), ("broker-a.test:1", "broker-a.test", 1), ("[::1]:10911", "::1", 10911)],
+)
+def test_a_host_and_a_port_is_a_broker_that_runs(name: str, host: str, port: int) -> None:
+    source = open_broker(name).source
+    assert isinstance(source, Running)
+    assert (source.host, source.port) == (host, port)
+
+
+@pytest.mark.parametrize("options", [{}, {"via": "jars"}])
+def test_a_release_is_a_broker_to_start(options: dict[str, str]) -> None:
+    source = open_broker("5.1.4", options).source
+    assert isinstance(source, Started)
+    assert str(source.release) == "5.1.4"
+
+
+@pytest.mark.parametrize("options", [{}, {"image": "apache/rocketmq:5.1.4"}, {"java": "11"}])
+def test_a_container_is_a_broker_to_start(options: dict[str, str]) -> None:
+    source = open_broker("5.1.4", {"via": "container", **options}).source
+    assert isinstance(source, Started)
+    assert str(source.release) == "5.1.4"
+    assert source.image == options.get("image", "")
+
+
+@pytest.mark.parametrize(("options", "seconds"), [({}, 60.0), ({"lease": "1500"}, 1.5)])
+def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], seconds: float) -> None:
+    assert open_broker("127.0.0.1:10911", options).source.lease == seconds
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("newest", {}, "'newest' is neither a release nor HOST:PORT"),
+        ("", {}, "neither a release"),
+        ("127.0.0.1:99999", {}, "99999 is no port"),
+        ("127.0.0.1:0", {}, "0 is no port"),
+        ("127.0.0.1:10911", {"via": "jars"}, "is already running"),
+        ("127.0.0.1:10911", {"lease": "0"}, "'0' is no lease"),
+        ("127.0.0.1:10911", {"lease": "soon"}, "such as lease=1000"),
+        ("5.5.0", {"lease": "1000"}, "write it with broker:HOST:PORT"),
+        ("5.5.0", {"like": "4.9.8"}, "no option 'like'"),
+    ],
+)
+def test_anything_else_says_what_to_write(name: str, options: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        open_broker(name, options)
+
+
+def test_without_a_name_it_is_the_embedded_broker() -> None:
+    for address, release, java in (("broker", "5.5.0", 17), ("broker?like=4.9.8&java=8", "4.9.8", 8)):
+        adapter = open_address(address)
+        assert isinstance(adapter, BrokerAdapter)
+        said = adapter.hello()
+        assert (said.broker, said.java, said.unsupported) == (release, java, {})
+        adapter.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"like": "newest"}, "'newest' is no release"),
+        ({"java": "x"}, "'x' is no Java release"),
+        ({"via": "jars"}, "The embedded broker has no option 'via'"),
+    ],
+)
+def test_what_the_embedded_broker_does_not_know(options: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        open_embedded(options)
+
+
+def test_a_way_that_is_not_offered() -> None:
+    with pytest.raises(CannotRunError, match="write via=jars or via=container"):
+        open_broker("5.5.0", {"via": "pigeon"})

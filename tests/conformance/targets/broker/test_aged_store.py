@@ -1,0 +1,83 @@
+"""The aged store: its files say what the model says of them."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+
+from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
+from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE, QUEUE_FILE
+from rocketmq_conformance.conformance.targets.broker.requests import store_times
+from rocketmq_conformance.models.broker import aged_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    write_aged_store(tmp_path)
+    return tmp_path / "store"
+
+
+def entries(store: Path, queue: int) -> list[tuple[int, int]]:
+    """(position, size) of each entry of a queue."""
+    content = (store / "consumequeue" / aged_store.TOPIC / str(queue) / ("0" * 20)).read_bytes()
+    assert len(content) == QUEUE_FILE
+    found = [struct.unpack_from(">qiq", content, at)[:2] for at in range(0, QUEUE_FILE, 20)]
+    return [entry for entry in found if entry[1]]
+
+
+def test_the_first_commit_log_file_is_gone(store: Path) -> None:
+    assert [path.name for path in (store / "commitlog").iterdir()] == [f"{COMMIT_LOG_FILE:020}"]
+    assert (store / "commitlog" / f"{COMMIT_LOG_FILE:020}").stat().st_size == COMMIT_LOG_FILE
+
+
+def test_each_queue_has_the_messages_of_the_model(store: Path) -> None:
+    log = (store / "commitlog" / f"{COMMIT_LOG_FILE:020}").read_bytes()
+    for number, queue in enumerate(aged_store.QUEUES):
+        if not queue.max:
+            assert not (store / "consumequeue" / aged_store.TOPIC / str(number)).exists()
+            continue
+        found = entries(store, number)
+        assert len(found) == queue.max
+        assert all(position < COMMIT_LOG_FILE for position, _ in found[: queue.first])
+        for offset, (position, size) in enumerate(found[queue.first :], queue.first):
+            message = log[position - COMMIT_LOG_FILE :][:size]
+            assert store_times(message) == [(offset, queue.times[offset - queue.first])]
+            total, magic, checksum, queue_id = struct.unpack_from(">iiii", message)
+            assert (total, magic, queue_id) == (size, -626843481, number)
+            assert struct.unpack_from(">q", message, 28) == (position,)
+            (length,) = struct.unpack_from(">i", message, 84)
+            assert zlib.crc32(message[88 : 88 + length]) & 0x7FFFFFFF == checksum
+            assert message.endswith(bytes((len(aged_store.TOPIC),)) + aged_store.TOPIC.encode() + b"\0\0")
+
+
+def test_messages_lie_in_the_order_of_their_times(store: Path) -> None:
+    found = []
+    for number, queue in enumerate(aged_store.QUEUES):
+        if queue.max:
+            places = entries(store, number)[queue.first :]
+            found += [(position, time) for (position, _), time in zip(places, queue.times, strict=True)]
+    assert [time for _, time in sorted(found)] == sorted(time for _, time in found)
+
+
+def test_offsets_and_topics_are_in_the_tables(store: Path) -> None:
+    offsets = json.loads((store / "config" / "consumerOffset.json").read_text())
+    assert offsets == {
+        "offsetTable": {f"{aged_store.TOPIC}@{aged_store.KEPT}": {str(q): o for q, o in aged_store.STORED.items()}}
+    }
+    topics = json.loads((store / "config" / "topics.json").read_text())["topicConfigTable"]
+    assert (
+        topics[aged_store.TOPIC]["readQueueNums"]
+        == topics[aged_store.TOPIC]["writeQueueNums"]
+        == len(aged_store.QUEUES)
+    )
+
+
+def test_writing_twice_gives_the_same_files(store: Path, tmp_path: Path) -> None:
+    write_aged_store(tmp_path / "again")
+    for path in store.rglob("*"):
+        if path.is_file():
+            assert (tmp_path / "again" / "store" / path.relative_to(store)).read_bytes() == path.read_bytes()

@@ -1,0 +1,290 @@
+"""Processes: started, stopped by id, killed when we die, and named with their last error."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.broker import process as module
+from rocketmq_conformance.conformance.targets.broker.process import (
+    Broker,
+    JavaProcess,
+    NameServer,
+    answers,
+    free_broker_port,
+    free_port,
+)
+from rocketmq_conformance.models.release import Release
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[JavaProcess]:
+    made = JavaProcess("Broker 5.5.0", tmp_path, tmp_path / "broker.log")
+    yield made
+    made.kill()
+
+
+def shell(script: str) -> list[str]:
+    return ["/bin/sh", "-c", script]
+
+
+def gone(pid: int, within: float = 10.0) -> bool:
+    until = time.monotonic() + within
+    while time.monotonic() < until:
+        try:
+            os.kill(pid, 0)
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_process_is_waited_for_and_stopped(process: JavaProcess, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    process.start(shell(f"sleep 0.2; touch {ready}; exec sleep 60"), ready.exists)
+    assert process.alive
+    pid = process.pid
+    process.stop()
+    assert not process.alive
+    assert gone(pid)
+    process.stop()
+
+
+def test_a_process_that_does_not_want_to_stop_is_killed(
+    process: JavaProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "STOP_LIMIT", 0.3)
+    ready = tmp_path / "ready"
+    process.start(shell(f"trap '' TERM; touch {ready}; while :; do sleep 0.1; done"), ready.exists)
+    process.stop()
+    assert gone(process.pid)
+
+
+def test_a_process_that_ends_at_once_is_named_with_its_last_error(process: JavaProcess, tmp_path: Path) -> None:
+    says = "2026 WARN quiet\n2026 ERROR Store - load exception\n2026 WARN goodbye\n"
+    with pytest.raises(CannotRunError, match=r"Broker 5\.5\.0 ended while it started: 2026 ERROR Store - load exc"):
+        process.start(shell(f"echo hello; printf '{says}' >{tmp_path}/broker.log; exit 3"), lambda: False)
+
+
+def states_of_threads(pid: int) -> set[str]:
+    stats = [(task / "stat").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    return {stat.rsplit(")", 1)[1].split()[0] for stat in stats}
+
+
+def test_no_thread_of_a_frozen_process_runs(process: JavaProcess, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    busy = f"""
+import threading
+from pathlib import Path
+def work():
+    while True:
+        pass
+for _ in range(8):
+    threading.Thread(target=work).start()
+Path({str(ready)!r}).touch()
+"""
+    process.start([sys.executable, "-c", busy], ready.exists)
+    for _ in range(20):
+        process.pause()
+        process.pause()
+        assert states_of_threads(process.pid) == {"T"}
+        process.resume()
+        process.resume()
+    process.pause()
+    process.stop()
+    assert gone(process.pid)
+
+
+def test_a_process_that_ended_while_it_was_frozen_is_frozen_anew(process: JavaProcess, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    script = shell(f"touch {ready}; exec sleep 60")
+    process.start(script, ready.exists)
+    process.pause()
+    os.kill(process.pid, signal.SIGKILL)
+    assert gone(process.pid)
+    process.pause()
+    ready.unlink()
+    process.start(script, ready.exists)
+    process.pause()
+    assert states_of_threads(process.pid) == {"T"}
+
+
+def test_freezing_what_has_ended_does_nothing(process: JavaProcess) -> None:
+    process.pause()
+    process.start(shell("exec sleep 60"), lambda: True)
+    os.kill(process.pid, signal.SIGKILL)
+    assert gone(process.pid)
+    process.pause()
+    assert not process.alive
+
+
+def test_a_process_that_is_never_ready_is_killed(process: JavaProcess) -> None:
+    with pytest.raises(CannotRunError, match="was not ready after 0 s: it said nothing"):
+        process.start(shell("exec sleep 60"), lambda: False, limit=0.3)
+    assert gone(process.pid)
+
+
+def test_the_last_line_stands_in_for_an_error(process: JavaProcess, tmp_path: Path) -> None:
+    assert process.last_error() == "it said nothing"
+    (tmp_path / "output.txt").write_text("one\ntwo\n\n")
+    assert process.last_error() == "two"
+    (tmp_path / "output.txt").write_text("java.lang.IllegalStateException: port\n  at x\n")
+    assert process.last_error() == "java.lang.IllegalStateException: port"
+
+
+def test_a_process_dies_with_its_parent(tmp_path: Path) -> None:
+    script = f"""
+import os, signal
+from pathlib import Path
+from rocketmq_conformance.conformance.targets.broker.process import JavaProcess
+home = Path({str(tmp_path)!r}) / "home"
+home.mkdir()
+process = JavaProcess("x", home, home / "log")
+process.start(["/bin/sh", "-c", "exec sleep 60"], lambda: True)
+print(process.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert gone(int(done.stdout))
+    until = time.monotonic() + 10
+    while (tmp_path / "home").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not (tmp_path / "home").exists()
+
+
+def test_the_neighbours_of_a_broker_port_are_free() -> None:
+    port = free_broker_port()
+    for neighbour in (port - 2, port, port + 1):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", neighbour))
+
+
+def test_a_port_is_none_that_the_system_gives_to_connections() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.create_connection(listening.getsockname()) as one:
+        assert all(10_000 <= free_port() < 32_768 for _ in range(20))
+        assert one.getsockname()[1] >= 32_768
+
+
+def test_a_port_is_found_where_all_are_given_to_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setattr(module, "_LOWEST_PORT", taken.getsockname()[1])
+        monkeypatch.setattr(module, "_first_of_connections", lambda: 0)
+        assert free_port() != taken.getsockname()[1]
+
+
+def test_a_log_begins_anew_with_every_start(process: JavaProcess) -> None:
+    process.log.parent.mkdir(parents=True, exist_ok=True)
+    process.log.write_text("ERROR of the time before\n")
+    with pytest.raises(CannotRunError, match=r"ended while it started: it said nothing"):
+        process.start(["/bin/false"], lambda: False)
+
+
+def test_no_free_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(module, "free_port", lambda: port - 1)
+        with pytest.raises(CannotRunError, match="No three neighbouring ports"):
+            free_broker_port()
+
+
+def test_nothing_answers_on_a_free_port() -> None:
+    assert not answers(free_port(), Request.GET_BROKER_RUNTIME_INFO)
+
+
+# --- brokers and name servers, with a Java that only pretends ------------------------------------------------------
+
+
+@pytest.fixture
+def pretending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A java that writes down its arguments and waits."""
+    script = tmp_path / "jdk" / "bin" / "java"
+    script.parent.mkdir(parents=True)
+    script.write_text(
+        "#!/bin/sh\n"
+        'if [ "$1" = -version ]; then echo \'openjdk version "17.0.1"\' >&2; exit 0; fi\n'
+        'for word in "$@"; do echo "$word"; done > arguments.txt\n'
+        "exec sleep 60\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setattr(module, "answers", lambda port, request: True)
+    return tmp_path
+
+
+Asked = list[tuple[tuple[str, ...], str]]
+
+
+@pytest.fixture
+def asked() -> Asked:
+    return []
+
+
+@pytest.fixture
+def jars(asked: Asked) -> Callable[[Sequence[str], str], Sequence[Path]]:
+    def find(artifacts: Sequence[str], version: str) -> Sequence[Path]:
+        asked.append((tuple(artifacts), version))
+        return (Path("/jars/a.jar"), Path("/jars/b.jar"))
+
+    return find
+
+
+def arguments(home: Path) -> list[str]:
+    until = time.monotonic() + 10
+    while not (home / "arguments.txt").is_file() and time.monotonic() < until:
+        time.sleep(0.02)
+    time.sleep(0.1)
+    return (home / "arguments.txt").read_text().splitlines()
+
+
+def test_a_broker_is_started_with_its_configuration(
+    pretending: Path, asked: Asked, jars: Callable[[Sequence[str], str], Sequence[Path]]
+) -> None:
+    prepared: list[Path] = []
+    with Broker(Release(4, 1, 0), prepared.append, "127.0.0.1:9876", jars) as broker:
+        assert prepared == [broker.home]
+        assert asked == [(("rocketmq-broker",), "4.1.0-incubating")]
+        words = arguments(broker.home)
+        assert words[-3:] == ["org.apache.rocketmq.broker.BrokerStartup", "-c", str(broker.home / "broker.conf")]
+        assert "/jars/a.jar:/jars/b.jar" in words
+        assert f"-Duser.home={broker.home}" in words
+        assert "--add-opens=java.base/java.nio=ALL-UNNAMED" in words
+        assert broker.address == f"127.0.0.1:{broker.port}"
+        assert broker.offsets_file.parent == broker.home / "store" / "config"
+        written = (broker.home / "broker.conf").read_text()
+        assert f"listenPort={broker.port}\n" in written
+        assert "namesrvAddr=127.0.0.1:9876\n" in written
+        # a broker rewrites the file; the next start has the ordinary configuration again
+        (broker.home / "broker.conf").write_text("accessMessageInMemoryMaxRatio=0\n")
+        broker.stop()
+        assert not broker.process.alive
+        broker.start()
+        assert (broker.home / "broker.conf").read_text() == written
+        broker.kill()
+        assert not broker.process.alive
+    assert not broker.home.exists()
+
+
+def test_a_name_server_is_started_with_its_configuration(
+    pretending: Path, asked: Asked, jars: Callable[[Sequence[str], str], Sequence[Path]]
+) -> None:
+    with NameServer(Release(5, 5, 0), jars) as server:
+        assert asked == [(("rocketmq-namesrv",), "5.5.0")]
+        words = arguments(server.home)
+        assert "org.apache.rocketmq.namesrv.NamesrvStartup" in words
+        assert f"listenPort={server.port}\n" in (server.home / "namesrv.conf").read_text()
+        assert server.address == f"127.0.0.1:{server.port}"
+    assert not server.home.exists()

@@ -1,0 +1,145 @@
+"""Real brokers, started from Maven's jars."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.proof.broker import (
+    FAST,
+    prove_other_assignments,
+    prove_other_resets,
+    prove_strict_locks,
+    prove_suite,
+)
+from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.address import open_broker
+from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, Started
+from rocketmq_conformance.conformance.targets.broker.process import Broker, NameServer
+from rocketmq_conformance.models.outcome import Ok
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites import broker_offsets
+from rocketmq_conformance.suites.broker_offsets import Commit, Max, Query
+from rocketmq_conformance.suites.broker_restart import Restart, Save
+from rocketmq_conformance.suites.declare.suite import Suite
+
+pytestmark = pytest.mark.broker
+RELEASE = "5.5.0"
+
+
+@pytest.fixture(scope="module")
+def adapter() -> Iterator[BrokerAdapter]:
+    made = open_broker(RELEASE)
+    yield made
+    made.close()
+
+
+def test_a_broker_says_its_release(adapter: BrokerAdapter) -> None:
+    said = adapter.hello()
+    assert said.broker == RELEASE
+    assert said.unsupported.keys() <= {"broker-cold"}  # not everybody may put pages out of memory
+
+
+@pytest.mark.parametrize("suite", FAST, ids=lambda suite: suite.name)
+def test_a_real_broker_conforms(adapter: BrokerAdapter, suite: Suite) -> None:
+    profile = Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
+    tally = Tally("broker", RELEASE)
+    prove_suite(adapter, profile, tally, suite, 32)
+    assert tally.examples == []
+    assert tally.cases > 32 * suite.steps * 0.9
+
+
+def test_resets_the_other_way_conform_too(adapter: BrokerAdapter) -> None:
+    tally = Tally("broker", RELEASE)
+    prove_other_resets(adapter, Profile.of(broker=RELEASE, java=adapter.hello().java or 17), tally)
+    assert tally.examples == []
+    assert "BQ-RESET-1" in {row.rule for row in tally.rows()}
+
+
+def test_strict_locks_conform_too(adapter: BrokerAdapter) -> None:
+    tally, profile = Tally("broker", RELEASE), Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
+    prove_strict_locks(adapter, profile, tally)
+    assert tally.examples == []
+    assert "BQ-LOCK-STRICT" in {row.rule for row in tally.rows()}
+
+
+def test_assignments_with_other_properties_conform_too(adapter: BrokerAdapter) -> None:
+    tally, profile = Tally("broker", RELEASE), Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
+    prove_other_assignments(adapter, profile, tally)
+    assert tally.examples == []
+    assert "BQ-ASSIGN-OFF" in {row.rule for row in tally.rows()}
+
+
+def test_others_know_how_long_its_locks_live(adapter: BrokerAdapter) -> None:
+    other = open_address(adapter.shared_address())
+    assert isinstance(other, BrokerAdapter)
+    assert other.source.lease == adapter.source.lease == SHORT_LEASE
+    assert "broker-assignment" not in other.hello().unsupported
+    other.close()
+
+
+def test_the_same_broker_by_its_address(adapter: BrokerAdapter) -> None:
+    assert isinstance(adapter.source, Started)
+    other = open_broker(adapter.source.broker.address)
+    try:
+        assert other.hello().broker == RELEASE
+        other.reset_many([(0, broker_offsets.SUITE)])
+        assert other.apply(Commit(0, 0, 0, 5)) == Ok()
+        assert other.apply(Query(0, 0, 0, None)) == Ok(5)
+    finally:
+        other.close()
+
+
+def test_an_offset_survives_a_kill_once_it_was_saved(adapter: BrokerAdapter) -> None:
+    adapter.reset_many([(0, broker_offsets.SUITE)])
+    adapter.apply(Commit(0, 0, 0, 5))
+    assert adapter.apply(Save()) == Ok()
+    assert adapter.apply(Restart("kill")) == Ok()
+    assert adapter.apply(Query(0, 0, 0, None)) == Ok(5)
+
+
+def test_a_broker_that_dies_is_named(adapter: BrokerAdapter) -> None:
+    """Last in the module: the broker is gone afterwards."""
+    assert isinstance(adapter.source, Started)
+    adapter.reset_many([(0, broker_offsets.SUITE)])
+    home = adapter.source.broker.home
+    adapter.source.broker.kill()
+    with pytest.raises(AdapterError, match=rf"Broker {RELEASE} died; the last it said: "):
+        adapter.apply(Max(0, 0))
+    adapter.close()
+    assert not home.exists()
+
+
+def test_a_broker_that_cannot_start_says_why() -> None:
+    def spoil(home: Path) -> None:
+        (home / "store").write_text("a file where a folder belongs")
+
+    broker = Broker(Release.parse(RELEASE), spoil)
+    try:
+        with pytest.raises(CannotRunError, match=rf"Broker {RELEASE} ended while it started: .+"):
+            broker.start()
+    finally:
+        broker.close()
+
+
+def test_a_broker_registers_with_a_name_server() -> None:
+    release = Release.parse(RELEASE)
+    with NameServer(release) as server, Broker(release, name_server=server.address) as broker:
+        host, _, port = server.address.rpartition(":")
+        with Connection(host, int(port)) as connection:
+            # some brokers register ten seconds after they are ready
+            until = time.monotonic() + 40
+            seen = b""
+            while broker.address.encode() not in seen and time.monotonic() < until:
+                time.sleep(0.1)
+                seen = connection.call(Request.GET_BROKER_CLUSTER_INFO, {}).body
+        assert broker.address.encode() in seen

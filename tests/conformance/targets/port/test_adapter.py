@@ -1,0 +1,156 @@
+"""The bundled port against the model: by calls, by operations, and over sockets; and that it has its own mind."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets import port as package
+from rocketmq_conformance.conformance.targets.port import transport
+from rocketmq_conformance.conformance.targets.port.adapter import CLASSES, PARTS, Port
+from rocketmq_conformance.models.outcome import Ok, Result, Unsupported, agrees, result_of
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.broker_offsets import SUITE as BROKER_OFFSETS
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+PROFILE = Profile()
+SEED = 23
+PORTED = sorted(set(PARTS) & set(SUITES))
+#: Suites whose part asks the broker, and so can be played over sockets.
+ASKING = sorted(name for name in PORTED if "fault" in str([op.form.domains for op in SUITES[name].operations]))
+MODULES = sorted(Path(package.__file__).parent.glob("*.py"))
+
+#: What the port may know of the kit's models: words, numbers and types, never a rule.
+ALLOWED = {
+    "models.outcome": {"Err", "Ok", "Outcome", "Result", "Unsupported", "Value", "outcome_of"},
+    "models.message_queue": {"MessageQueue"},
+    "models.client.layout": None,
+    "models.profile": {"Profile"},
+}
+
+Play = Callable[[Row], Result]
+
+
+@pytest.fixture
+def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
+    """A stage with a port that talks as the test's parameter says, by calls when it says nothing."""
+    made = Stage(Port(via=getattr(request, "param", "call")), PROFILE)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Silence is noticed earlier: a start meets it five times in a case."""
+    monkeypatch.setattr(transport, "TIMEOUT", 0.15)
+
+
+def first_difference(stage: Stage, suite: Suite, cases: int, play: Play) -> str | None:
+    """The first row that is answered otherwise than the model says, within so many cases."""
+    bound, drawn = suite.bind(PROFILE), sampler(suite, PROFILE)
+    for case in range(cases):
+        state = bound.initial
+        stage.begin(suite, case)
+        for row in drawn.case(SEED, case, suite.steps):
+            state, expected, why = bound.handlers[row[0]](state, *row[1])
+            observed = play(row)
+            if not agrees(expected, observed):
+                return f"case {case}: {suite.operation(row)} answers {observed!r}, not {expected!r} ({why})"
+    return None
+
+
+def done(stage: Stage, suite: Suite) -> Play:
+    """Plays rows as operations."""
+
+    def play(row: Row) -> Result:
+        outcome = stage.do(suite, row)
+        assert not isinstance(outcome, Unsupported), outcome.reason
+        return result_of(outcome)
+
+    return play
+
+
+@pytest.mark.parametrize("name", PORTED)
+def test_the_port_is_the_model_by_calls(name: str, stage: Stage) -> None:
+    suite = SUITES[name]
+    calls = stage.calls(suite)
+    assert calls is not None
+    assert first_difference(stage, suite, 2000, lambda row: calls[row[0]](*row[1])) is None
+
+
+@pytest.mark.parametrize("name", PORTED)
+def test_the_port_is_the_model_by_operations(name: str, stage: Stage) -> None:
+    suite = SUITES[name]
+    assert first_difference(stage, suite, 200, done(stage, suite)) is None
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("stage", ["tcp"], indirect=True)
+@pytest.mark.parametrize("name", ASKING)
+def test_the_port_is_the_model_over_sockets(name: str, stage: Stage) -> None:
+    suite = SUITES[name]
+    assert stage.calls(suite) is None
+    # few: whatever a silent broker is asked is waited for
+    assert first_difference(stage, suite, 15, done(stage, suite)) is None
+
+
+def test_every_client_suite_has_a_part() -> None:
+    assert set(PARTS.values()) == set(CLASSES)
+    sides = {Side(side) for side in Port().hello().sides}
+    assert sides == {Side.PURE, Side.CLIENT}
+    assert set(PARTS) == {name for name, suite in SUITES.items() if suite.side in sides}
+
+
+def test_suites_of_the_broker_are_unsupported(stage: Stage) -> None:
+    stage.begin(BROKER_OFFSETS, 0)
+    outcome = stage.adapter.apply(BROKER_OFFSETS.operations[0](*BROKER_OFFSETS.operations[0].form.rows()[0]))
+    assert isinstance(outcome, Unsupported)
+    assert stage.calls(BROKER_OFFSETS) is None
+
+
+def test_a_new_case_begins_with_an_empty_memory(stage: Stage) -> None:
+    suite = SUITES["remote-store"]
+    update, read = suite.index["update"], suite.index["read"]
+    stage.begin(suite, 0)
+    stage.do(suite, (update, (0, 7, False)))
+    assert stage.do(suite, (read, (0, "memory", "answer"))) == Ok(7)
+    stage.begin(suite, 1)
+    assert stage.do(suite, (read, (0, "memory", "answer"))) == Ok(-1)
+
+
+def test_an_unknown_way_to_talk_is_an_error_with_a_sentence() -> None:
+    made = Stage(Port(via="pigeon"), PROFILE)
+    with pytest.raises(AdapterError, match="'pigeon': use call or tcp"):
+        made.begin(SUITES["remote-store"], 0)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
+def test_the_port_takes_no_behaviour_from_the_models(module: Path) -> None:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            assert not any(".models" in alias.name for alias in node.names)
+        if not isinstance(node, ast.ImportFrom) or ".models" not in (node.module or ""):
+            continue
+        source = str(node.module).removeprefix("rocketmq_conformance.")
+        assert source in ALLOWED, f"{module.name} imports {source}"
+        allowed = ALLOWED[source]
+        names = {alias.name for alias in node.names}
+        assert allowed is None or names <= allowed
+        assert allowed is not None or all(name.isupper() for name in names)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
+def test_the_port_asks_no_suite_for_an_answer(module: Path) -> None:
+    allowed = {"suites.operation": {"Operation"}, "suites.suite": {"Suite"}, "suites.elapsed": {"TICK"}}
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.ImportFrom) and ".suites" in (node.module or ""):
+            source = str(node.module).removeprefix("rocketmq_conformance.")
+            assert {alias.name for alias in node.names} <= allowed.get(source, set())

@@ -1,0 +1,186 @@
+"""Jars through Maven: asked once, remembered, and one sentence when they cannot be had."""
+
+from __future__ import annotations
+
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets import maven
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and a folder that is the whole PATH besides the shell's own."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", f"{folder}:/bin:/usr/bin")
+    monkeypatch.setattr(maven.shutil, "which", lambda name: str(folder / name) if (folder / name).exists() else None)
+    return folder
+
+
+def pretend(tools: Path, body: str) -> Path:
+    """A mvn that notes its words in ``words`` and then does ``body`` ($answer is the file to write)."""
+    script = tools / "mvn"
+    script.write_text(
+        f"""#!/bin/sh
+echo "$@" >> {tools}/words
+for word in "$@"; do
+  case $word in
+    -Dmdep.outputFile=*) answer=${{word#*=}} ;;
+    */pom.xml) cp $word {tools}/pom.xml ;;
+  esac
+done
+{body}
+"""
+    )
+    script.chmod(0o755)
+    return tools / "words"
+
+
+def jar(tools: Path, name: str) -> Path:
+    path = tools / name
+    path.write_text("")
+    return path
+
+
+def test_the_jars_are_those_that_maven_names(tools: Path) -> None:
+    one, two = jar(tools, "a.jar"), jar(tools, "b.jar")
+    words = pretend(tools, f"printf '{one}:{two}' > $answer")
+    assert maven.class_path(("rocketmq-client", "rocketmq-tools"), "5.5.0") == (one, two)
+    pom = (tools / "pom.xml").read_text()
+    assert pom.count("<version>5.5.0</version>") == 2
+    assert "<artifactId>rocketmq-tools</artifactId>" in pom
+    assert " -o " in words.read_text()
+
+
+def test_only_one_maven_at_a_time_fetches(tools: Path) -> None:
+    one = jar(tools, "a.jar")
+    pretend(
+        tools,
+        f'case "$*" in *" -o "*) exit 1 ;; esac\n'
+        f"echo begin >> {tools}/order; sleep 0.1; echo end >> {tools}/order; printf '{one}' > $answer",
+    )
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(maven.class_path, ("rocketmq-client",), f"5.5.{patch}") for patch in range(3)]
+    assert [each.result() for each in asked] == [(one,)] * 3
+    assert (tools / "order").read_text().split() == ["begin", "end"] * 3
+
+
+def test_maven_is_asked_once(tools: Path) -> None:
+    one = jar(tools, "a.jar")
+    words = pretend(tools, f"printf '{one}' > $answer")
+    for _ in range(3):
+        assert maven.class_path(["rocketmq-broker"], "5.5.0") == (one,)
+    assert len(words.read_text().splitlines()) == 1
+    one.unlink()
+    other = jar(tools, "c.jar")
+    pretend(tools, f"printf '{other}' > $answer")
+    assert maven.class_path(["rocketmq-broker"], "5.5.0") == (other,)
+
+
+def test_what_is_not_there_yet_is_downloaded(tools: Path) -> None:
+    one = jar(tools, "a.jar")
+    words = pretend(tools, f'case "$*" in *" -o "*) exit 1;; esac\nprintf \'{one}\' > $answer')
+    assert maven.class_path(["rocketmq-broker"], "5.5.0") == (one,)
+    assert len(words.read_text().splitlines()) == 2
+
+
+def test_no_maven(tools: Path) -> None:
+    with pytest.raises(CannotRunError, match="there is no mvn: install Maven"):
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+
+
+def test_what_maven_cannot_get(tools: Path) -> None:
+    pretend(tools, "echo '[INFO] x'; echo '[ERROR] Could not find artifact a:b:1'; echo '[ERROR] more'; exit 1")
+    with pytest.raises(CannotRunError, match=r"cannot get rocketmq-broker 5\.3\.4: Could not find artifact a:b:1"):
+        maven.class_path(["rocketmq-broker"], "5.3.4")
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "[0m[ERROR] Failed to execute goal: Could not find artifact a:b:jar:1 in x -> [Help 1]",
+            "Could not find artifact",
+        ),
+        (
+            "[ERROR] \n[ERROR] goal on x: a:b:jar:1 was not found in http://m during a previous",
+            "a:b:jar:1 was not found",
+        ),
+        (
+            "[ERROR] Could not transfer artifact a:b from/to m (http://m): refused -> [Help 1]",
+            r"from/to m \(http://m\): ref",
+        ),
+        ("[ERROR] \n[ERROR] Unknown lifecycle phase", "Unknown lifecycle phase"),
+    ],
+)
+def test_what_maven_says_is_told_in_short(tools: Path, said: str, told: str) -> None:
+    (tools / "said").write_text(said)
+    pretend(tools, f"cat {tools}/said; exit 1")
+    with pytest.raises(CannotRunError, match=told):
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+
+
+def test_a_maven_that_says_nothing(tools: Path) -> None:
+    pretend(tools, "exit 7")
+    with pytest.raises(CannotRunError, match="it ended with 7"):
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+
+
+def test_a_maven_that_does_not_start(tools: Path) -> None:
+    (tools / "mvn").write_text("")
+    with pytest.raises(CannotRunError, match="it does not start"):
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+
+
+def test_a_maven_that_takes_too_long(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(tools, "")
+
+    def late(*words: object, **more: object) -> None:
+        raise subprocess.TimeoutExpired("mvn", 1)
+
+    monkeypatch.setattr(maven.subprocess, "run", late)
+    with pytest.raises(CannotRunError, match="it took longer than"):
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+
+
+def test_jars_that_maven_names_but_that_are_not_there(tools: Path) -> None:
+    pretend(tools, "printf '/nowhere/a.jar' > $answer")
+    with pytest.raises(CannotRunError, match="that are not there: delete"):
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+
+
+@pytest.mark.parametrize(("artifacts", "version"), [((), "5.5.0"), (("a</x>",), "5.5.0"), (("a",), "../x y")])
+def test_what_is_no_coordinate(artifacts: tuple[str, ...], version: str) -> None:
+    with pytest.raises(CannotRunError, match="is no Maven artifact or version"):
+        maven.class_path(artifacts, version)
+
+
+def test_a_cache_that_cannot_be_written(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = jar(tools, "a.jar")
+    pretend(tools, f"printf '{one}' > $answer")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(one))
+    with pytest.raises(CannotRunError, match="set XDG_CACHE_HOME"):
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "expected"),
+    [
+        ("Linux", "x86_64", "linux-x86_64"),
+        ("Darwin", "arm64", "osx-aarch_64"),
+        ("Windows", "AMD64", "windows-x86_64"),
+        ("Linux", "aarch64", "linux-aarch_64"),
+    ],
+)
+def test_the_classifier_of_this_machine(
+    monkeypatch: pytest.MonkeyPatch, system: str, machine: str, expected: str
+) -> None:
+    monkeypatch.setattr(maven.platform, "system", lambda: system)
+    monkeypatch.setattr(maven.platform, "machine", lambda: machine)
+    assert maven._classifier() == expected

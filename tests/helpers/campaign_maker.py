@@ -1,0 +1,276 @@
+"""Makes small campaigns in this process: plays the port or its mutants, and writes the blocks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from rocketmq_conformance import __version__
+from rocketmq_conformance.conformance.adapter import Adapter
+from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, open_campaign
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION, signed
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.divergence import said
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, digest, fingerprint
+from rocketmq_conformance.conformance.engine.player import Played, Player
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.outcome import outcome_class
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Suite
+
+SEED = 11
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def make(
+    folder: Path,
+    *addresses: str,
+    suites: Sequence[str] = ("remote-store",),
+    cases: int = 200,
+    seed: int = SEED,
+    steps: int | None = None,
+    block: int = 50,
+    sample: int = 0,
+    profiles: dict[str, Profile] | None = None,
+    adapters: dict[str, Callable[[], Adapter]] | None = None,
+    steered_from: int | None = None,
+) -> Campaign:
+    """Play ``cases`` cases of each suite on every address and keep them in ``folder``.
+
+    ``sample``: the steps of every such case are kept (0: of none); those from number ``steered_from`` on are of the
+    steered arm; ``adapters`` open addresses that are none.
+    """
+    judged_by = {address: (profiles or {}).get(address, Profile()) for address in addresses}
+    told: set[int] = set()
+    _configure(folder, addresses, suites, cases, seed, steps, block)
+    opened = {address: (adapters or {}).get(address) for address in addresses}
+    stages = {
+        address: Stage(maker() if maker else open_address(address), judged_by[address])
+        for address, maker in opened.items()
+    }
+    try:
+        for name in suites:
+            suite = SUITES[name]
+            for number in range(-(-cases // block)):
+                wanted = range(number * block, min(cases, (number + 1) * block))
+                draw = sampler(suite, judged_by[addresses[0]])
+                plans = [(case, draw.case(seed, case, steps or suite.steps)) for case in wanted]
+                played = {
+                    address: list(Player(stage, Judge(suite, judged_by[address].judged())).play(plans))
+                    for address, stage in stages.items()
+                }
+                executed = {
+                    address: [_judged(stages[address], suite, judged_by[address], one) for one in ended]
+                    for address, ended in played.items()
+                }
+                write(folder, suite, number, _rows(suite, played, executed, judged_by, told, sample, steered_from))
+    finally:
+        for stage in stages.values():
+            stage.close()
+    write_run(folder, addresses, judged_by, seed)
+    return open_campaign(folder)
+
+
+def write(folder: Path, suite: Suite, number: int, rows: Rows) -> None:
+    """Write the tables of a block, the cases last."""
+    for table in ("behaviours", "steps", "divergences", "cases"):
+        if rows[table] or table == "cases":
+            blocks.write(blocks.path(folder, table, suite.name, number), tabled(table, rows[table]))
+
+
+def tabled(table: str, rows: list[dict[str, Any]]) -> pa.Table:
+    """Rows as a table of its schema."""
+    return pa.Table.from_pylist(rows, schema=BLOCKS[table])
+
+
+def write_run(folder: Path, addresses: Sequence[str], profiles: dict[str, Profile], seed: int) -> None:
+    """The row of the only session."""
+    row = {
+        **{column.name: 0 for column in RUNS if pa.types.is_integer(column.type) or pa.types.is_floating(column.type)},
+        "version": VERSION,
+        "kit": __version__,
+        "rulebook": rulebook.digest(),
+        "seed": seed,
+        "configuration": "{}",
+        "addresses": list(addresses),
+        "implementations": [address.replace(":", " ") for address in addresses],
+        "versions": [__version__ for _ in addresses],
+        "profiles": [json.dumps(plan.profile_json(profiles[address])) for address in addresses],
+        "master": "none",
+        "started": datetime(2026, 1, 1, tzinfo=UTC),
+        "stopped": "",
+        "verdict": CONFORMS,
+    }
+    blocks.write(folder / "runs" / "run-0000.parquet", pa.Table.from_pylist([row], schema=RUNS))
+
+
+def number_of(*parts: object) -> int:
+    """The id of a behaviour."""
+    return int.from_bytes(blake2b(repr(parts).encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def _configure(
+    folder: Path, addresses: Sequence[str], suites: Sequence[str], cases: int, seed: int, steps: int | None, block: int
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    configuration = {
+        "addresses": list(addresses),
+        "suites": list(suites),
+        "cases": cases * len(suites),
+        "seed": seed,
+        "steps": steps,
+        "block": block,
+    }
+    said = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest(), "configuration": configuration}
+    (folder / "campaign.json").write_text(json.dumps(said))
+
+
+def _judged(stage: Stage, suite: Suite, profile: Profile, played: Played) -> Judged | None:
+    """The steps of a case: played once more when the player had no use for them."""
+    if played.judged is None and played.steps:
+        return Player(stage, Judge(suite, profile.judged())).execute(played.rows, played.number)
+    return played.judged
+
+
+def _rows(
+    suite: Suite,
+    played: dict[str, list[Played]],
+    executed: dict[str, list[Judged | None]],
+    judged_by: dict[str, Profile],
+    told: set[int],
+    sample: int,
+    steered_from: int | None,
+) -> Rows:
+    rows: Rows = {table: [] for table in BLOCKS}
+    behaviours: dict[int, dict[str, Any]] = {}
+    for address, cases in played.items():
+        for one, judged in zip(cases, executed[address], strict=True):
+            steps = judged.steps if judged else []
+            answers = dict(_answers(suite, steps))
+            transitions = dict(_transitions(suite, steps))
+            behaviours |= answers | transitions
+            steered = steered_from is not None and one.number >= steered_from
+            rows["cases"].append(
+                {
+                    "case": one.number,
+                    "address": address,
+                    "arm": "steered" if steered else "random",
+                    "verdict": one.verdict,
+                    "digest": 0 if _observes(suite) else signed(one.digest),
+                    "steps": one.steps,
+                    "seconds": one.seconds,
+                    "rules": sorted({rule for step in steps for rule in step.why.rules}),
+                    "answers": sorted(answers),
+                    "transitions": sorted(transitions),
+                    "reason": one.reason,
+                    "unsupported": sorted(judged.unsupported) if judged else [],
+                }
+            )
+            if one.verdict == DIVERGES:
+                rows["divergences"].append(_divergence(suite, one.number, address, "model", steps))
+            if one.verdict == DIVERGES or (sample and one.number % sample == 0):
+                rows["steps"] += [_step(suite, one, address, at, step) for at, step in enumerate(steps, start=1)]
+    rows["divergences"] += _between(suite, played, executed, judged_by)
+    # a process tells a behaviour once
+    rows["behaviours"] = [row for number, row in behaviours.items() if number not in told]
+    told |= behaviours.keys()
+    return rows
+
+
+def _observes(suite: Suite) -> bool:
+    return any(op.form.observes for op in suite.operations)
+
+
+def _answers(suite: Suite, steps: Iterable[Step]) -> Iterator[tuple[int, dict[str, Any]]]:
+    return (_behaviour(suite, "answer", step.why, outcome_class(step.expected), None) for step in steps)
+
+
+def _transitions(suite: Suite, steps: Iterable[Step]) -> Iterator[tuple[int, dict[str, Any]]]:
+    return (_behaviour(suite, "transition", one.why, "", other.why) for one, other in pairwise(steps))
+
+
+def _behaviour(suite: Suite, kind: str, why: Why, outcome: str, after: Why | None) -> tuple[int, dict[str, Any]]:
+    rules, state = (after.rules, after.kind) if after else ((), "")
+    number = number_of(suite.name, kind, why.rules, why.kind, outcome, rules, state)
+    return number, {
+        "id": number,
+        "kind": kind,
+        "rules": list(why.rules),
+        "state_kind": why.kind,
+        "outcome": outcome,
+        "next_rules": list(rules),
+        "next_state_kind": state,
+    }
+
+
+def _step(suite: Suite, played: Played, address: str, number: int, step: Step) -> dict[str, Any]:
+    op = suite.operation(step.row)
+    last = number == played.steps
+    return {
+        "case": played.number,
+        "address": address,
+        "step": number,
+        "operation": op.form.name,
+        "arguments": json.dumps(dict(zip([name for name, _ in op.form.domains], op.args, strict=True))),
+        "expected": said(step.expected),
+        "observed": said(step.observed),
+        "rules": list(step.why.rules),
+        "state_kind": step.why.kind,
+        "expected_class": outcome_class(step.expected),
+        "observed_class": outcome_class(step.observed),
+        "diverges": played.verdict == DIVERGES and last,
+    }
+
+
+def _divergence(suite: Suite, number: int, address: str, against: str, steps: Sequence[Step]) -> dict[str, Any]:
+    last = steps[-1]
+    return {
+        "case": number,
+        "address": address,
+        "against": against,
+        "step": len(steps),
+        "fingerprint": fingerprint(suite, last),
+        "operation": suite.operations[last.row[0]].form.name,
+        "rules": list(last.why.rules),
+        "state_kind": last.why.kind,
+        "expected": said(last.expected),
+        "observed": said(last.observed),
+        "expected_class": outcome_class(last.expected),
+        "observed_class": outcome_class(last.observed),
+    }
+
+
+def _between(
+    suite: Suite,
+    played: dict[str, list[Played]],
+    executed: dict[str, list[Judged | None]],
+    judged_by: dict[str, Profile],
+) -> Iterator[dict[str, Any]]:
+    """The first steps in which the later addresses differ from the first one, unless the model tells them."""
+    first, *others = played
+    for other in others:
+        pairs = zip(played[other], executed[other], executed[first], strict=True)
+        for one, judged, reference in pairs:
+            if judged is None or reference is None or digest(judged) == digest(reference):
+                continue
+            if judged_by[other] == judged_by[first] and CONFORMS in (judged.verdict, reference.verdict):
+                continue
+            for at, (mine, theirs) in enumerate(zip(judged.steps, reference.steps, strict=False), start=1):
+                if repr(mine.observed) != repr(theirs.observed):
+                    told = mine._replace(expected=theirs.observed)
+                    yield _divergence(suite, one.number, other, first, [*judged.steps[: at - 1], told])
+                    break

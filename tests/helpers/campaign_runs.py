@@ -1,0 +1,182 @@
+"""Running real campaigns in tests, and looking at what they left."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+from places import HELPERS
+
+from rocketmq_conformance.conformance.campaign.api import campaign
+from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS
+from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.reports.event import Event, RunEnded
+
+#: What every campaign here is asked for, unless a test says otherwise: 16 blocks of 16 cases.
+ASKED: dict[str, Any] = {
+    "addresses": ("port",),
+    "suites": ("remote-store", "local-store"),
+    "cases": 256,
+    "seed": 13,
+    "steps": 8,
+}
+CASES, BLOCKS_OF_IT = 256, 16
+#: The same in the words of the command.
+WORDS = ["-k", "store", "--cases", "256", "--seed", "13", "--steps", "8"]
+
+Rows = list[dict[str, Any]]
+
+
+def play(out: Path, **more: Any) -> int:
+    """Play a campaign by the library; its events must come to the code that it answers."""
+    code = campaign(out, **{**ASKED, **more})
+    check(out, code)
+    return code
+
+
+def resume(out: Path, **more: Any) -> int:
+    """Go on with a campaign."""
+    code = campaign(out, resume=True, **more)
+    check(out, code)
+    return code
+
+
+def check(out: Path, code: int) -> None:
+    """What was told is whole, comes to that exit code and counts what is in the tables; nothing is left lying about."""
+    recording = jsonl.read(out / jsonl.NAME)
+    assert recording.complete
+    assert recording.conclusion().exit_code == code
+    end = ended(out)
+    verdicts = [row["verdict"] for row in rows(out, "cases")]
+    assert {name: verdicts.count(name) for name in end.cases} == end.cases
+    assert end.exit_code == code
+    [*_, last] = open_campaign(out).runs().to_pylist()
+    assert (last["verdict"], last["left"], last["stopped"]) == (end.verdict, end.left, end.stopped)
+    assert {name: last[name.replace(" ", "_")] for name in end.cases} == end.cases
+    assert not list(out.rglob(".*"))
+    assert not (out / "stop").exists()
+
+
+def events(out: Path) -> list[Event]:
+    """Everything that was told."""
+    return list(jsonl.read(out / jsonl.NAME).events)
+
+
+def ended(out: Path) -> RunEnded:
+    """How it ended."""
+    [end] = (event for event in events(out) if isinstance(event, RunEnded))
+    return end
+
+
+def rows(out: Path, table: str) -> Rows:
+    """The rows of a table, in an order that does not depend on who wrote them; wall times left out."""
+    found = open_campaign(out).read(table).to_pylist()
+    for row in found:
+        row.pop("seconds", None)
+    if table == "behaviours":
+        found = list({(row["suite"], row["id"]): row for row in found}.values())
+    return sorted(found, key=lambda row: [str(value).zfill(20) for value in row.values()])
+
+
+def tables(out: Path) -> dict[str, Rows]:
+    """All rows of all tables."""
+    return {table: rows(out, table) for table in BLOCKS}
+
+
+# --- as a user does it ------------------------------------------------------------------------------------------
+
+
+def _interruptible() -> None:
+    """A child of a shell's background job would ignore SIGINT; those of the tests never do."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def command(*words: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command `campaign`, in a process group of its own as a shell would have it."""
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "400", "PYTHONPATH": str(HELPERS), "CHILDREN": str(cwd)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rocketmq_conformance", "campaign", *words],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+        preexec_fn=_interruptible,
+    )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def done(*words: str, cwd: Path, timeout: float = 180) -> subprocess.CompletedProcess[str]:
+    """The command from its beginning to its end; everything that it started must be gone then."""
+    with command(*words, cwd=cwd) as process, nothing_left(process.pid):
+        said, complained = process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(words, process.returncode, said, complained)
+
+
+def blocks_of(out: Path) -> int:
+    """Blocks that are finished."""
+    return sum(1 for _ in out.glob("cases/*/block-*.parquet"))
+
+
+def wait_until(true: Callable[[], object], process: subprocess.Popen[str] | None = None, patience: float = 90) -> None:
+    """Wait for something to happen while a process lives."""
+    deadline = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen"
+        assert process is None or process.poll() is None, process.communicate()
+        time.sleep(0.05)
+
+
+def alive(pid: int) -> bool:
+    """Does a process live? One that waits for somebody to take note of its death does not."""
+    with suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    return False
+
+
+def family(pid: int) -> set[psutil.Process]:
+    """A process with all that come from it."""
+    with suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(pid)
+        return {parent, *parent.children(recursive=True)}
+    return set()
+
+
+@contextmanager
+def nothing_left(pid: int, patience: float = 20) -> Iterator[None]:
+    """Whatever came from a process is gone soon after the end of the block."""
+    seen: set[psutil.Process] = set()
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.1):
+            seen.update(family(pid))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+    _, alive = psutil.wait_procs(seen, patience)
+    left = [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+    assert not left, [re.sub(r"\s+", " ", " ".join(one.cmdline()))[:200] for one in left]

@@ -1,0 +1,145 @@
+"""Heartbeats: who is a member, who is told, and which subscription counts."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketmq_conformance.models.broker.members import (
+    NO_GROUPS,
+    NOBODY,
+    Consumer,
+    Group,
+    Groups,
+    close,
+    consumer_list,
+    heartbeat,
+    unregister,
+)
+from rocketmq_conformance.models.broker.pull import Registered
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.profile import Profile
+
+NEW = BrokerRules.of(Profile())
+OLD = BrokerRules.of(Profile.of(broker="4.9.7"))
+ALL = Registered(None, 1)
+
+
+def consumer(*topics: str, version: int = 1, broadcasting: bool = False) -> Consumer:
+    return Consumer("G", {topic: Registered(None, version) for topic in topics}, broadcasting)
+
+
+def joined(*connections: int, broadcasting: bool = False) -> Groups:
+    groups = NO_GROUPS
+    for connection in connections:
+        groups = heartbeat(OLD, groups, connection, f"c{connection}", consumer("T", broadcasting=broadcasting))[0]
+    return groups
+
+
+def test_new_members_and_topics_are_told_to_all() -> None:
+    groups, told, why = heartbeat(NEW, NO_GROUPS, 1, "one", consumer("T"))
+    assert (told, why.kind) == ((1,), "first member")
+    groups, told, why = heartbeat(NEW, groups, 1, "one", consumer("T"))
+    assert (told, why.kind) == ((), "same again")
+    groups, told, why = heartbeat(NEW, groups, 2, "two", consumer("T"))
+    assert (told, why.kind) == ((1, 2), "new member")
+    groups, told, why = heartbeat(NEW, groups, 1, "one", consumer("T", "U"))
+    assert (told, why.kind) == ((1, 2), "topics changed")
+    groups, told, why = heartbeat(NEW, groups, 1, "one", consumer("T"))
+    assert (told, why.kind) == ((1, 2), "topics changed")
+    assert groups == {"G": Group({1: "one", 2: "two"}, {"T": ALL})}
+    assert NO_GROUPS == {}
+
+
+def test_another_id_on_the_same_connection_replaces_the_first() -> None:
+    groups, told, why = heartbeat(NEW, joined(1), 1, "other", consumer("T"))
+    assert (told, why.kind) == ((), "other id")
+    assert consumer_list(groups, "G")[1] == ("other",)
+
+
+def test_the_newer_subscription_stays() -> None:
+    five, six = Registered(frozenset({5}), 5), Registered(frozenset({6}), 6)
+    groups, _, _ = heartbeat(NEW, NO_GROUPS, 1, "one", Consumer("G", {"T": six}))
+    groups, _, _ = heartbeat(NEW, groups, 2, "two", Consumer("G", {"T": five}))
+    assert groups["G"].subscriptions == {"T": six}
+    groups, _, _ = heartbeat(NEW, groups, 1, "one", Consumer("G", {"T": Registered(None, 6)}))
+    assert groups["G"].subscriptions == {"T": six}
+    seven = Registered(None, 7)
+    groups, _, _ = heartbeat(NEW, groups, 2, "two", Consumer("G", {"T": seven}))
+    assert groups["G"].subscriptions == {"T": seven}
+
+
+def test_an_unknown_group_is_skipped_by_new_brokers_only() -> None:
+    groups, told, why = heartbeat(NEW, NO_GROUPS, 1, "one", consumer("T"), known=False)
+    assert (groups, told, why.kind) == ({}, (), "unknown group skipped")
+    assert BrokerRules.of(Profile.of(broker="5.1.1")).unknown_group_skipped
+    groups, told, why = heartbeat(BrokerRules.of(Profile.of(broker="5.1.0")), NO_GROUPS, 1, "one", consumer("T"), False)
+    assert (told, why.kind) == ((1,), "first member")
+
+
+def test_broadcasting_groups_are_not_told_by_new_brokers() -> None:
+    again = consumer("T", broadcasting=True)
+    groups, told, why = heartbeat(NEW, NO_GROUPS, 1, "one", again)
+    assert (told, why.kind) == ((), "broadcasting, not told")
+    assert heartbeat(OLD, groups, 2, "two", again)[1] == (1, 2)
+    pair = joined(1, 2, broadcasting=True)
+    assert unregister(NEW, pair, 1, "G")[1] == ()
+    assert unregister(OLD, pair, 1, "G")[1] == (2,)
+    assert close(NEW, pair, 1)[1] == ()
+    assert close(OLD, pair, 1)[1] == (("G", 2),)
+
+
+def test_leaving_is_told_to_those_who_stay() -> None:
+    groups, told, why = unregister(NEW, joined(1, 2, 3), 2, "G")
+    assert (told, why.kind) == ((1, 3), "member")
+    groups, told, why = unregister(NEW, groups, 2, "G")
+    assert (told, why.kind) == ((1, 3), "no member")
+    groups, told, why = unregister(NEW, groups, 2, "OTHER")
+    assert (told, why.kind) == ((), "unknown group")
+    groups, _, _ = unregister(NEW, groups, 1, "G")
+    groups, told, why = unregister(NEW, groups, 3, "G")
+    assert (groups, told, why.kind) == ({}, (), "last member")
+
+
+def test_a_closed_connection_leaves_all_its_groups() -> None:
+    groups = joined(1, 2)
+    groups, _, _ = heartbeat(NEW, groups, 1, "c1", Consumer("H"))
+    groups, _, _ = heartbeat(NEW, groups, 3, "c3", Consumer("K"))
+    after, told, why = close(NEW, groups, 1)
+    assert (told, why.kind) == ((("G", 2),), "member")
+    assert after.keys() == {"G", "K"}
+    after, told, why = close(NEW, after, 9)
+    assert (told, why.kind) == ((), "no member")
+
+
+def test_the_list_repeats_equal_ids_and_nobody_is_an_error() -> None:
+    groups = joined(1, 2)
+    assert consumer_list(groups, "G")[1] == ("c1", "c2")
+    assert consumer_list(groups, "G")[2].kind == "members"
+    groups, _, _ = heartbeat(NEW, groups, 3, "c1", consumer("T"))
+    assert consumer_list(groups, "G")[1] == ("c1", "c2", "c1")
+    assert consumer_list(groups, "G")[2].kind == "equal ids"
+    assert consumer_list(groups, "H")[1] == NOBODY
+
+
+@given(st.lists(st.tuples(st.sampled_from(["beat", "leave", "close"]), st.integers(1, 3), st.sampled_from(["G", "H"]))))
+def test_the_list_is_who_beat_and_has_not_left(story: list[tuple[str, int, str]]) -> None:
+    """A naive restatement with sets."""
+    groups = NO_GROUPS
+    present: set[tuple[str, int]] = set()
+    for what, connection, name in story:
+        if what == "beat":
+            groups, told, _ = heartbeat(NEW, groups, connection, f"c{connection}", Consumer(name))
+            assert bool(told) == ((name, connection) not in present)
+            present.add((name, connection))
+        elif what == "leave":
+            groups, _, _ = unregister(NEW, groups, connection, name)
+            present.discard((name, connection))
+        else:
+            groups, told, _ = close(NEW, groups, connection)
+            present = {pair for pair in present if pair[1] != connection}
+            assert told == () or set(told) <= present  # type: ignore[arg-type]
+    for name in ("G", "H"):
+        ids = consumer_list(groups, name)[1]
+        expected = {f"c{connection}" for group, connection in present if group == name}
+        assert (set(ids) if isinstance(ids, tuple) else set()) == expected

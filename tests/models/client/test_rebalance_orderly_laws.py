@@ -1,0 +1,131 @@
+"""The orderly group as a whole: one member relies on a lock, nothing is consumed without it, and locks come free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocketmq_conformance.models.client.fixtures import CLIENTS, TOPIC_QUEUES
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.client.rebalance import owners
+from rocketmq_conformance.models.client.rebalance_orderly import OrderlyModel, OrderlyState, held, holders
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.rebalance_orderly import SUITE
+
+#: Releases that unlock only what no listener has, or by force.
+IDLE = ("5.2.0", "5.5.0")
+OLDER = ("4.0.0", "4.9.8", "5.1.4")
+MEMBERS = range(len(CLIENTS))
+DRAW = sampler(SUITE, Profile())
+
+plans = st.integers(0, 1 << 30)
+Step = tuple[str, tuple[Any, ...], OrderlyState, Any, OrderlyState]
+
+
+def undisturbed(name: str, args: tuple[Any, ...]) -> bool:
+    """A step after which nobody has lost a lock without being told: brokers keep running, client ids are unique."""
+    if name == "join":
+        return not args[1]
+    return name != "forget_locks" and not (name == "lock_elsewhere" and args[1])
+
+
+def steps(client: str, plan: int) -> Iterator[Step]:
+    """A drawn case without what takes locks away: operation, arguments, state before, result, state after."""
+    bound = SUITE.bind(Profile.of(client=client))
+    state: OrderlyState = bound.initial
+    for position, args in DRAW.case(plan, 0, 2 * SUITE.steps):
+        name = SUITE.operations[position].form.name
+        if undisturbed(name, args):
+            before = state
+            state, result, _ = bound.handlers[position](state, *args)
+            yield name, args, before, result, state
+
+
+@settings(deadline=None)
+@given(st.sampled_from(IDLE), plans)
+def test_a_lock_is_relied_on_by_one_member_which_has_it(client: str, plan: int) -> None:
+    for *_, state in steps(client, plan):
+        for queue, members in holders(state).items():
+            (member,) = members
+            who = state.group.members[member]
+            assert who is not None
+            assert held(state)[queue] == who.client
+
+
+@settings(deadline=None)
+@given(st.sampled_from(IDLE), plans)
+def test_nothing_is_consumed_without_the_lock(client: str, plan: int) -> None:
+    for name, args, before, result, state in steps(client, plan):
+        who = state.group.members[args[0]] if name in ("consume", "take", "finish") else None
+        if who is None or who.mode == BROADCASTING:
+            continue
+        queue = args[1]
+        if result is not None if name == "take" else result[0]:
+            assert held(state)[queue] == who.client
+            assert not who.table[queue].dropped
+            assert queue in before.group.members[args[0]].table  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("client", "members"), [*((old, (0, 1)) for old in OLDER), *((idle, (0,)) for idle in IDLE)])
+def test_older_clients_may_rely_on_a_lock_that_they_gave_away(client: str, members: tuple[int, ...]) -> None:
+    model = OrderlyModel(Profile.of(client=client))
+    state = SUITE.bind(Profile.of(client=client)).initial
+
+    def listed_alone(state: OrderlyState, member: int, *rounds: int) -> OrderlyState:
+        state = model.of_group(model.group.list_members)(state, (member,))[0]
+        for number in rounds:
+            state = model.rebalance(state, number, "answer", "answer", "answer", "answer")[0]
+            state = model.renew(state, number, "answer")[0]
+        return state
+
+    state = listed_alone(state, 0, 0)
+    state = model.receive(state, 0, 0, 4)[0]
+    state = listed_alone(state, 1, 0)
+    state = listed_alone(state, 0, 0)
+    state = model.tick(state, 20_000)[0]
+    state = listed_alone(state, 1, 1)
+    assert holders(state)[0] == members
+
+
+@settings(deadline=None)
+@given(st.sampled_from((*IDLE, *OLDER)), plans)
+def test_every_queue_finds_one_owner_when_listeners_are_done_and_leases_are_over(client: str, plan: int) -> None:
+    model = OrderlyModel(Profile.of(client=client))
+    state = list(steps(client, plan))[-1][4]
+    for topic in TOPIC_QUEUES:
+        state = model.of_group(model.group.route)(state, topic, 5)[0]
+    for member in MEMBERS:
+        for queue in (0, 5):
+            state = model.finish(state, member, queue, "answer")[0]
+        who = state.group.members[member]
+        if who is None or who.mode == BROADCASTING or who.strategy != "AVG":
+            state = model.join(state, member, False, CLUSTERING, LAST, "AVG")[0]
+        for topic in ("T", "U"):
+            state = model.of_group(model.group.subscribe)(state, member, topic)[0]
+        state = model.of_group(model.group.refresh)(state, member)[0]
+    state = model.of_group(model.group.list_members)(state, tuple(MEMBERS))[0]
+    for seconds in (130, 130, 1):
+        for member in MEMBERS:
+            state = model.rebalance(state, member, "answer", "answer", "answer", "answer")[0]
+        state = model.tick(state, seconds * 1_000)[0]
+    assert all(len(members) == 1 for members in owners(state.group).values()), owners(state.group)
+
+
+def test_the_state_is_shown_with_its_locks() -> None:
+    bound = SUITE.bind(Profile())
+    model = OrderlyModel(Profile())
+    state = bound.initial
+    for member in MEMBERS:
+        state = model.rebalance(state, member, "answer", "answer", "answer", "answer")[0]
+    state = model.leave(state, 2, "answer")[0]
+    state = model.take(state, 1, 0, 4, "answer")[0]
+    shown = SUITE.show(state)
+    assert "2: nobody" in shown
+    assert "busy with [0]" in shown
+    assert f"0: '{CLIENTS[1]}'" in shown

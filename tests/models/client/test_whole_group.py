@@ -1,0 +1,305 @@
+"""Whole consumers whose broker fails, as the model sees them: a table, laws, and what would be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rocketmq_conformance.conformance.proof import whole_real
+from rocketmq_conformance.conformance.proof.whole_cases import Case, cases, handovers
+from rocketmq_conformance.conformance.proof.whole_scripted import expected
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.client import whole_group
+from rocketmq_conformance.models.client.fixtures import STORED_AS
+from rocketmq_conformance.models.client.start import FIRST, StartModel
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
+from rocketmq_conformance.models.client.whole_group import Group, GroupLife, holders
+from rocketmq_conformance.models.client.whole_moves import (
+    STRANGER,
+    Arrive,
+    Fail,
+    Hold,
+    Join,
+    LetGo,
+    Look,
+    Reset,
+    Seen,
+    Seize,
+)
+from rocketmq_conformance.models.profile import Profile
+
+RELEASES = ("4.1.0", "4.7.1", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.4", "5.5.0")
+EVERY = list(cases())
+HANDOVERS = list(handovers())
+OURS = {rule.id for rule in whole_group.RULES}
+
+
+def life(release: str, made: type[GroupLife] = GroupLife) -> GroupLife:
+    return made(StartModel(Profile.of(release, release)))
+
+
+def seen(release: str, name: str, kind: str) -> tuple[Seen, ...]:
+    return expected(life(release), next(case for case in EVERY if (case.name, case.kind) == (name, kind)))[0]
+
+
+def alone(owns: bool, stored: int, *given: int) -> Seen:
+    """What a look at one member with one queue shows: its queue, (first, messages), and what is stored."""
+    return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 96), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[Case], count: int) -> None:
+    assert len(table) == count
+    assert len({str(case) for case in table}) == count
+    assert all(isinstance(case.moves[-1], Look) for case in table)
+
+
+@pytest.mark.parametrize("case", HANDOVERS, ids=str)
+def test_every_queue_has_one_owner_who_has_its_lock_if_anybody_has(case: Case) -> None:
+    looks, why = whole_real.expected(life("5.5.0"), case)
+    assert why.rules
+    for (members, _), held in looks:
+        owners = {queue: name for name, queues, _ in members for queue in queues}
+        assert sum(len(queues) for _, queues, _ in members) == len(owners)
+        if STRANGER in held:
+            assert (case.kind, owners, set(held)) == (ORDERLY, {}, {STRANGER})
+        elif len(owners) < case.queues:
+            # the listener of a is busy with a message of what it lost
+            assert (case.kind, "WHOLE-BUSY" in why.rules, owners, held) == (ORDERLY, True, {0: "a"}, ("a", "a"))
+        else:
+            locks = [owners[queue] for queue in range(case.queues)]
+            assert list(held) == (locks if case.kind == ORDERLY else [""] * case.queues)
+
+
+@pytest.mark.parametrize("kind", [PUSH, ORDERLY, LITE])
+def test_a_message_that_a_listener_is_busy_with_is_given_again_where_the_queue_goes(kind: str) -> None:
+    case = next(case for case in HANDOVERS if "busy" in case.name and case.kind == kind)
+    looks, _ = expected(life("5.5.0"), case)
+    given = [[(name, *runs) for name, _, runs in members if runs] for members, _ in looks[1:-1]]
+    # a second message waited for the listener
+    a, b = [("a", (1, 12, 1))], [("b", (1, 12, 2))]
+    assert given == {PUSH: [[], b, a], ORDERLY: [[], [], a + b], LITE: [[], b, []]}[kind]
+
+
+def test_what_a_listener_is_busy_with_is_its_own_while_the_queue_is() -> None:
+    case = next(case for case in HANDOVERS if "busy" in case.name and case.kind == PUSH)
+    model = life("5.5.0")
+    # messages wait in both queues, and the listener has one of them
+    moves = (Join("a"), Look(), Hold("a"), Arrive(), Look(), LetGo("a"), Look())
+    looks, _ = model.play(case.group(model.start.store.broker), moves)
+    assert looks[1:] == (
+        ((("a", (0, 1), ()),), (12, 12)),
+        ((("a", (0, 1), ((0, 12, 1), (1, 12, 1))),), (13, 13)),
+    )
+
+
+def test_who_is_no_member_has_what_no_member_has() -> None:
+    case = next(case for case in HANDOVERS if case.kind == ORDERLY and case.queues == 2)
+    model = life("5.5.0")
+    begun = case.group(model.start.store.broker)
+    assert holders(begun) == ("", "")
+    assert holders(model.move(begun, Seize())) == (STRANGER, STRANGER)
+    joined, _ = model.look(model.move(begun, Join("a")))
+    assert holders(joined) == ("a", "a")
+
+
+#: (case, kind, release) and what its looks show, written down without the models.
+KNOWN = [
+    ("nothing fails", PUSH, "5.5.0", [alone(True, 12, 7, 5), alone(True, 13, 12, 1)]),
+    ("HEART_BEAT refused", LITE, "4.9.8", [alone(False, 7), alone(True, 13, 7, 6)]),
+    ("LOCK_BATCH_MQ refused", ORDERLY, "5.5.0", [alone(False, 7), alone(True, 13, 7, 6)]),
+    ("LOCK_BATCH_MQ refused", PUSH, "5.5.0", [alone(True, 12, 7, 5), alone(True, 13, 12, 1)]),
+    ("somebody else has the lock", ORDERLY, "4.7.1", [alone(False, 7), alone(True, 12, 7, 5)]),
+    # the group has 7 of 12: what it has not consumed is lost, or all of it comes again
+    ("stored offset: SYSTEM_ERROR", PUSH, "4.9.8", [alone(True, 7), alone(True, 13, 12, 1)]),
+    ("stored offset: SYSTEM_ERROR, from the first", PUSH, "4.9.8", [alone(True, 12, 0, 12), alone(True, 13, 12, 1)]),
+    ("stored offset: SYSTEM_ERROR", PUSH, "5.0.0", [alone(False, 7), alone(True, 13, 7, 6)]),
+    ("stored offset: QUERY_NOT_FOUND", LITE, "5.5.0", [alone(True, 7), alone(True, 13, 12, 1)]),
+    ("stored offset: garbage", LITE, "4.7.1", [alone(False, 7), alone(True, 13, 7, 6)]),
+    # message 12 arrives while max cannot be asked, 13 afterwards
+    ("max: SYSTEM_ERROR", PUSH, "5.5.0", [alone(False, -1), alone(True, -1), alone(True, 14, 13, 1)]),
+    ("search: no-field", ORDERLY, "5.5.0", [alone(False, -1), alone(True, 13, 6, 7)]),
+    ("pulls: PULL_OFFSET_MOVED", LITE, "5.5.0", [alone(True, 7), alone(True, 13, 7, 6)]),
+    ("messages expire that were not pulled yet", PUSH, "5.1.4", [alone(True, 2), alone(True, 12, 4, 8)]),
+    ("stored offset: the second answer is no-field", ORDERLY, "4.9.8", [alone(False, 0), alone(True, 13, 0, 13)]),
+    ("stored offset: the second answer is no-field", ORDERLY, "5.5.0", [alone(True, 7), alone(True, 13, 7, 6)]),
+    ("stored offset: the second answer is SYSTEM_ERROR", ORDERLY, "4.9.8", [alone(True, 7), alone(True, 13, 12, 1)]),
+    ("commits are lost for a while", PUSH, "5.5.0", [alone(True, 7, 7, 5), alone(True, 12)]),
+    ("told another offset", PUSH, "5.5.0", [alone(True, 12, 7, 5), alone(True, 12, 3, 9), alone(True, 13, 12, 1)]),
+    ("told another offset", LITE, "5.5.0", [alone(True, 12, 7, 5), alone(True, 12), alone(True, 13, 12, 1)]),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "release", "looks"), KNOWN, ids=[f"{n}-{k}-{r}" for n, k, r, _ in KNOWN])
+def test_a_case_is_seen_as_written_down(name: str, kind: str, release: str, looks: list[Seen]) -> None:
+    assert list(seen(release, name, kind)) == looks
+
+
+@pytest.mark.parametrize("kind", [PUSH, ORDERLY, LITE])
+def test_queues_change_hands(kind: str) -> None:
+    both, first, second = (0, 1), (0,), (1,)
+    assert seen("5.5.0", "another one joins, the first one leaves", kind) == (
+        ((("a", both, ((0, 7, 5), (1, 7, 5))),), (12, 12)),
+        ((("a", first, ()), ("b", second, ())), (12, 12)),
+        ((("a", first, ((0, 12, 1),)), ("b", second, ((1, 12, 1),))), (13, 13)),
+        ((("b", both, ()),), (13, 13)),
+        ((("b", both, ((0, 13, 1), (1, 13, 1))),), (14, 14)),
+    )
+    # who left cannot be noticed: its queue waits
+    assert seen("5.5.0", "no list while one leaves", kind)[2:] == (
+        ((("b", second, ((1, 12, 1),)),), (12, 13)),
+        ((("b", both, ((0, 12, 1),)),), (13, 13)),
+    )
+    # b stands in for a, whose commits were lost
+    assert seen("5.5.0", "commits are lost", kind) == (alone(True, 7, 7, 5), ((("b", (0,), ((0, 7, 5),)),), (12,)))
+
+
+#: Where messages are lost, or given twice, by rule.
+UNSOUND = {"WHOLE-BUSY", "WHOLE-MISTAKEN", "WHOLE-REREAD", "WHOLE-RESET", "WHOLE-LOST", "WHOLE-UNREAD"}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_nothing_is_lost_or_given_twice_unless_a_rule_says_so(release: str) -> None:
+    judged = 0
+    for case in EVERY + HANDOVERS:
+        if case.kind == LITE and not life(release).start.client.lite_starts:
+            continue
+        looks, why = expected(life(release), case)
+        if UNSOUND.intersection(why.rules) or (case.stored is None and case.where != FIRST):
+            continue
+        judged += 1
+        given: dict[int, list[int]] = {number: [] for number in range(case.queues)}
+        for members, _ in looks:
+            for _, _, runs in members:
+                for number, first, count in runs:
+                    given[number] += range(first, first + count)
+        for number, offsets in given.items():
+            assert offsets == list(range(offsets[0], looks[-1][1][number])), (str(case), number)
+            # message 2 and 3 have expired where the group begins at 2
+            assert offsets[0] == (7 if case.stored == 7 else 4)
+    assert judged > 20
+
+
+def test_every_rule_makes_a_case_and_is_in_the_rule_book() -> None:
+    fired = {
+        rule for release in RELEASES for case in EVERY + HANDOVERS for rule in expected(life(release), case)[1].rules
+    }
+    assert fired >= OURS
+    assert rulebook.RULES.keys() >= fired
+
+
+class _Deaf(GroupLife):
+    def _heard(self, group: Group) -> Group:
+        fails = {request: fail for request, fail in group.fails.items() if request not in {"HEART_BEAT"}}
+        return super()._heard(group._replace(fails=fails))._replace(fails=group.fails)
+
+
+class _Listed(GroupLife):
+    def _shares(self, group: Group) -> dict[str, frozenset[int]]:
+        return super()._shares(group._replace(fails={}))
+
+
+class _Unlocked(GroupLife):
+    def _take(self, group: Group, name: str, queue: int, alone: bool) -> Group:
+        fails = {request: fail for request, fail in group.fails.items() if request != "LOCK_BATCH_MQ"}
+        after = super()._take(group._replace(fails=fails, seized=False), name, queue, alone)
+        return after._replace(fails={**group.fails, **after.fails}, seized=group.seized)
+
+
+class _AlwaysReads(GroupLife):
+    def _begins(self, group: Group, name: str, queue: int) -> Any:
+        after, begins = super()._begins(group._replace(fails={}), name, queue)
+        return after._replace(fails=group.fails), begins
+
+
+class _AsksOnce(GroupLife):
+    def _ask_again(self, group: Group, name: str, queue: int) -> tuple[Group, bool]:
+        return group, True
+
+
+class _AlwaysPulls(GroupLife):
+    def _pull_queue(self, group: Group, name: str, queue: int) -> Any:
+        fails = {request: fail for request, fail in group.fails.items() if request != "PULL_MESSAGE"}
+        after, found = super()._pull_queue(group._replace(fails=fails), name, queue)
+        return after._replace(fails=group.fails), found
+
+
+class _AlwaysCommits(GroupLife):
+    def _commit(self, group: Group, name: str, queue: int) -> Group:
+        return super()._commit(group._replace(fails={}), name, queue)._replace(fails=group.fails)
+
+
+class _NeverReset(GroupLife):
+    def _reset(self, group: Group, offset: int) -> Group:
+        return group
+
+
+class _ResetsAll(GroupLife):
+    def _reset(self, group: Group, offset: int) -> Group:
+        return super()._reset(group._replace(kind=PUSH), offset)._replace(kind=group.kind)
+
+
+class _StoresLate(GroupLife):
+    def _returned(self, group: Group, name: str) -> Any:
+        hands = group.members[name].hands
+        after, late = super()._returned(group, name)
+        if late and hands:
+            queue, offset = hands
+            stored = {**after.broker.stored, STORED_AS[queue]: offset + 1}
+            after = after._replace(broker=after.broker._replace(stored=stored))
+        return after, late
+
+
+class _KeepsAll(GroupLife):
+    def _drop(self, group: Group, name: str, queue: int) -> Group:
+        return group
+
+
+WRONG: list[tuple[type[GroupLife], str]] = [
+    (_Deaf, "WHOLE-UNHEARD"),
+    (_Listed, "WHOLE-LIST"),
+    (_Unlocked, "WHOLE-LOCK"),
+    (_AlwaysReads, "WHOLE-UNREAD"),
+    (_AlwaysReads, "WHOLE-MISTAKEN"),
+    (_AsksOnce, "WHOLE-REREAD"),
+    (_AlwaysPulls, "WHOLE-PULL"),
+    (_AlwaysCommits, "WHOLE-LOST"),
+    (_StoresLate, "WHOLE-BUSY"),
+    (_NeverReset, "WHOLE-RESET"),
+    (_ResetsAll, "WHOLE-RESET-LITE"),
+    (_KeepsAll, "WHOLE-SHARE"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "rule"), WRONG, ids=[rule for _, rule in WRONG])
+def test_a_model_that_breaks_a_rule_expects_something_else(wrong: type[GroupLife], rule: str) -> None:
+    noticed = [
+        case for case in EVERY + HANDOVERS if rule in expected(life("4.9.8"), case)[1].rules and _differs(wrong, case)
+    ]
+    assert noticed, f"no case is about {rule}"
+
+
+def _differs(wrong: Callable[..., GroupLife], case: Case) -> bool:
+    return expected(wrong(life("4.9.8").start), case)[0] != expected(life("4.9.8"), case)[0]
+
+
+def test_every_rule_is_broken_by_a_wrong_model() -> None:
+    assert {rule for _, rule in WRONG} == OURS
+
+
+def test_a_reset_moves_whoever_has_the_queue() -> None:
+    model = life("5.5.0")
+    case = next(case for case in EVERY if case.queues == 2 and case.kind == PUSH)
+    moves = (Join("a"), Look(), Join("b"), Look(), Reset(9), Look())
+    looks, _ = model.play(case.group(model.start.store.broker), moves)
+    assert looks[-1] == ((("a", (0,), ((0, 9, 3),)), ("b", (1,), ())), (12, 12))
+
+
+def test_a_fault_that_is_planted_twice_is_the_last_one() -> None:
+    model = life("4.9.8")
+    case = EVERY[0]
+    group = model.move(case.group(model.start.store.broker), Fail("QUERY_CONSUMER_OFFSET"))
+    group = model.move(group, Fail("QUERY_CONSUMER_OFFSET", "no-field"))
+    assert {fail.fault for fail in group.fails.values()} == {"no-field"}

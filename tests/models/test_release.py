@@ -1,0 +1,160 @@
+"""Releases of two lines, switches in both, and the profile that picks rules."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from rocketmq_conformance.models.client import switches
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import NEWEST, Release, Switch
+
+#: Releases in the order in which rules see them.
+ORDER = (
+    *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.5.1", "4.6.0", "4.6.1", "4.8.0"),
+    *("4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5", "4.9.8"),
+    *("5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.3", "5.1.4"),
+    *("5.2.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0"),
+)
+
+#: First releases of 4.x and 5.x that have a switch, and the first of 5.x without it: the table of the notes.
+TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
+    "not_found_only": (None, "5.0.0-ALPHA", None),
+    "wrong_not_found": (None, "5.0.0-ALPHA", "5.0.0"),
+    "asks_no_zero": (None, "5.0.0", "5.1.0"),
+    "file_merges": ("4.9.8", "5.2.0", None),
+    "file_ints": (None, "5.4.0", "5.5.0"),
+    "freezes": (None, "5.2.0", None),
+    "checked_start": ("4.9.0", "5.0.0-PREVIEW", None),
+    "unknown_throws": (None, "5.0.0-ALPHA", None),
+    "lite_starts": ("4.6.1", "5.0.0-PREVIEW", None),
+    "lite_max_throws": ("4.9.1", "5.0.0-ALPHA", None),
+    "room_filtered": ("4.8.0", "5.0.0-PREVIEW", None),
+    "room_checked": ("4.9.3", "5.0.0-ALPHA", None),
+    "room_check_shared": ("4.9.4", "5.0.0", None),
+    "reports_balance": (None, "5.0.0-PREVIEW", None),
+    "balances_all": (None, "5.2.0", None),
+    "nothing_is_unknown": (None, "5.5.0", None),
+    "corrects_at_once": (None, "5.2.0", None),
+    "flow_controlled": ("4.9.5", "5.1.0", None),
+    "retries_sooner": ("4.6.0", "5.0.0-PREVIEW", None),
+    "next_slave": ("4.8.0", "5.0.0-PREVIEW", None),
+    "selects": ("4.1.0", "5.0.0-PREVIEW", None),
+    "names_tags": ("4.3.0", "5.0.0-PREVIEW", None),
+    "weighs": ("4.2.0", "5.0.0-PREVIEW", None),
+    "counts_bytes": ("4.2.0", "5.0.0-PREVIEW", None),
+    "resets_bytes": ("4.9.8", "5.2.0", None),
+    "allows_no_body": (None, "5.3.2", None),
+    "skips_gone": (None, "5.1.0", None),
+    "cleans_counted": ("4.2.0", "5.0.0-PREVIEW", None),
+    "cleans_guarded": ("4.9.3", "5.0.0-ALPHA", None),
+    "copies_origin": (None, "5.4.0", None),
+    "orderly_origin": ("4.9.4", "5.0.0", None),
+    "orderly_times": (None, "5.1.1", None),
+    "orderly_topic": ("4.5.1", "5.0.0-PREVIEW", None),
+    "born_locked": ("4.9.5", "5.0.0-PREVIEW", None),
+    "asks_again": (None, "5.0.0-PREVIEW", None),
+    "broadcasts_unlocked": (None, "5.3.2", None),
+    "skips_dropped": (None, "5.0.0-PREVIEW", None),
+    "unlocks_idle": (None, "5.2.0", None),
+    "hears_unknown": (None, "5.0.0-PREVIEW", None),
+    "lite_commits_later": ("4.6.1", "5.0.0-PREVIEW", None),
+    "lite_keeps_others": ("4.9.4", "5.0.0", None),
+    "assigned": (None, "5.0.0-PREVIEW", None),
+    "probes": (None, "5.0.0-PREVIEW", "5.3.2"),
+    "probes_once": (None, "5.0.0", "5.3.2"),
+    "pops_born": (None, "5.2.0", None),
+    "tells_changes": ("4.1.0", "5.0.0-PREVIEW", None),
+    "divides_thresholds": ("4.2.0", "5.0.0-PREVIEW", None),
+    "brief_heartbeats": (None, "5.1.3", None),
+    "hears_changes": (None, "5.2.0", None),
+    "rebalances_soon": (None, "5.2.0", None),
+    "skips_disabled": (None, "5.3.2", None),
+}
+
+
+def test_releases_are_ordered_with_the_previews_of_a_release_before_it() -> None:
+    releases = [Release.parse(text) for text in ORDER]
+    assert all(one < other and not other < one for one, other in pairwise(releases))
+    assert sorted(set(releases)) == releases
+
+
+def test_numbers_compare_as_numbers() -> None:
+    assert Release.parse("4.10.0") > Release.parse("4.9.8")
+
+
+@pytest.mark.parametrize("text", ORDER)
+def test_a_release_reads_back_as_it_is_written(text: str) -> None:
+    assert str(Release.parse(text)) == text
+
+
+def test_an_incubating_release_is_that_release() -> None:
+    assert Release.parse("4.0.0-incubating") == Release.parse("4.0.0")
+
+
+@pytest.mark.parametrize("text", ["", "5", "5.1", "v5.1.4", "5.1.4 ", "5.1.4-SNAPSHOT", "5.1.4.1", "5.x.0"])
+def test_what_is_no_release_is_refused_with_a_sentence(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(repr(text)) + " is not a RocketMQ release; write one such as"):
+        Release.parse(text)
+
+
+def test_a_switch_of_one_line_is_off_in_the_other() -> None:
+    only_4 = Switch("X", "a change", "4.9.3", None)
+    assert [only_4.on(Release.parse(text)) for text in ("4.9.2", "4.9.3", "4.9.8", "5.5.0")] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    only_5 = Switch("X", "a change", None, "5.1.0", until_v5="5.3.0")
+    assert [only_5.on(Release.parse(text)) for text in ("4.9.8", "5.0.0", "5.1.0", "5.2.0", "5.3.0", "5.5.0")] == [
+        False,
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_what_5_lost_again_4_keeps() -> None:
+    assert Switch("X", "a change", "4.9.0", "5.0.0", until_v5="5.1.0").on(Release.parse("4.9.8"))
+
+
+def test_every_switch_of_a_client_is_in_the_table() -> None:
+    assert set(ClientRules.__dataclass_fields__) == set(TABLE)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_client_switches_change_where_the_notes_say(name: str) -> None:
+    since_4, since_5, until_5 = TABLE[name]
+    for text in ORDER:
+        since = since_5 if text >= "5" else since_4
+        on = since is not None and ORDER.index(text) >= ORDER.index(since)
+        if text >= "5" and until_5 is not None:
+            on = on and ORDER.index(text) < ORDER.index(until_5)
+        assert getattr(ClientRules.of(Profile.of(text)), name) is on, text
+
+
+def test_every_switch_has_a_first_release_and_says_what_changes() -> None:
+    found = [value for value in vars(switches).values() if isinstance(value, Switch)]
+    assert found
+    for switch in found:
+        assert switch.change
+        assert switch.v4 or switch.v5
+        for text in (switch.v4, switch.v5, switch.until_v5):
+            assert text is None or str(Release.parse(text)) == text
+
+
+def test_the_profile_names_both_sides_and_the_java_of_the_broker() -> None:
+    assert str(Profile.of("4.9.8", "5.1.4", 11)) == "client 4.9.8, broker 5.1.4, java 11"
+
+
+def test_the_newest_release_judges_what_is_newer_than_it() -> None:
+    judged = Profile.of("6.0.0", "5.9.0").judged()
+    assert (judged.client, judged.broker) == (NEWEST, NEWEST)
+    known = Profile.of("4.9.8", "5.1.4", 8)
+    assert known.judged() == known

@@ -1,0 +1,147 @@
+"""The rule book: every rule once, every reason's rules in it, found by ids that are nearly right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pkgutil import walk_packages
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from rocketmq_conformance import models
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.client import remote_store, start
+from rocketmq_conformance.models.release import Release, Switch
+from rocketmq_conformance.models.rule import Level, Origin, Rule, Why
+from rocketmq_conformance.suites.declare.discovery import SUITES
+
+MODULES = [import_module(found.name) for found in walk_packages(models.__path__, models.__name__ + ".")]
+SHORT = {module.__name__: module.__name__.rpartition("models.")[2] for module in MODULES}
+
+
+def reasons(value: Any, depth: int = 4) -> Iterator[Why]:
+    """Every Why inside a value: in mappings, sequences and objects of the models."""
+    if isinstance(value, Why):
+        yield value
+    elif depth and isinstance(value, Mapping):
+        for inner in value.values():
+            yield from reasons(inner, depth - 1)
+    elif depth and isinstance(value, (tuple, list, set, frozenset)):
+        for inner in value:
+            yield from reasons(inner, depth - 1)
+    elif depth and type(value).__module__.startswith(models.__name__) and hasattr(value, "__dict__"):
+        yield from reasons(vars(value), depth - 1)
+
+
+def reasons_of(module: ModuleType) -> list[Why]:
+    return [why for value in vars(module).values() for why in reasons(value)]
+
+
+def test_the_walk_finds_reasons_wherever_they_are_kept() -> None:
+    found = {why.kind for why in reasons_of(remote_store)}
+    assert {"no queue", "memory hit", "transport failed"} <= found
+    assert "no offset, timestamp: search" in {why.kind for why in reasons_of(start)}
+    assert sum(bool(reasons_of(module)) for module in MODULES) > 15
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: SHORT[module.__name__])
+def test_every_rule_that_a_reason_names_is_in_the_rule_book(module: ModuleType) -> None:
+    assert {rule for why in reasons_of(module) for rule in why.rules} <= rulebook.RULES.keys()
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: SHORT[module.__name__])
+def test_every_rule_of_a_module_is_in_the_rule_book(module: ModuleType) -> None:
+    if module is not rulebook:
+        assert all(rulebook.RULES[rule.id] is rule for rule in getattr(module, "RULES", ()))
+
+
+@pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+def test_every_rule_that_a_suite_names_is_in_the_rule_book(suite: Any) -> None:
+    assert suite.rules
+    assert set(suite.rules) <= rulebook.RULES.keys()
+
+
+@pytest.mark.parametrize("rule", rulebook.RULES.values(), ids=lambda rule: rule.id)
+def test_a_rule_is_a_sentence_with_a_source(rule: Rule) -> None:
+    assert re.fullmatch(r"[A-Z0-9]+(-[A-Z0-9]+)+", rule.id)
+    assert rule.sentence[-1] == "."
+    assert len(rule.sentence.split()) >= 5
+    assert " @ " in rule.source or rule.origin is not Origin.DERIVED
+    assert isinstance(rule.level, Level)
+    assert rule.releases
+
+
+def test_rules_are_in_the_order_of_their_ids() -> None:
+    assert list(rulebook.RULES) == sorted(rulebook.RULES)
+    assert len(rulebook.RULES) > 60
+
+
+def test_two_rules_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "RULES", (*start.RULES, Rule("OFF-UPD-1", "Again.", "Nowhere#nothing @ 5.5.0")))
+    with pytest.raises(ValueError, match="two rules are called OFF-UPD-1"):
+        rulebook._collect()
+
+
+# --- look-ups ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule_id", ["START-PUSH-1", "start-push-1", "Off-Upd-1"])
+def test_a_rule_is_found_in_any_case(rule_id: str) -> None:
+    assert rulebook.rule(rule_id).id == rule_id.upper()
+
+
+def test_an_id_that_is_nearly_right_names_the_nearest() -> None:
+    with pytest.raises(KeyError) as error:
+        rulebook.rule("START-PUSH-2")
+    assert "no rule is called 'START-PUSH-2'; did you mean START-PUSH-1" in error.value.args[0]
+
+
+def test_an_id_like_no_other_names_the_list() -> None:
+    with pytest.raises(KeyError) as error:
+        rulebook.rule("§§§")
+    assert error.value.args[0] == "no rule is called '§§§' (`list rules` names them all)"
+
+
+# --- digest -----------------------------------------------------------------------------------------------
+
+
+def test_the_digest_has_64_bits_and_is_the_same_twice() -> None:
+    assert re.fullmatch("[0-9a-f]{16}", rulebook.digest())
+    assert rulebook.digest() == rulebook.digest()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sentence": "Other."},
+        {"source": "Other#other @ 5.5.0"},
+        {"releases": "other"},
+        {"level": Level.SHOULD},
+        {"origin": Origin.DOCUMENTED},
+    ],
+)
+def test_the_digest_sees_every_field(change: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rulebook.digest()
+    changed = replace(rulebook.RULES["START-PUSH-1"], **change)
+    monkeypatch.setitem(rulebook.RULES, "START-PUSH-1", changed)
+    assert rulebook.digest() != before
+
+
+def test_the_digest_sees_a_rule_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rulebook.digest()
+    others = {name: rule for name, rule in rulebook.RULES.items() if name != "START-PUSH-1"}
+    monkeypatch.setattr(rulebook, "RULES", others)
+    assert rulebook.digest() != before
+
+
+def test_every_switch_names_releases() -> None:
+    switches = [value for module in MODULES for value in vars(module).values() if isinstance(value, Switch)]
+    assert len(switches) > 20
+    for switch in switches:
+        for text in (switch.v4, switch.v5, switch.until_v5):
+            assert text is None or str(Release.parse(text)) == text
+        assert switch.change

@@ -1,0 +1,67 @@
+"""The kill matrix: it never says more than was measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+
+import pytest
+from places import GOLDEN
+
+from rocketmq_conformance.reports.event import Event, MutantJudged, PowerEnded, PowerStarted
+from rocketmq_conformance.reports.jsonl import read
+from rocketmq_conformance.reports.power import PowerReport
+
+EVENTS = read(GOLDEN / "power.events.jsonl").events
+HEADER, FIRST, SECOND, SURVIVOR, SAME, FOOTER = EVENTS
+ALL_KILLED = "Power: every mutant that can be told apart is killed"
+
+
+@pytest.fixture(autouse=True)
+def _no_terminal_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def last_line(stream: list[Event]) -> str:
+    out = io.StringIO()
+    report = PowerReport(out, width=100)
+    for event in stream:
+        report(event)
+    report.close()
+    return out.getvalue().splitlines()[-1]
+
+
+def of(mutants: int) -> Event:
+    assert isinstance(HEADER, PowerStarted)
+    return dataclasses.replace(HEADER, mutants=mutants)
+
+
+def test_a_survivor_is_told_with_what_is_wrong_with_it() -> None:
+    out = io.StringIO()
+    report = PowerReport(out, width=120)
+    for event in EVENTS:
+        report(event)
+    assert "survived       forgets-frozen (D31): A frozen offset is overwritten by the broker's.\n" in out.getvalue()
+    assert "No test can tell: the second commit stores what the first one stored\n" in out.getvalue()
+    assert last_line(EVENTS).startswith("Power: 1 mutant not killed in 41.7 s")
+
+
+def test_killed_and_equivalent_ones_are_full_power() -> None:
+    assert last_line([of(3), FIRST, SECOND, SAME, FOOTER]).startswith(ALL_KILLED)
+
+
+def test_a_matrix_that_is_not_whole_says_nothing() -> None:
+    assert isinstance(FOOTER, PowerEnded)
+    for stream in (
+        [of(3), FIRST, SECOND, SAME],
+        [of(3), FIRST, SECOND, FOOTER],
+        [of(3), FIRST, SECOND, SAME, dataclasses.replace(FOOTER, stopped="interrupted")],
+        [of(0), FOOTER],
+    ):
+        assert last_line(stream).startswith("Power: unknown, ")
+
+
+def test_a_status_that_is_none_of_the_three_is_no_kill() -> None:
+    assert isinstance(FIRST, MutantJudged)
+    assert "1 mutant not killed" in last_line([of(1), dataclasses.replace(FIRST, status="could not run"), FOOTER])

@@ -1,0 +1,111 @@
+"""What holds for any stream of events: no report makes a pass of a run that did not pass."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import xmlschema
+from event_streams import ANY_EVENT, GOOD, STREAM, built, may_pass
+from hypothesis import event as note
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from places import DATA
+
+from rocketmq_conformance.reports.console import ConsoleReport
+from rocketmq_conformance.reports.decode import event_of
+from rocketmq_conformance.reports.event import (
+    CaseEnded,
+    DivergenceFound,
+    Event,
+    RunStarted,
+    SuiteEnded,
+)
+from rocketmq_conformance.reports.jsonl import JsonlReport, read
+from rocketmq_conformance.reports.junit import document
+from rocketmq_conformance.reports.run_summary import Ledger
+
+SCHEMA = xmlschema.XMLSchema(DATA / "junit.xsd")
+
+
+def printed(stream: list[Event], width: int) -> str:
+    out = io.StringIO()
+    report = ConsoleReport(out, width=width)
+    for event in stream:
+        report(event)
+    report.close()
+    return out.getvalue()
+
+
+def ledger_of(stream: list[Event]) -> Ledger:
+    ledger = Ledger()
+    for event in stream:
+        ledger.add(event)
+    return ledger
+
+
+@pytest.fixture(autouse=True)
+def _no_terminal_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_good_run_is_a_pass_everywhere() -> None:
+    assert may_pass(GOOD)
+    assert printed(GOOD, 80).splitlines()[-1].startswith("Verdict: conforms")
+    assert ledger_of(GOOD).conclusion().passed
+
+
+@settings(max_examples=300, deadline=None)
+@given(STREAM)
+def test_no_report_makes_a_pass_of_what_did_not_pass(stream: list[Event]) -> None:
+    passable = may_pass(stream)
+    note(f"may pass: {passable}")
+    last = (printed(stream, 80).splitlines() or [""])[-1]
+    root = ElementTree.fromstring(document(ledger_of(stream)))
+    assert passable or not ledger_of(stream).conclusion().passed
+    assert passable or not last.startswith("Verdict: conforms")
+    assert passable or root.get("failures") != "0" or root.get("errors") != "0"
+
+
+@settings(max_examples=200, deadline=None)
+@given(STREAM)
+def test_junit_is_valid_for_any_stream(stream: list[Event]) -> None:
+    SCHEMA.validate(ElementTree.fromstring(document(ledger_of(stream))))
+
+
+@settings(max_examples=200, deadline=None)
+@given(STREAM, st.sampled_from((20, 60, 80, 200)))
+def test_plain_output_is_lines_of_printable_text_for_any_stream(stream: list[Event], width: int) -> None:
+    text = printed(stream, width)
+    assert all(line.isprintable() and line == line.rstrip(" ") for line in text.split("\n"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(ANY_EVENT)
+def test_any_event_survives_json(event: Event) -> None:
+    assert event_of(json.loads(json.dumps(event.json()))) == event
+
+
+@settings(max_examples=100, deadline=None)
+@given(built(RunStarted), st.lists(st.one_of(built(CaseEnded), built(DivergenceFound), built(SuiteEnded))), st.data())
+def test_a_file_cut_anywhere_gives_what_was_whole(header: RunStarted, events: list[Event], data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "events.jsonl")
+        report = JsonlReport.to(path)
+        for event in (header, *events, GOOD[-1]):
+            report(event)
+        report.close()
+        whole = path.read_bytes()
+        assert read(path).events == [header, *events, GOOD[-1]]
+        cut = whole[: data.draw(st.integers(0, len(whole) - 2))]
+        path.write_bytes(cut)
+        recording = read(path)
+    assert not recording.complete
+    assert not recording.conclusion().passed
+    assert recording.events == [header, *events][: len(recording.events)]
+    assert len(recording.events) >= cut.count(b"\n")

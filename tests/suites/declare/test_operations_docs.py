@@ -1,0 +1,50 @@
+"""The page of the operations is what the declarations make."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from places import ROOT
+
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operations_docs import page
+from rocketmq_conformance.suites.declare.suite import Suite
+
+COMMITTED = ROOT / "docs" / "operations.md"
+
+
+def test_the_page_in_docs_is_up_to_date() -> None:
+    said = "write it anew: python -m rocketmq_conformance.suites.declare.operations_docs > docs/operations.md"
+    assert COMMITTED.read_text(encoding="utf-8") == page(SUITES.values()), said
+
+
+@pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+def test_a_suite_is_told_with_its_rules_operations_and_arguments(suite: Suite) -> None:
+    said = page([suite])
+    assert f"\n## {suite.name}\n" in said
+    assert suite.sentence in said
+    for rule in suite.rules:
+        assert f"`{rule}`" in said
+    for op in suite.operations:
+        _, found, told = said.partition(f"\n### {op.form.name}\n")
+        assert found
+        told = told.partition("\n### ")[0]
+        assert op.form.sentence in told
+        assert f"Side {op.form.side.value}, weight {op.form.weight}." in told
+        for name, _ in op.form.domains:
+            assert f"\n| {name} | " in told
+
+
+def test_values_are_told_with_their_weights() -> None:
+    said = page([SUITES["remote-store"]])
+    assert '| fault | `"answer"` ×6, `"SYSTEM_BUSY"`, `"TOPIC_NOT_EXIST"`, `"silent"` |' in said
+    assert "| queues | set of `0`, `1`, `2`, `3` |" in said
+    assert "| increase_only | `false`, `true` |" in said
+
+
+def test_the_module_prints_the_page() -> None:
+    command = [sys.executable, "-m", "rocketmq_conformance.suites.declare.operations_docs"]
+    done = subprocess.run(command, capture_output=True, check=True, env={"PYTHONIOENCODING": "ascii"})
+    assert done.stdout.decode("utf-8") == page(SUITES.values())
