@@ -34,12 +34,8 @@ if TYPE_CHECKING:
 PACKAGE = "rocketmq_conformance"
 #: What installs everything that a campaign needs.
 INSTALL = "pip install 'rocketmq-conformance[spark]'"
-#: The rooms of the house: subpackages that an editable install keeps elsewhere.
-ROOMS = ("models", "suites", "conformance", "reports")
 #: What the Python of a worker must have beside PySpark: parts of them are compiled, so a zip cannot bring them.
 NEEDED = ("click", "hypothesis", "psutil", "pyarrow")
-#: The package itself, as a folder of a room in the source tree.
-_PACKAGE_IN_TREE = ("conformance", "package")
 #: The oldest time that a zip can tell: equal files make equal zips.
 _TIME = (1980, 1, 1, 0, 0, 0)
 #: Where the kit of this process is imported from. Executors of a cluster give it relative to their folder.
@@ -51,10 +47,7 @@ def contents() -> dict[str, bytes]:
 
     What was compiled stays here: it fits this machine and this Python, and every such module is there in Python too.
     """
-    found = dict(_walk(files(PACKAGE), PACKAGE))
-    for room in ROOMS:
-        found.update(_walk(files(f"{PACKAGE}.{room}"), f"{PACKAGE}/{room}"))
-    return dict(sorted(found.items()))
+    return dict(sorted(_walk(files(PACKAGE), PACKAGE)))
 
 
 def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
@@ -62,7 +55,7 @@ def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
         path = f"{name}/{entry.name}"
         if entry.name.endswith(tuple(EXTENSION_SUFFIXES)):
             continue
-        if entry.name.startswith((".", "__pycache__")) or path == "/".join((PACKAGE, *_PACKAGE_IN_TREE)):
+        if entry.name.startswith((".", "__pycache__")):
             continue
         if entry.is_dir():
             yield from _walk(entry, path)

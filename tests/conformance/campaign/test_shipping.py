@@ -42,12 +42,13 @@ def python(code: str, archive: Path, **environment: str) -> str:
 
 
 def test_all_modules_and_data_of_every_package_are_shipped(archive: Path) -> None:
-    folders = SETUP["package-dir"]
     with zipfile.ZipFile(archive) as kit:
         left = {name for name in kit.namelist() if name.endswith(".py")}
-        for package in SETUP["packages"]:
-            room = max((name for name in folders if f"{package}.".startswith(f"{name}.")), key=len)
-            place = ROOT / folders[room] / package.removeprefix(room).replace(".", "/").strip("/")
+        for folder, _, names in os.walk(ROOT / "src" / "rocketmq_conformance", followlinks=True):
+            place = Path(folder)
+            package = place.relative_to(ROOT / "src").as_posix().replace("/", ".")
+            if "__init__.py" not in names:
+                continue
             data = [*SETUP["package-data"]["*"], *SETUP["package-data"].get(package, [])]
             sources = [source for kind in ("*.py", *data) for source in place.glob(kind)]
             assert sources
@@ -74,7 +75,7 @@ def test_another_kit_has_another_name(archive: Path, tmp_path: Path, monkeypatch
 
 def test_a_kit_that_was_shipped_can_be_shipped_on(archive: Path) -> None:
     code = (
-        "from pathlib import Path; from rocketmq_conformance.conformance.campaign import shipping;"
+        "from pathlib import Path; from rocketmq_conformance.conformance.campaign.spark import shipping;"
         "(place := Path('again')).mkdir(exist_ok=True); print(shipping.pack(place).name)"
     )
     assert python(code, archive) == archive.name
@@ -201,7 +202,7 @@ def test_what_workers_need_is_what_the_kit_installs() -> None:
 def test_a_worker_can_ask_before_it_has_anything(archive: Path) -> None:
     code = (
         "import sys\n"
-        "from rocketmq_conformance.conformance.campaign import shipping\n"
+        "from rocketmq_conformance.conformance.campaign.spark import shipping\n"
         "print([name for name in shipping.NEEDED if name in sys.modules])"
     )
     assert python(code, archive) == "[]"
