@@ -27,7 +27,7 @@ from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
 #: The operation by which a plan lets time pass.
 TICK = "tick"
 #: What is told of a step whose answer depends on more than can be measured.
-LEFT_OUT = "within what cannot be measured of a real clock its answer changes: the rest of such a case is left out"
+LEFT_OUT = "the expected answer changes within the clock's measurement error; the rest of the case is skipped"
 
 #: Is the answer of the next step the same from one time to another?
 Ready = Callable[[int, int], bool]
