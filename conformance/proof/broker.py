@@ -27,7 +27,6 @@ from rocketmq_conformance.conformance.targets.broker.managed_broker import Start
 from rocketmq_conformance.models.broker import lifecycle
 from rocketmq_conformance.models.broker.aged_store import aged
 from rocketmq_conformance.models.broker.assignment import POP, PULL, Mode
-from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
 from rocketmq_conformance.models.broker.broker_restart import SURVIVED
 from rocketmq_conformance.models.broker.fixtures import begun
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
@@ -36,7 +35,6 @@ from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRu
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites import (
     broker_admin,
@@ -101,7 +99,7 @@ class Table:
     def __init__(self, adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
         self.adapter = adapter
         self.rules = BrokerRules.of(profile)
-        self.model = BrokerModel(profile)
+        self.handlers = tables.handlers(profile)
         self.tally = tally
         self.states: list[BrokerState] = []
         #: How the broker ended since the offsets were stored (STOP, KILL).
@@ -122,7 +120,7 @@ class Table:
     def _check(self, state: BrokerState, case: Sequence[Operation], outcomes: Sequence[Outcome]) -> BrokerState:
         for operation, outcome in zip(case, outcomes, strict=True):
             observed = _observed(outcome)
-            handler: Callable[..., Answer[BrokerState]] = getattr(self.model, operation.spec.name)
+            handler = self.handlers[type(operation)]
             given = (observed, *operation.args) if operation.spec.observes else operation.args
             after, expected, why = handler(state, *given)
             if self.how and why.rules == ("BQ-QUERY-1",):
