@@ -16,9 +16,9 @@ from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
-from rocketmq_conformance.conformance.engine.transcript import Ear, Overheard, world_did
-from rocketmq_conformance.conformance.fakes.scripted_broker import FAULTS, World
-from rocketmq_conformance.conformance.fakes.scripted_server import ScriptedServer
+from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, world_did
+from rocketmq_conformance.conformance.fakes.client_case import ClientCase
+from rocketmq_conformance.conformance.fakes.fault_script import KINDS
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.measured_time import TICK
@@ -43,13 +43,12 @@ class Stage:
         self.max_wait = max_wait
         #: Measures time for an adapter whose clock is real; None when it is virtual.
         self.times: Timekeeper | None = None
-        self.world = World(profile)
+        self.world = ClientCase(profile)
         #: Called whenever the adapter is about to be asked: a sign of life for whoever watches.
         self.beat: Callable[[], None] = _nothing
         #: While messages are taken down: who writes, and who answers instead of the world.
-        self._ear: Ear | None = None
-        self._overheard: Overheard | None = None
-        self._server: ScriptedServer | None = None
+        self._ear: MessageRecorder | None = None
+        self._overheard: RecordingBroker | None = None
         self._folder: Path | None = None
         #: Positions of the operations that the profile has, by suite.
         self._offers: dict[str, frozenset[int]] = {}
@@ -61,7 +60,7 @@ class Stage:
         """Play the world's broker by another profile; before the first case only."""
         self.profile = profile
         self._offers.clear()
-        self.world = World(profile.judged())
+        self.world = ClientCase(profile.judged())
 
     def keep_time(self, pace: float) -> None:
         """The adapter's clock is real, and so many times faster than standard."""
@@ -93,7 +92,7 @@ class Stage:
         if row[0] not in self._offered(suite):
             return Unsupported(f"{self.profile} does not have it")
         operation = suite.operation(row)
-        for fault in FAULTS:
+        for fault in KINDS:
             setattr(self.world, fault, getattr(operation, fault, "answer"))
         with self.guarded(str(operation)):
             outcome = self.adapter.apply(operation)
@@ -129,22 +128,20 @@ class Stage:
         return outcome
 
     @contextmanager
-    def listening(self) -> Iterator[Ear]:
+    def listening(self) -> Iterator[MessageRecorder]:
         """Take down what the implementation and its brokers say to one another in cases that begin inside."""
-        ear = Ear()
-        overheard = Overheard(self.world, ear.hear)
+        ear = MessageRecorder()
+        overheard = RecordingBroker(self.world.broker, ear.hear)
         self._ear, self._overheard = ear, overheard
         listen = getattr(self.adapter, "overhear", None)
         try:
-            if self._server:
-                self._server.answer_by(overheard)
+            self.world.broker.answer_by(overheard)
             if listen:
                 listen(ear.hear)
             yield ear
         finally:
             self._ear = self._overheard = None
-            if self._server:
-                self._server.answer_by(self.world)
+            self.world.broker.answer_by(None)
             if listen:
                 listen(None)
 
@@ -165,9 +162,9 @@ class Stage:
         ]
 
     def settle(self) -> None:
-        """Wait until everything that was written to the scripted broker is handled."""
-        if self._server:
-            self._server.settle()
+        """Wait until everything that was written to the broker's TCP door is handled."""
+        if self.world.broker.running:
+            self.world.broker.settle()
 
     def _offered(self, suite: Suite) -> frozenset[int]:
         """Positions of the operations that the judging releases have; plans of other releases may hold more."""
@@ -186,8 +183,7 @@ class Stage:
             pass  # the verdict is known; what cannot be released any more ends with the process
         finally:
             self._alarm.remove()
-            if self._server:
-                self._server.stop()
+            self.world.broker.stop()
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -229,7 +225,8 @@ class Stage:
         world, names = self.world, [name for name, _ in form.domains]
         if names == ["millis"]:
             return self._timed(call)
-        faults = [fault for fault in FAULTS if fault in names]
+        faults = [fault for fault in KINDS if fault in names]
+        arm, disarm = world.broker.script.arm, world.broker.script.calm
         effect, commits = form.effect, form.commits
         if not faults and not effect and not commits:
             return call
@@ -242,10 +239,10 @@ class Stage:
                 result = call(*args)
             else:
                 for fault, place in places:
-                    setattr(world, fault, args[place])
+                    if args[place] != "answer":
+                        arm(fault, args[place])
                 result = call(*args)
-                for fault in faults:
-                    setattr(world, fault, "answer")
+                disarm()
             if effect:
                 stored = world.take_commits()
                 return result if type(result) is Err else stored
@@ -265,10 +262,8 @@ class Stage:
         return timed
 
     def _name_server(self) -> str:
-        if self._server is None:
-            self._server = ScriptedServer(self._overheard or self.world, self.profile)
-            self._server.start()
-        return self._server.address
+        broker = self.world.broker
+        return broker.address if broker.running else broker.open()
 
     def _empty_folder(self, suite: Suite) -> Path:
         if self._folder is None:

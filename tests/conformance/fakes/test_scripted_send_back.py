@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
 from rocketmq_conformance.conformance.fakes.scripted_broker import World
 from rocketmq_conformance.conformance.fakes.scripted_send_back import properties_of, taken_back
+
 from rocketmq_conformance.models.profile import Profile
 
 BACK = {"offset": "1001", "originTopic": "T", "delayLevel": "3", "originMsgId": "ID-0-1", "maxReconsumeTimes": "16"}

@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
-
-from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.scripted_broker import World
 from rocketmq_conformance.conformance.fakes.scripted_server import ScriptedServer
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.fault import Fault, Faults, parse, parse_armed
