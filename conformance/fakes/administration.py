@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.fakes import routes
 from rocketmq_conformance.conformance.fakes.responses import (
@@ -17,11 +17,15 @@ from rocketmq_conformance.conformance.fakes.responses import (
 from rocketmq_conformance.conformance.fakes.storage import DEFAULT_TOPIC, Storage
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.remoting.frame import VERSION
+from rocketmq_conformance.conformance.remoting.frame import VERSION, Command
+from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.wire import WireRules, description
 from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE
 from rocketmq_conformance.models.profile import Profile
+
+_NO_TOPIC = CODES["TOPIC_NOT_EXIST"]
+_INHERITED = routes.READ_WRITE | routes.INHERIT
 
 
 class Administration:
@@ -30,23 +34,20 @@ class Administration:
     The name server is never behind: a topic's route is there as soon as the topic is, and gone with it.
     """
 
-    def __init__(
-        self, profile: Profile, storage: Storage, name: str, cluster: str, address: Callable[[], str], started: int
-    ) -> None:
+    def __init__(self, profile: Profile, storage: Storage, name: str, cluster: str, address: str, started: int) -> None:
         self._release = profile.broker
         self._wire = WireRules.of(profile)
         self._storage = storage
         self._name, self._cluster = name, cluster
-        self._address = address
+        #: Where routes say that the broker is.
+        self.address = address
         self._started = started
         #: Readable queues by topic, where routes are set instead of being those of the broker's own topics.
         self.routes: Mapping[str, int] | None = None
 
     def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
         """What it answers otherwise over a connection, by request code: routes depend on the client's version."""
-        return {
-            Request.GET_ROUTEINFO_BY_TOPIC: lambda peer, request: command(self.route(request.ext, request.version)),
-        }
+        return {Request.GET_ROUTEINFO_BY_TOPIC: self._route_from}
 
     def handlers(self) -> Mapping[int, PlainHandler]:
         """What it answers, by request code."""
@@ -56,27 +57,26 @@ class Administration:
             Request.DELETE_TOPIC_IN_NAMESRV: done,
             Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: self._create_group,
             Request.DELETE_SUBSCRIPTIONGROUP: self._delete_group,
-            Request.GET_ROUTEINFO_BY_TOPIC: lambda code, ext, body: self.route(ext, VERSION),
+            Request.GET_ROUTEINFO_BY_TOPIC: self._route,
             Request.GET_BROKER_CLUSTER_INFO: self._clusters,
             Request.GET_BROKER_RUNTIME_INFO: self._runtime,
         }
 
-    def route(self, ext: Mapping[str, str], version: int) -> Answered:
-        """The route of a topic, as a client of ``version`` reads it."""
-        topic = ext["topic"]
-        queues = self._queues(topic)
-        if queues is None:
-            return CODES["TOPIC_NOT_EXIST"], f"No topic route info in name server for the topic: {topic}", {}, b""
-        standard = self._wire.standard(version, ext.get("acceptStandardJsonOnly") == "true")
-        perm = routes.READ_WRITE | (routes.INHERIT if topic == DEFAULT_TOPIC else 0)
-        return 0, "", {}, routes.route(self._name, self._cluster, self._address(), queues, perm, standard)
+    def _route(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """A client in this process is as new as those that the kit itself connects with."""
+        return self._routed(ext, VERSION)
 
-    def _queues(self, topic: str) -> int | None:
-        """Readable queues of a topic's route; None without a route."""
-        if self.routes is None:
-            return self._storage.state.topics.get(topic)
-        queues = self.routes.get(topic, NO_ROUTE)
-        return None if queues == NO_ROUTE else queues
+    def _route_from(self, peer: Peer, request: Command) -> Command:
+        return command(self._routed(request.ext, request.version))
+
+    def _routed(self, ext: dict[str, str], version: int) -> Answered:
+        topic = ext["topic"]
+        queues = self._storage.state.topics.get(topic) if self.routes is None else self.routes.get(topic)
+        if queues is None or queues == NO_ROUTE:
+            return _NO_TOPIC, f"No topic route info in name server for the topic: {topic}", {}, b""
+        standard = self._wire.standard(version, ext.get("acceptStandardJsonOnly") == "true")
+        perm = _INHERITED if topic == DEFAULT_TOPIC else routes.READ_WRITE
+        return 0, "", {}, routes.route(self._name, self._cluster, self.address, queues, perm, standard)
 
     def _create_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic, queues = ext["topic"], int(ext["readQueueNums"])
@@ -100,7 +100,7 @@ class Administration:
         return 0, "", {}, b""
 
     def _clusters(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        return 0, "", {}, routes.clusters(self._name, self._cluster, self._address())
+        return 0, "", {}, routes.clusters(self._name, self._cluster, self.address)
 
     def _runtime(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         table = {"bootTimestamp": str(self._started), "brokerVersionDesc": description(self._release)}

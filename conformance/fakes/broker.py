@@ -96,9 +96,9 @@ class FakeBroker:
         wire = WireRules.of(self.profile)
         #: Takes down what no response shows, for those parts that are given it.
         self.record = Record()
+        self.dispatcher = Dispatcher(self.record, wire.unknown_answered)
         #: Faults by kind of request, at both doors.
-        self.script = FaultScript(self.record)
-        self.dispatcher = Dispatcher(self.script, wire.unknown_answered)
+        self.script: FaultScript = self.dispatcher.script
         self.exchange = self.dispatcher.exchange
         self._listener = Listener(self.dispatcher, host, port, echo=wire.echoes_binary, version=wire.ordinal)
         #: ``host:port``, for clients' name server address.
@@ -114,7 +114,7 @@ class FakeBroker:
             self.storage, consumers.subscription, consumers.pulled, self._memory.read, later, wire.lite_pulls
         )
         self.sends = Sends(self.storage, self._where, self._stored)
-        self.administration = Administration(self.profile, self.storage, name, cluster, self._where, clock())
+        self.administration = Administration(self.profile, self.storage, name, cluster, self.address, clock())
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)
         resets: Resets = made["resets"](self.storage, consumers, name)
@@ -144,7 +144,7 @@ class FakeBroker:
     def open(self) -> str:
         """Open the TCP door of a broker that was running already, without one, and say where; raises CannotRunError."""
         self._listener.start()
-        self.address = self._listener.address
+        self.address = self.administration.address = self._listener.address
         return self.address
 
     @property

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from rocketmq_conformance.conformance.fakes.assignments import Assignments
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-from rocketmq_conformance.conformance.fakes.fault_script import ANSWER, KINDS
+from rocketmq_conformance.conformance.fakes.fault_script import KINDS
 from rocketmq_conformance.conformance.fakes.responses import document
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.broker import lock
@@ -151,7 +151,7 @@ def _armed_as(kind: str) -> property:
     """A fault that is armed by the name of its kind."""
 
     def armed(case: ClientCase) -> str:
-        return case.broker.script.armed.get(KINDS[kind][0], ANSWER)
+        return case.broker.script.armed(kind)
 
     def arm(case: ClientCase, fault: str) -> None:
         case.broker.script.arm(kind, fault)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from rocketmq_conformance.conformance.fakes.fault_script import FaultScript
+from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import (
     CODES,
     Answered,
@@ -23,26 +24,29 @@ _NOT_SUPPORTED, _SYSTEM_ERROR = CODES["REQUEST_CODE_NOT_SUPPORTED"], CODES["SYST
 
 
 class Dispatcher:
-    """The handlers by request code, under a fault script.
+    """The handlers by request code, and a fault script over them (``record`` is the script's).
 
     A request that no handler knows is answered as the release does, or not at all (WIRE-ERR-2).
     """
 
-    def __init__(self, script: FaultScript, unknown_answered: bool) -> None:
-        self._script = script
-        self._armed = script.armed
+    def __init__(self, record: Record, unknown_answered: bool) -> None:
         self._unknown_answered = unknown_answered
-        self._plain: dict[int, PlainHandler] = {}
+        self._honest: dict[int, PlainHandler] = {}
         self._connected: dict[int, ConnectionHandler] = {}
         self._leaving: list[Callable[[Peer], None]] = []
+        #: Faults by kind of request.
+        self.script = FaultScript(self._honest, record)
+        self._handlers = self.script.handlers
+        self._otherwise: PlainHandler = self._unknown
 
-    def add(self, plain: Mapping[int, PlainHandler]) -> None:
+    def add(self, handlers: Mapping[int, PlainHandler]) -> None:
         """Answer requests by these handlers at both doors."""
-        self._plain.update(plain)
+        self._honest.update(handlers)
+        self._handlers.update(handlers)
 
-    def add_connected(self, connected: Mapping[int, ConnectionHandler]) -> None:
+    def add_connected(self, handlers: Mapping[int, ConnectionHandler]) -> None:
         """Answer requests by these handlers instead when they come over a connection."""
-        self._connected.update(connected)
+        self._connected.update(handlers)
 
     def on_leave(self, action: Callable[[Peer], None]) -> None:
         """Call this for each connection that is gone."""
@@ -53,37 +57,27 @@ class Dispatcher:
 
         As over TCP, a handler that fails makes a SYSTEM_ERROR (WIRE-ERR-1).
         """
-        if self._armed and code in self._armed:
-            played = self._script.play(code, ext, body)
-            if played is not None:
-                return played
-        handler = self._plain.get(code)
-        if handler is None:
-            return self._unknown(code)
         try:
-            return handler(code, ext, body)
+            return self._handlers.get(code, self._otherwise)(code, ext, body)
+        except (TimeoutError, ConnectionError):
+            raise
         except Exception as error:
             return _SYSTEM_ERROR, f"{type(error).__name__}: {error}", {}, b""
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """The door over TCP: the response, or None when it comes later or never."""
         code = request.code
-        if self._armed and code in self._armed:
-            played = self._script.play(code, request.ext, request.body)
-            if played is not None:
-                return command(played)
         connected = self._connected.get(code)
-        if connected is not None:
+        if connected is not None and not self.script.plays(code):
             return connected(peer, request)
-        handler = self._plain.get(code)
-        return command(self._unknown(code) if handler is None else handler(code, request.ext, request.body))
+        return command(self._handlers.get(code, self._otherwise)(code, request.ext, request.body))
 
     def closed(self, peer: Peer) -> None:
         """A connection is gone."""
         for action in self._leaving:
             action(peer)
 
-    def _unknown(self, code: int) -> Answered:
+    def _unknown(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         if not self._unknown_answered:
             raise TimeoutError(f"this release does not answer request type {code}, which it does not know")
         return _NOT_SUPPORTED, f" request type {code} not supported", {}, b""

@@ -1,7 +1,8 @@
 """The fault script: a layer over the fake broker that plays kinds of requests by faults, the same at both doors.
 
-A kind of fault covers one or more request codes. While it is armed the broker does not see these requests, unless the
-fault lets one through. ``silent`` raises TimeoutError, ``cut`` ConnectionError, and the door does what these mean.
+A kind of fault covers one or more request codes. While it is armed the script stands in the place of their handlers,
+and asks these only for what the fault lets through. ``silent`` raises TimeoutError, ``cut`` ConnectionError, and the
+door does what these mean.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.fakes.assignments import topic_of
 from rocketmq_conformance.conformance.fakes.record import Record
-from rocketmq_conformance.conformance.fakes.responses import CODES, Answered, document
+from rocketmq_conformance.conformance.fakes.responses import CODES, Answered, PlainHandler, document
 from rocketmq_conformance.conformance.fakes.send_backs import SEND, SEND_BACK, SEND_SHORT, place_of
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.client.fixtures import NEGATIVE, assignment_played
@@ -38,40 +39,52 @@ _NO_MEMBERS = document({"consumerIdList": []})
 
 
 class FaultScript:
-    """The faults that are armed. ``record`` counts the requests for assignments."""
+    """The faults that are armed, over the handlers of a broker. ``record`` counts the requests for assignments."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, honest: Mapping[int, PlainHandler], record: Record) -> None:
+        self._honest = honest
         self._record = record
-        #: Faults by request code. Changed in place, so that a door can look at it without a call.
-        self.armed: dict[int, str] = {}
+        self._armed: dict[int, str] = {}
+        #: Who answers, by request code: the honest handlers, and the script where a fault is armed.
+        self.handlers: dict[int, PlainHandler] = {}
 
     def arm(self, kind: str, fault: str) -> None:
         """Play the requests of a kind by ``fault`` from now on (``models.client.fixtures`` has those of each kind)."""
         for code in KINDS[kind]:
             if fault != ANSWER:
-                self.armed[code] = fault
-            else:
-                self.armed.pop(code, None)
+                self._armed[code] = fault
+                self.handlers[code] = self._play
+            elif code in self._armed:
+                del self._armed[code]
+                self.handlers[code] = self._honest[code]
 
     def calm(self) -> None:
         """Answer everything honestly."""
-        self.armed.clear()
+        for code in self._armed:
+            self.handlers[code] = self._honest[code]
+        self._armed.clear()
 
-    def play(self, code: int, ext: dict[str, str], body: bytes) -> Answered | None:
-        """The response that the script gives to a request; None when the broker answers. TimeoutError: nobody answers;
-        ConnectionError: the connection is cut."""
-        fault = self.armed.get(code)
-        if fault is None:
-            return None
+    def armed(self, kind: str) -> str:
+        """The fault by which the requests of a kind are played."""
+        return self._armed.get(KINDS[kind][0], ANSWER)
+
+    def plays(self, code: int) -> bool:
+        """Does the script answer requests of this code?"""
+        return code in self._armed
+
+    def _play(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """TimeoutError: nobody answers; ConnectionError: the connection is cut."""
+        fault = self._armed[code]
         if code in _SEND_BACKS:
-            return faulty("SYSTEM_ERROR") if _refuses(fault, code, ext) else None
-        if code == _ASSIGNMENT:
+            if _refuses(fault, code, ext):
+                return faulty("SYSTEM_ERROR")
+            fault = ANSWER
+        elif code == _ASSIGNMENT:
             topic = topic_of(body)
             fault = assignment_played(fault, self._record.assignments.get(topic, 0) + 1)
-            if fault == ANSWER:
-                return None
-            self._record.ask_assignment(topic)
-        return faulty(fault)
+            if fault != ANSWER:
+                self._record.ask_assignment(topic)
+        return self._honest[code](code, ext, body) if fault == ANSWER else faulty(fault)
 
 
 def _refuses(fault: str, code: int, ext: dict[str, str]) -> bool:
