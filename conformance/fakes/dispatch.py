@@ -42,7 +42,7 @@ class Dispatcher:
     def add(self, handlers: Mapping[int, PlainHandler]) -> None:
         """Answer requests by these handlers at both doors."""
         self._honest.update(handlers)
-        self._handlers.update(handlers)
+        self.script.add(handlers)
 
     def add_connected(self, handlers: Mapping[int, ConnectionHandler]) -> None:
         """Answer requests by these handlers instead when they come over a connection."""

@@ -33,9 +33,15 @@ KINDS: Mapping[str, tuple[int, ...]] = {
     "assign_fault": (int(Request.QUERY_ASSIGNMENT),),
     "beat_fault": (int(Request.HEART_BEAT),),
 }
-_SEND_BACKS = frozenset(KINDS["back_fault"])
-_ASSIGNMENT = int(Request.QUERY_ASSIGNMENT)
-_NO_MEMBERS = document({"consumerIdList": []})
+_KIND_OF = {code: kind for kind, codes in KINDS.items() for code in codes}
+#: The responses of the other faults: any response code by its name, and these.
+_RESPONSES: Mapping[str, Answered] = {name: (code, "scripted", {}, b"") for name, code in CODES.items()} | {
+    "no-field": (0, "", {}, b""),
+    "no-body": (0, "", {}, b""),
+    "negative": (0, "", {"offset": str(NEGATIVE)}, b""),
+    "null": (0, "", {}, b"{}"),
+    "empty": (0, "", {}, document({"consumerIdList": []})),
+}
 
 
 class FaultScript:
@@ -44,47 +50,61 @@ class FaultScript:
     def __init__(self, honest: Mapping[int, PlainHandler], record: Record) -> None:
         self._honest = honest
         self._record = record
-        self._armed: dict[int, str] = {}
         #: Who answers, by request code: the honest handlers, and the script where a fault is armed.
         self.handlers: dict[int, PlainHandler] = {}
+        #: The honest handlers of all kinds.
+        self._calm: dict[int, PlainHandler] = {}
+        #: The handlers of each kind and fault, as soon as they were wanted once.
+        self._players: dict[tuple[str, str], dict[int, PlainHandler]] = {}
+
+    def add(self, handlers: Mapping[int, PlainHandler]) -> None:
+        """These are honest handlers."""
+        self.handlers.update(handlers)
+        self._calm.update({code: handler for code, handler in handlers.items() if code in _KIND_OF})
 
     def arm(self, kind: str, fault: str) -> None:
         """Play the requests of a kind by ``fault`` from now on (``models.client.fixtures`` has those of each kind)."""
-        for code in KINDS[kind]:
-            if fault != ANSWER:
-                self._armed[code] = fault
-                self.handlers[code] = self._play
-            elif code in self._armed:
-                del self._armed[code]
-                self.handlers[code] = self._honest[code]
+        players = self._players.get((kind, fault))
+        if players is None:
+            player = self._player(kind, fault)
+            players = self._players[kind, fault] = {code: player or self._honest[code] for code in KINDS[kind]}
+        self.handlers.update(players)
 
     def calm(self) -> None:
         """Answer everything honestly."""
-        for code in self._armed:
-            self.handlers[code] = self._honest[code]
-        self._armed.clear()
+        self.handlers.update(self._calm)
 
     def armed(self, kind: str) -> str:
         """The fault by which the requests of a kind are played."""
-        return self._armed.get(KINDS[kind][0], ANSWER)
+        now = self.handlers[KINDS[kind][0]]
+        played = [fault for (of, fault), players in self._players.items() if of == kind and now in players.values()]
+        return played[0] if played else ANSWER
 
     def plays(self, code: int) -> bool:
         """Does the script answer requests of this code?"""
-        return code in self._armed
+        return code in self._calm and self.handlers[code] is not self._calm[code]
 
-    def _play(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        """TimeoutError: nobody answers; ConnectionError: the connection is cut."""
-        fault = self._armed[code]
-        if code in _SEND_BACKS:
-            if _refuses(fault, code, ext):
-                return faulty("SYSTEM_ERROR")
-            fault = ANSWER
-        elif code == _ASSIGNMENT:
+    def _player(self, kind: str, fault: str) -> PlainHandler | None:
+        """Who plays the requests of a kind by a fault; None: nobody, they are answered honestly."""
+        honest, record = self._honest, self._record
+
+        def refuse(code: int, ext: dict[str, str], body: bytes) -> Answered:
+            return faulty("SYSTEM_ERROR") if _refuses(fault, code, ext) else honest[code](code, ext, body)
+
+        def assign(code: int, ext: dict[str, str], body: bytes) -> Answered:
             topic = topic_of(body)
-            fault = assignment_played(fault, self._record.assignments.get(topic, 0) + 1)
-            if fault != ANSWER:
-                self._record.ask_assignment(topic)
-        return self._honest[code](code, ext, body) if fault == ANSWER else faulty(fault)
+            played = assignment_played(fault, record.assignments.get(topic, 0) + 1)
+            if played == ANSWER:
+                return honest[code](code, ext, body)
+            record.ask_assignment(topic)
+            return faulty(played)
+
+        def play(code: int, ext: dict[str, str], body: bytes) -> Answered:
+            return faulty(fault)
+
+        if fault == ANSWER:
+            return None
+        return refuse if kind == "back_fault" else assign if kind == "assign_fault" else play
 
 
 def _refuses(fault: str, code: int, ext: dict[str, str]) -> bool:
@@ -101,12 +121,5 @@ def faulty(fault: str) -> Answered:
         raise TimeoutError("the fault script keeps the broker silent")
     if fault == "cut":
         raise ConnectionError("the fault script cuts the connection")
-    if fault in ("no-field", "no-body"):
-        return 0, "", {}, b""
-    if fault == "negative":
-        return 0, "", {"offset": str(NEGATIVE)}, b""
-    if fault == "null":
-        return 0, "", {}, b"{}"
-    if fault == "empty":
-        return 0, "", {}, _NO_MEMBERS
-    return CODES[fault], "scripted", {}, b""
+    code, remark, ext, body = _RESPONSES[fault]
+    return code, remark, {**ext}, body
