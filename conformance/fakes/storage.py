@@ -57,7 +57,7 @@ class Storage:
         self.state = state
         self._lazy = True
         if self._logs:
-            self._logs = {}
+            self._logs, self._physical = {}, 0
         self.hot = True
         self.out = frozenset()
 
