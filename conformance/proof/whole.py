@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.proof import whole_cases, whole_real
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
@@ -121,7 +121,7 @@ class EmbeddedSite:
     def __init__(self, release: Release, every: Sequence[Case]) -> None:
         self._every = every
         self._now = TIMES[0]
-        self._broker = EmbeddedBroker(Profile(release, release), clock=lambda: self._now)
+        self._broker = FakeBroker(Profile(release, release), clock=lambda: self._now)
         self._open = ExitStack()
 
     def __enter__(self) -> Self:

@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
@@ -368,7 +368,7 @@ def test_a_case_that_cannot_be_run_now_and_then_ends_no_suite() -> None:
 
 
 def test_a_broker_that_dies_ends_every_suite_with_a_sentence() -> None:
-    broker = EmbeddedBroker(Profile())
+    broker = FakeBroker(Profile())
     broker.start()
     host, _, port = broker.address.rpartition(":")
 

@@ -13,8 +13,14 @@ from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.shrink import Shrunk
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.transcript import MOST, Ear, Message, request_text, response_text
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.engine.transcript import (
+    MOST,
+    Message,
+    MessageRecorder,
+    request_text,
+    response_text,
+)
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
@@ -106,7 +112,7 @@ def test_nothing_is_taken_down_before_and_afterwards(stage: Stage) -> None:
 
 
 def test_messages_beyond_the_limit_are_counted() -> None:
-    ear = Ear()
+    ear = MessageRecorder()
     for number in range(MOST + 1234):
         ear.hear("member", "broker", f"request {number}")
     taken = ear.take()
@@ -127,7 +133,7 @@ def test_requests_and_responses_that_nobody_knows_have_a_text() -> None:
 
 
 def test_what_a_real_broker_is_asked_and_answers_is_told_without_the_names_of_the_case() -> None:
-    with EmbeddedBroker(Profile()) as broker:
+    with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
         stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
         try:
@@ -154,7 +160,7 @@ def test_what_a_real_broker_is_asked_and_answers_is_told_without_the_names_of_th
 
 
 def test_the_group_that_reads_store_times_has_no_name_of_the_run() -> None:
-    with EmbeddedBroker(Profile()) as broker:
+    with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
         stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
         try:
@@ -168,7 +174,7 @@ def test_the_group_that_reads_store_times_has_no_name_of_the_run() -> None:
 
 def test_a_broker_that_does_not_answer_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.adapter.PATIENCE", 1.0)
-    with EmbeddedBroker(Profile()) as broker:
+    with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
         stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
         try:
