@@ -26,8 +26,7 @@ class TimerThread:
         self.client = Port()
         #: Held while the client is used, by the thread or by an operation.
         self.lock = threading.Lock()
-        #: The operation that lets time pass, and when the client last heard of the clock, in seconds.
-        self.tick: type[Operation] | None = None
+        #: When the client was last told the time of its case, in seconds.
         self.looked = 0.0
         self.closed = threading.Event()
         threading.Thread(target=self.keep_looking, daemon=True).start()
@@ -37,9 +36,8 @@ class TimerThread:
         while not self.closed.wait(LOOK):
             with self.lock:
                 millis = int((time.monotonic() - self.looked) * 1000 * self.pace)
-                if self.tick and millis:
-                    self.client.apply(self.tick(millis))
-                    self.looked += millis / 1000 / self.pace
+                self.client.pass_time(millis)
+                self.looked += millis / 1000 / self.pace
 
     def hello(self) -> Hello:
         others = dict.fromkeys((name for name in SUITES if name != "consume-orderly"), "it is an orderly listener")
@@ -48,13 +46,12 @@ class TimerThread:
     def reset(self, case: Case) -> None:
         with self.lock:
             self.client.reset(case)
-            self.tick = next(kind for kind in case.suite.operations if kind.form.name == "tick")
             self.looked = time.monotonic()
 
     def apply(self, operation: Operation) -> Outcome:
         with self.lock:
-            if self.tick and isinstance(operation, self.tick):
-                operation = self.tick(0)  # the time of the plan has passed already
+            if operation.spec.duration:  # the time of the plan has passed by now: what came of it?
+                return self.client.pass_time(0)
             return self.client.apply(operation)
 
     def close(self) -> None:

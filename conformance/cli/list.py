@@ -44,8 +44,8 @@ def _rules() -> None:
 def _operations() -> None:
     for suite in SUITES.values():
         for op in suite.operations:
-            fields = ", ".join(name for name, _ in op.form.domains)
-            click.echo(f"{suite.name}/{op.form.name}({fields})  {op.form.sentence}")
+            fields = ", ".join(name for name, _ in op.spec.domains)
+            click.echo(f"{suite.name}/{op.spec.name}({fields})  {op.spec.sentence}")
 
 
 def _mutants() -> None:

@@ -8,7 +8,7 @@ import traceback
 import click
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.cli.exit import FAULT, KIT_FAULT, UNDECIDED, finish
+from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, FAULT, KIT_FAULT, UNDECIDED, finish
 from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
 from rocketmq_conformance.conformance.compiled import is_compiled
 
@@ -68,7 +68,17 @@ def main() -> None:
         finish(error.exit_code)
     except click.exceptions.Exit as end:
         finish(end.exit_code)
-    except Exception:
-        traceback.print_exc()
-        click.echo(KIT_FAULT, err=True)
-        finish(FAULT)
+    except Exception as error:
+        _end_by(error)
+
+
+def _end_by(error: Exception) -> None:
+    """End the process by an error that no command expects."""
+    from rocketmq_conformance.suites.declare.discovery import DiscoveryError  # imports every model
+
+    if isinstance(error, DiscoveryError):
+        click.echo(f"Error: {error}", err=True)
+        finish(COULD_NOT_RUN)
+    traceback.print_exception(error)
+    click.echo(KIT_FAULT, err=True)
+    finish(FAULT)

@@ -16,7 +16,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UN
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.measured_time import Span, Times
 from rocketmq_conformance.suites.declare.oracle import Agreed, Differs, Oracle, Skipped, Step, Undecided, Unmeasurable
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 
 @dataclass
@@ -87,11 +87,11 @@ class Judge:
 
     def __init__(self, suite: Suite, profile: Profile, coverage: Coverage | None = None) -> None:
         self.suite = suite
-        self.bound: Bound = suite.bind(profile)
+        self.bound: BoundModel = suite.bind(profile)
         self.coverage = coverage or Coverage()
-        self._guards = [op.form.guard for op in suite.operations]
+        self._guards = [op.spec.guard for op in suite.operations]
         self._guarded = any(self._guards)
-        self._observes = any(op.form.observes for op in suite.operations)
+        self._observes = any(op.spec.observes for op in suite.operations)
         self._stepwise = self._guarded or self._observes
 
     def judge(
@@ -149,7 +149,7 @@ class Judge:
         """
         if self._stepwise:
             return None
-        handlers = self.bound.handlers
+        handlers = self.bound.by_position
         state = self.bound.initial
         expected: list[Expected] = []
         whys: list[Why] = []
@@ -177,7 +177,7 @@ class Judge:
             if guard and not guard(state):
                 continue
             before = state
-            state, result, why = self.bound.handlers[at](state, *args)
+            state, result, why = self.bound.by_position[at](state, *args)
             steps.append(Step((at, args), before, state, result, None, why))
         return steps
 
@@ -223,7 +223,7 @@ def fingerprint(suite: Suite, step: Step) -> str:
     """Equal for two divergences that differ in nothing but values: rule, operation, kind of state, classes."""
     parts = (
         suite.name,
-        suite.operations[step.row[0]].form.name,
+        suite.operations[step.row[0]].spec.name,
         step.why.rules,
         step.why.kind,
         outcome_class(step.expected),

@@ -9,7 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case, Hello
+    from rocketmq_conformance.conformance.adapter import (
+        Adapter,
+        AdapterError,
+        CannotRunError,
+        Case,
+        Hello,
+        VirtualClock,
+    )
     from rocketmq_conformance.conformance.api import run
     from rocketmq_conformance.conformance.campaign.api import campaign
     from rocketmq_conformance.conformance.cli.main import main
@@ -32,27 +39,39 @@ if TYPE_CHECKING:
         SuiteStarted,
     )
     from rocketmq_conformance.suites.declare.discovery import SUITES
-    from rocketmq_conformance.suites.declare.domain import Drawn, Subset, Values, Whole
+    from rocketmq_conformance.suites.declare.domain import (
+        ANSWER,
+        Drawn,
+        Duration,
+        Fault,
+        Requests,
+        Subset,
+        Values,
+        Whole,
+    )
     from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-    from rocketmq_conformance.suites.declare.suite import Bound, Suite
+    from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ANSWER",
     "SUITES",
     "Adapter",
     "AdapterError",
     "AddressError",
     "Answer",
-    "Bound",
+    "BoundModel",
     "CannotRunError",
     "Case",
     "CaseEnded",
     "DivergenceFound",
     "Drawn",
+    "Duration",
     "EmbeddedBroker",
     "Err",
     "Event",
+    "Fault",
     "Hello",
     "Level",
     "MessageQueue",
@@ -63,6 +82,7 @@ __all__ = [
     "Port",
     "Profile",
     "Progress",
+    "Requests",
     "Rule",
     "RunEnded",
     "RunStarted",
@@ -73,6 +93,7 @@ __all__ = [
     "SuiteStarted",
     "Unsupported",
     "Values",
+    "VirtualClock",
     "Whole",
     "Why",
     "campaign",
@@ -85,7 +106,7 @@ __all__ = [
 
 #: The public names by the module that has them.
 _MODULES = {
-    "conformance.adapter": ("Adapter", "AdapterError", "CannotRunError", "Case", "Hello"),
+    "conformance.adapter": ("Adapter", "AdapterError", "CannotRunError", "Case", "Hello", "VirtualClock"),
     "conformance.api": ("run",),
     "conformance.campaign.api": ("campaign",),
     "conformance.cli.main": ("main",),
@@ -108,9 +129,9 @@ _MODULES = {
         "SuiteStarted",
     ),
     "suites.declare.discovery": ("SUITES",),
-    "suites.declare.domain": ("Drawn", "Subset", "Values", "Whole"),
+    "suites.declare.domain": ("ANSWER", "Drawn", "Duration", "Fault", "Requests", "Subset", "Values", "Whole"),
     "suites.declare.operation": ("Operation", "Side", "operation"),
-    "suites.declare.suite": ("Bound", "Suite"),
+    "suites.declare.suite": ("BoundModel", "Suite"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.measured_time import Times
-from rocketmq_conformance.suites.declare.operation import Form
+from rocketmq_conformance.suites.declare.operation import OperationSpec
 from rocketmq_conformance.suites.declare.oracle import Differs, Oracle, Undecided, Unmeasurable, describe
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -51,15 +51,15 @@ class HypothesisChoices:
         return self._draw(st.integers(0, n - 1))
 
 
-def arguments(form: Form) -> st.SearchStrategy[tuple[Any, ...]]:
+def arguments(spec: OperationSpec) -> st.SearchStrategy[tuple[Any, ...]]:
     """The strategy of an operation's arguments."""
-    rows = form.rows()
+    rows = spec.rows()
     if rows is not None:
         return st.sampled_from(rows)
 
     @st.composite
     def drawn(draw: Callable[[st.SearchStrategy[int]], int]) -> tuple[Any, ...]:
-        return form.draw(HypothesisChoices(draw))
+        return spec.draw(HypothesisChoices(draw))
 
     return drawn()
 
@@ -92,20 +92,20 @@ def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]
                     self.cut = True
 
     for position in suite.offered(playground.profile):
-        setattr(Machine, suite.operations[position].form.name, _rule(suite.operations[position].form, position))
+        setattr(Machine, suite.operations[position].spec.name, _rule(suite.operations[position].spec, position))
     Machine.__name__ = Machine.__qualname__ = "".join(part.title() for part in suite.name.split("-")) + "Machine"
     return Machine
 
 
-def _rule(form: Form, position: int) -> Any:
+def _rule(spec: OperationSpec, position: int) -> Any:
     def do(self: Any, args: tuple[Any, ...]) -> None:
         self.step(position, args)
 
-    do.__name__ = form.name
-    made = rule(args=arguments(form))(do)
-    if form.guard is not None:
+    do.__name__ = spec.name
+    made = rule(args=arguments(spec))(do)
+    if spec.guard is not None:
         made = precondition(lambda self: self.oracle.allows(position))(made)
-    if form.doubtful:
+    if spec.doubtful:
         made = precondition(lambda self: self.oracle.possibilities <= _FEW)(made)
     return made
 
@@ -125,10 +125,10 @@ def play_plan(made: type[RuleBasedStateMachine], suite: Suite, name: str, rows: 
         state: Any = made()
         try:
             for position, args in rows:
-                form = suite.operations[position].form
+                spec = suite.operations[position].spec
                 if state.oracle.allows(position):
-                    note(f"state.{form.name}(args={args!r})")
-                    getattr(state, form.name)(args=args)
+                    note(f"state.{spec.name}(args={args!r})")
+                    getattr(state, spec.name)(args=args)
         finally:
             note("state.teardown()")
             state.teardown()

@@ -32,7 +32,7 @@ from rocketmq_conformance.suites.declare.indeterminate import (
     unanswered,
 )
 from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Ready, Span, by_time
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 
 class Step(NamedTuple):
@@ -94,7 +94,7 @@ class Oracle:
     ``timed``: steps take place at measured times, and :meth:`judge` is given the span of each.
     """
 
-    def __init__(self, suite: Suite, bound: Bound, *, timed: bool = False) -> None:
+    def __init__(self, suite: Suite, bound: BoundModel, *, timed: bool = False) -> None:
         self._suite = suite
         self._bound = bound
         self._state = bound.initial
@@ -109,7 +109,7 @@ class Oracle:
 
     def allows(self, position: int) -> bool:
         """May the operation at this position be done, in every state that is possible?"""
-        guard = self._suite.operations[position].form.guard
+        guard = self._suite.operations[position].spec.guard
         if guard is None:
             return True
         if not self._possible:
@@ -122,12 +122,12 @@ class Oracle:
 
     def judge(self, row: Row, outcome: Outcome, span: Span | None = None) -> Judgement:
         """Compare what was observed with what the model expects, and go on to the states that this leaves."""
-        form = self._suite.operations[row[0]].form
+        spec = self._suite.operations[row[0]].spec
         if isinstance(outcome, Unsupported):
-            return Skipped(form.name, outcome.reason)
+            return Skipped(spec.name, outcome.reason)
         observed = result_of(outcome)
         indeterminate = isinstance(outcome, Err) and not outcome.definite
-        if indeterminate and not form.doubtful:
+        if indeterminate and not spec.doubtful:
             return Undecided(f"{self._suite.operation(row)} ended in {outcome_class(observed)}, which decides nothing")
         if indeterminate or self._possible:
             try:
@@ -138,11 +138,11 @@ class Oracle:
         if self._elapsed and span:
             timed = self._elapsed.step(row, span)
             if timed is None:
-                return Unmeasurable(form.name)
+                return Unmeasurable(spec.name)
             before, self._state, expected, why = timed
         else:
-            given = (observed, *row[1]) if form.observes else row[1]
-            self._state, expected, why = self._bound.handlers[row[0]](before, *given)
+            given = (observed, *row[1]) if spec.observes else row[1]
+            self._state, expected, why = self._bound.by_position[row[0]](before, *given)
         step = Step(row, before, self._state, expected, observed, why)
         return Agreed(step) if agrees(expected, observed) else Differs(step)
 
@@ -152,7 +152,7 @@ class Oracle:
         if indeterminate:
             self._possible = unanswered(self._bound, possible, row)
             return Agreed(Step(row, possible[0].state, self._possible[0].state, UNDEFINED, observed, UNKNOWN))
-        observes = self._suite.operations[row[0]].form.observes
+        observes = self._suite.operations[row[0]].spec.observes
         answers, left = narrowed(self._bound, possible, row, observed, observes=observes)
         first, *others = [
             Step(row, one.before.state, one.after.state, one.expected, observed, one.why) for one in answers
