@@ -225,7 +225,7 @@ class _Selection:
     def _separator(self, at: int) -> Separator:
         name = self.names[at]
         text = name.text if self.positive[at] else name.opposite
-        return Separator(text, float(self.shares[at]), float(self.rest[at]))
+        return Separator(feature=text, diverging=float(self.shares[at]), others=float(self.rest[at]))
 
 
 def _tail(hits: Any, total: int, share: Any, others: int) -> Any:
