@@ -15,12 +15,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from rocketmq_conformance.conformance.campaign import folder
 from rocketmq_conformance.conformance.campaign.driver import Driver, Means, search_path
 from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerProcess
 from rocketmq_conformance.conformance.campaign.spark.master import parse, reach
 from rocketmq_conformance.conformance.campaign.spark.session import SUBMITTED, need_java, need_packages
 from rocketmq_conformance.conformance.campaign.spec import Spec, block_size
+from rocketmq_conformance.conformance.campaign.tables import folder
 from rocketmq_conformance.conformance.campaign.tables.reading import CampaignError
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import Event

@@ -23,7 +23,6 @@ import pyarrow as pa
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign.finish import Closing
-from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerFaultError, PlayerProcess
 from rocketmq_conformance.conformance.campaign.progress import Watch
 from rocketmq_conformance.conformance.campaign.schedule import Block, Schedule
@@ -32,6 +31,7 @@ from rocketmq_conformance.conformance.campaign.spark.spark_job import Crew
 from rocketmq_conformance.conformance.campaign.spark.worker import COULD_NOT_RUN, FAULT, Job, playing_task
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.conformance.engine.verdict import together

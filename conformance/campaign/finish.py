@@ -13,10 +13,10 @@ from typing import Any
 from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster, clusters
 from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import Discriminator
-from rocketmq_conformance.conformance.campaign.folder import STOP
 from rocketmq_conformance.conformance.campaign.progress import Part, Watch
 from rocketmq_conformance.conformance.campaign.spark.spark_job import Crew
 from rocketmq_conformance.conformance.campaign.spark.worker import FINISHED, Job, closing_task
+from rocketmq_conformance.conformance.campaign.tables.folder import STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.conformance.engine.divergence import rule_json
 from rocketmq_conformance.conformance.engine.verdict import together

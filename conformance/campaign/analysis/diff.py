@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rocketmq_conformance.conformance.campaign.analysis.first_difference import (
+from rocketmq_conformance.conformance.campaign.analysis.differing_cases import (
     AGREED,
     COLUMNS,
     by_divergences,

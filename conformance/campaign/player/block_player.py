@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Hello
-from rocketmq_conformance.conformance.campaign.player.comparing import agreed, compared
+from rocketmq_conformance.conformance.campaign.player.first_difference import compare_played, conforming_steps
 from rocketmq_conformance.conformance.campaign.player.report_divergence import tell
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables.behaviours import Answers
@@ -270,7 +270,7 @@ class _Block:
             if played.verdict == DIVERGES and played.judged:
                 self._diverged(address, played.number, played.judged)
             if self.players.spec.sample and self.players.spec.sampled(played.number) and played.verdict == CONFORMS:
-                steps = played.judged.steps if played.judged else agreed(player.judge, played.rows)
+                steps = played.judged.steps if played.judged else conforming_steps(player.judge, played.rows)
                 self._keep(address, played.number, steps)
             ended.append(played)
         return ended
@@ -355,7 +355,7 @@ class _Block:
                         continue
                     if one.profile == other.profile and CONFORMS in (ours.verdict, theirs.verdict):
                         continue
-                    found = compared(one.player(self.suite), ours, other.player(self.suite), theirs)
+                    found = compare_played(one.player(self.suite), ours, other.player(self.suite), theirs)
                     if found:
                         at, step = found
                         mark = fingerprint(self.suite, step)

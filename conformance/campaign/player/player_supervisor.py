@@ -21,7 +21,7 @@ import psutil
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign.player import player_process
 from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, get, put
-from rocketmq_conformance.conformance.campaign.spark.shipping import child_environment
+from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.targets.address import AddressError
 

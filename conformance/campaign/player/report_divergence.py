@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocketmq_conformance.conformance.campaign.player.comparing import differing
+from rocketmq_conformance.conformance.campaign.player.first_difference import play_and_compare
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import listen, plan_file, told
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
@@ -36,7 +36,7 @@ def tell(
 
     def execute(rows: Sequence[Row]) -> Judged:
         if second:
-            return differing(player, second, rows, case)
+            return play_and_compare(player, second, rows, case)
         return player.execute(rows, case, count=False)
 
     failing = execute(rows)

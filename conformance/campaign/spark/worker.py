@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.player.block_player import GIVE_UP
 from rocketmq_conformance.conformance.campaign.player.player_supervisor import (
     Abandoned,
@@ -34,6 +33,7 @@ from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables import blocks, columns
 from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import Showing
 from rocketmq_conformance.conformance.campaign.tables.behaviours import NOTHING, Behaviour
+from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.tables.schema import BEHAVIOURS, DIVERGENCES, STEPS
 from rocketmq_conformance.conformance.targets.address import AddressError
 

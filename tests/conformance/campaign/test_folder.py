@@ -16,10 +16,9 @@ import pytest
 from places import HELPERS
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.campaign import folder
 from rocketmq_conformance.conformance.campaign.api import campaign
 from rocketmq_conformance.conformance.campaign.spec import Spec
-from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables import blocks, folder
 from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.models import rulebook
