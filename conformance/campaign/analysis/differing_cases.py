@@ -26,7 +26,7 @@ AGREED = "as expected"
 
 @dataclass
 class Parted:
-    """Where cases part, and how many cannot be said to."""
+    """The first differences of cases, and how many cases are undecided, by reason."""
 
     #: One row per case, with COLUMNS.
     rows: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=COLUMNS))
@@ -39,9 +39,9 @@ class Parted:
 
 
 def by_divergences(a: Half, b: Half, cases: Any) -> pd.DataFrame:
-    """Where cases part that one profile judged on both sides: at the first divergence of either from the model.
+    """The first differences of cases that one profile judged on both sides: the first divergence of either side.
 
-    Cases of which the stored divergences do not say it have no row.
+    Cases whose stored divergences do not show a difference have no row.
     """
     of_a, of_b = a.divergences.reindex(cases), b.divergences.reindex(cases)
     step_a, step_b = of_a["step"].fillna(np.inf), of_b["step"].fillna(np.inf)
@@ -61,7 +61,7 @@ def by_divergences(a: Half, b: Half, cases: Any) -> pd.DataFrame:
 
 
 def by_steps(a: Half, b: Half, cases: Iterable[int]) -> Parted:
-    """Where cases part, found by rebuilding both sides step by step."""
+    """The first differences of cases, found by rebuilding the steps of both sides."""
     found = Parted()
     rows = []
     for case in cases:
@@ -86,7 +86,7 @@ def _first_difference(a: Trace, b: Trace) -> tuple[int | None, str]:
 
 
 def by_verdict(a: Half, b: Half, cases: Any, verdicts_a: Any) -> pd.DataFrame:
-    """Cases without digests that conform on one side and diverge on the other: where that one diverges."""
+    """The first differences of cases without digests that conform on one side and diverge on the other."""
     in_a = cases[verdicts_a == DIVERGING]
     in_b = cases[verdicts_a != DIVERGING]
     return pd.concat([_diverging(a, in_a, "class_a", "class_b"), _diverging(b, in_b, "class_b", "class_a")])

@@ -15,7 +15,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: Why two sequences of steps have no first difference.
-LEFT_OPEN = "the two differ in nothing but what the rules leave open"
+LEFT_OPEN = "the two differ only in what the rules leave open"
 CUT_SHORT = "the same as far as both were played"
 LEFT_OUT = "the same up to a step that one of the two does not offer"
 

@@ -25,7 +25,7 @@ def unpacked() -> Path | None:
     """The folder of the shipped kit on this machine; None when the kit of this process was not shipped.
 
     It lies beside the zip, in the folder that Spark keeps for the files of a session and cleans up after it. The
-    first one to ask unpacks; whoever asks at the same time gets the same folder, never half of it.
+    first call unpacks it; concurrent calls get the same folder, complete.
     """
     archive = _archive()
     if archive is None:

@@ -33,7 +33,7 @@ PACKAGE = "rocketmq_conformance"
 INSTALL = "pip install 'rocketmq-conformance[spark]'"
 #: What the Python of a worker must have beside PySpark: parts of them are compiled, so a zip cannot bring them.
 NEEDED = ("click", "hypothesis", "psutil", "pyarrow")
-#: The oldest time that a zip can tell: equal files make equal zips.
+#: The oldest time that a zip can hold: equal files make equal zips.
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -59,7 +59,7 @@ def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def pack(folder: Path) -> Path:
-    """Write the kit as a zip into a folder; its name tells its contents, and equal contents give equal bytes."""
+    """Write the kit as a zip into a folder; its name has a digest of the contents; equal contents give equal bytes."""
     kit = contents()
     digest = sha256()
     for name, data in kit.items():
