@@ -1,4 +1,4 @@
-"""The proof of brokers: the model against real brokers of several releases.
+"""Proof of the broker's rules: the model against real brokers of several releases.
 
 For each release: the decision tables on a broker that started on the aged store, again with everything cold, again
 after it was stopped and after it was killed; long random runs of every suite; and a second broker, whose messages
@@ -68,18 +68,18 @@ FAST = (
     broker_doubt.SUITE,
     broker_assignment.SUITE,
 )
-#: First release that can be told which way resets go (BQ-RESET-2), and the property that tells it.
+#: First release that can be configured which way resets go (BQ-RESET-2), and the property for it.
 RESETS_SINCE = Release(5, 1, 0)
 RESETS = "useServerSideResetOffset"
-#: First release that can be told not to balance groups (BQ-ASSIGN-OFF), and how queues are asked for where nothing is
-#: set (BQ-ASSIGN-1), and the properties that tell it.
+#: First release that can be configured not to balance groups (BQ-ASSIGN-OFF), and how queues are assigned by default
+#: (BQ-ASSIGN-1), and the properties for it.
 BALANCES_SINCE = Release(5, 0, 0)
 BALANCES, DEFAULT_MODE, DEFAULT_SHARE = (
     "serverLoadBalancerEnable",
     "defaultMessageRequestMode",
     "defaultPopShareQueueNum",
 )
-#: The property that tells a broker to lock in strict mode (BQ-LOCK-STRICT).
+#: The property that makes a broker lock in strict mode (BQ-LOCK-STRICT).
 STRICT = "lockInStrictMode"
 #: First release that asks the system what is in memory, where its Java can (BQ-MEM-2).
 SEES_SINCE = Release(5, 1, 0)
@@ -139,7 +139,7 @@ class Table:
             self.play(some)
 
     def change(self, change: Callable[[BrokerState], BrokerState]) -> None:
-        """Something happened to the broker as a whole."""
+        """Record an event of the whole broker, such as a restart."""
         self.states = [change(state) for state in self.states]
 
 
@@ -187,7 +187,7 @@ def prove_suite(
 
 
 def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | None) -> Callable[[int, Row], Outcome]:
-    """What a step of a plan ended in: as it was played already, or played now."""
+    """The outcome of a step of a plan: the recorded one, or that of playing it now."""
     if outcomes is not None:
         return lambda step, row: outcomes[step]
     return lambda step, row: adapter.apply(suite.operation(row))
@@ -196,7 +196,7 @@ def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | N
 def _prove_case(
     suite: Suite, bound: Bound, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
 ) -> None:
-    """One case until its first difference; TooMany when too much of it is in doubt."""
+    """One case until its first difference; TooMany when too many of its outcomes are indeterminate."""
     possible = [Possibility(bound.initial)]
     for step, row in enumerate(plan):
         form = suite.operations[row[0]].form
@@ -320,7 +320,7 @@ def prove(releases: Iterable[str], workers: int) -> Iterator[tuple[Tally, list[P
     """Prove the model against each release, ``workers`` of them side by side.
 
     Answers, in the order of the releases, the counts and examples of the model's proof, and all rows: those of the
-    embedded broker's story too.
+    embedded broker's comparison too.
     """
     with ThreadPoolExecutor(workers) as pool:
         for tally, story in pool.map(lambda release: (prove_release(release), broker_story.prove(release)), releases):

@@ -1,4 +1,4 @@
-"""The page of the proof, made from the rows of the proofs.
+"""The documentation page docs/proof.md, made from the rows of the proofs.
 
 ``python -m rocketmq_conformance.conformance.proof.proof_docs docs/proof/*.jsonl`` writes docs/proof.md; a test
 compares.

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
-from rocketmq_conformance.conformance.campaign.tables.schema import signed
 from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, digest
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, outcome_class

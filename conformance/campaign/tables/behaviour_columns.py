@@ -11,7 +11,7 @@ import numpy as np
 from rocketmq_conformance.conformance.campaign.tables.behaviours import (
     RULES,
     Behaviour,
-    Reason,
+    ReasonKey,
     Taken,
     answer,
     transition,
@@ -49,7 +49,7 @@ class Showing:
         self._forget()
 
     def _forget(self) -> None:
-        self._reasons: list[Reason] = []
+        self._reasons: list[ReasonKey] = []
         #: By number of the answer: its id, its reason, and its rules as bits.
         self._ids: list[int] = []
         self._whys: list[int] = []

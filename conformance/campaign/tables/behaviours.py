@@ -23,18 +23,18 @@ RULES = tuple(rulebook.RULES)
 #: (id, kind, rules, kind of state, outcome class, next rules, next kind of state)
 Behaviour = tuple[int, str, tuple[str, ...], str, str, tuple[str, ...], str]
 #: Rules and kind of state.
-Reason = tuple[tuple[str, ...], str]
+ReasonKey = tuple[tuple[str, ...], str]
 #: What a player recorded: numbers of answers, and the reasons and answers that are new since the last record.
 Taken = dict[str, Any]
 NOTHING: Taken = {"answers": b"", "told": 0, "reasons": [], "meanings": []}
 
 
-def answer(suite: str, why: Reason, outcome: str) -> Behaviour:
+def answer(suite: str, why: ReasonKey, outcome: str) -> Behaviour:
     """An answer."""
     return _numbered(suite, ANSWER, *why, outcome, (), "")
 
 
-def transition(suite: str, why: Reason, after: Reason) -> Behaviour:
+def transition(suite: str, why: ReasonKey, after: ReasonKey) -> Behaviour:
     """A transition."""
     return _numbered(suite, TRANSITION, *why, "", *after)
 

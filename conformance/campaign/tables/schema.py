@@ -20,8 +20,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from rocketmq_conformance.conformance.campaign.tables.packing import signed as signed
-
 #: Version of the tables. New columns may come without a new version; anything else raises it.
 VERSION = 1
 
