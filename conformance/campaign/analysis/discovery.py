@@ -33,7 +33,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.behaviour_matrix import occurrences
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.reports import event
 
 #: Columns of ``cases`` that hold behaviours.
@@ -161,12 +160,3 @@ def _curve(ranks: Any, cases: int) -> list[list[int]]:
         return points
     kept = np.linspace(0, len(points) - 1, POINTS).round().astype(int)
     return [points[index] for index in kept]
-
-
-def discovery(campaign: Campaign) -> Discovery:
-    """The discovery of all finished blocks of a campaign."""
-    found = Discovery(campaign.suites, campaign.block)
-    for suite in campaign.suites:
-        for block in campaign.finished(suite):
-            found.add(suite, block, campaign.read("cases", COLUMNS, suite, block))
-    return found

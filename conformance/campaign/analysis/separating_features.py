@@ -8,7 +8,7 @@ says how sharply it separates them, 1 being a perfect line and 0 none at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import lgamma
 from typing import Any, NamedTuple
 
@@ -235,9 +235,3 @@ def _tail(hits: Any, total: int, share: Any, others: int) -> Any:
     ways = np.array([lgamma(total + 1) - lgamma(k + 1) - lgamma(total - k + 1) for k in counts])
     logs = ways + np.outer(np.log(share), counts) + np.outer(np.log1p(-share), total - counts)
     return np.where(counts >= hits[:, None], np.exp(logs), 0.0).sum(axis=1)
-
-
-def discriminated(campaign: Campaign, clusters: Iterable[Cluster]) -> list[tuple[Cluster, list[Separator]]]:
-    """Clusters with what separates them."""
-    found = Discriminator(campaign)
-    return [(cluster, found.separators(cluster)) for cluster in clusters]
