@@ -1,10 +1,10 @@
 """Locks in strict mode: an unlock is answered before it is done (BQ-LOCK-STRICT).
 
 A broker in strict mode asks every broker of its name to unlock, itself among them, and answers at once. So after the
-response to an unlock it is uncertain when the lock is gone, and there is more than one *guess* of a queue's holder: with
-and without the lock. Unlocks have no order, as they only remove locks. The answer to a request to lock rules guesses
-out; when none is left, no moment at which the unlocks were done explains the answer. Queues are guessed one by one: a
-broker may do an unlock between its looks at the queues of one request to lock.
+response to an unlock it is uncertain when the lock is gone, and there is more than one *guess* of a queue's holder:
+with and without the lock. Unlocks have no order, as they only remove locks. The answer to a request to lock rules
+guesses out; when none is left, no moment at which the unlocks were done explains the answer. Queues are guessed
+one by one: a broker may do an unlock between its looks at the queues of one request to lock.
 
 The uncertainty has an end: an unlock is done ``SOON`` after its response, in thousandths of the lease.
 """

@@ -1,21 +1,21 @@
-"""The pull loop of a push consumer: one request per owned queue, and where it is (PULL-*, REB-RPQ-1).
+"""The pull loop of a push consumer: one request per owned queue, and its place (PULL-*, REB-RPQ-1).
 
 A request is always in one of four places:
 
 ============  =====================================================================
-ready         the pull service comes to it when it has time
+ready         the pull service takes it when it has time
 under way     a broker was asked, and has not answered
 put off       a timer brings it back after a while
 to correct    its offset is illegal; a task writes the right one, and ends the queue
 ============  =====================================================================
 
-A request whose process queue was dropped ends when the pull service comes to it, and nowhere else. An answer that
-arrives after its queue was lost is still taken: its messages go to the listener, and one without messages may still
-raise the offset in memory, of a queue that is not owned any more or owned anew. A correction that runs late takes the
-queue away from whoever owns it then.
+A request whose process queue was dropped ends when the pull service takes it, and nowhere else. An answer that arrives
+after its queue was lost is still processed: its messages go to the listener, and one without messages may still raise
+the offset in memory, of a queue that is not owned any more or owned anew. A correction that runs late takes the queue
+away from its owner of that moment.
 
-Which request the pull service comes to, which answer arrives and which timer runs is up to the plan. The listener is
-busy with what it was given until the plan says that it is done.
+The plan decides which request the pull service takes, which answer arrives and which timer runs. The listener is busy
+with its messages until the plan finishes it.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class PullModel:
         return state._replace(under_way=asked), (queue, *said, True), why
 
     def _gate(self, state: PullState, request: Request) -> tuple[int, Why] | None:
-        """The ms by which a pull is put off before a broker is looked for, and why."""
+        """The ms by which a pull is put off before a broker is looked for, and the reason."""
         settings, cached = state.settings, request.cached
         if not settings.running:
             return self.failure, _GATES["not running"]
@@ -193,7 +193,7 @@ class PullModel:
 
     # --- answers ------------------------------------------------------------------------------------------
     #
-    # All say: queue, what comes next, in ms, next offset, offsets given to the listener, offset in memory, dropped?
+    # All answer: queue, what comes next, in ms, next offset, offsets given to the listener, offset in memory, dropped?
     # ----
 
     def found(
@@ -262,7 +262,7 @@ class PullModel:
     def illegal(
         self, state: PullState, place: int, next_offset: int, low: int, high: int, suggested: int
     ) -> Answer[PullState]:
-        """PULL-ILL-1; the bounds that the answer tells are not used."""
+        """PULL-ILL-1; the bounds in the answer are not used."""
         arrived = arrives(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
@@ -326,7 +326,7 @@ class PullModel:
         return self.store.update(store, queue, offset, False)
 
     def _send(self, state: PullState, queue: int) -> tuple[PullState, Commits]:
-        """Send what memory holds of a queue, if anything, to the broker, if it can be found."""
+        """Send a queue's offset in memory, if there is one, to the broker, if it can be found."""
         if queue not in state.store.memory:
             return state, ()
         broker = reached(state.broker, QUEUES[queue].topic)
@@ -389,6 +389,6 @@ class PullModel:
         return state, (True, sent), _LOSE["lost, offset sent" if sent else "lost"]
 
     def update(self, state: PullState, queue: int, offset: int) -> Answer[PullState]:
-        """OFF-UPD-1: the application sets the offset of a queue; what memory then holds."""
+        """OFF-UPD-1: the application sets the offset of a queue; answers the offset in memory afterwards."""
         store, _, why = self.store.update(state.store, queue, offset, False)
         return state._replace(store=store), store.memory[queue], why

@@ -1,7 +1,7 @@
-"""A group whose members leave it to the broker who gets which queue: its steps, and what the broker assigns.
+"""A group whose queues the broker assigns (message request mode): the members' steps, and the broker's assignments.
 
-The broker gives every member of the group the same assignment here, whoever asks: what a real one would give each of
-them is the broker's affair (BQ-ASSIGN-*), and what a member makes of an assignment does not depend on the others'.
+The broker gives every member of the group the same assignment here: a real one's answer to each of them is covered by
+BQ-ASSIGN-*, and a member's handling of an assignment does not depend on the other members'.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RULES = (
     ),
 )
 
-#: Routes of the topics that only such groups have, by readable queues.
+#: Routes of the topics of these groups only, by readable queues.
 MORE_ROUTES: Mapping[str, int] = MappingProxyType(
     {NEXT_TOPIC: 1, pop_retry(TOPIC): 1, pop_retry(OTHER_TOPIC): 1, pop_retry(NEXT_TOPIC): NO_ROUTE}
 )
@@ -47,7 +47,7 @@ _ASSIGN = Why(("REB-BRK-1",), "the assignment changes")
 
 
 class AssignedState(NamedTuple):
-    """A group, what the broker assigns, and what members know of it."""
+    """A group, the broker's assignments, and the members' additions for them."""
 
     group: GroupState
     assignments: Mapping[str, Assigned] = ASSIGNMENTS
@@ -59,7 +59,7 @@ _state = maker(AssignedState)
 
 
 def beginning() -> AssignedState:
-    """Three members that have just begun."""
+    """The initial state: three new members."""
     state = group.beginning()
     return AssignedState(state._replace(routes={**ROUTES, **MORE_ROUTES}))
 
@@ -116,7 +116,7 @@ class AssignedGroupModel:
         return AssignedState(after, state.assignments, replaced(state.sides, member, Side())), result, why
 
     def leave(self, state: AssignedState, member: int) -> Answer[AssignedState]:
-        """REB-END-1: the commits that reach the broker; nobody hears of queues that were popped."""
+        """REB-END-1: the commits that reach the broker; popped queues cause no request."""
         after, result, why = self.group.leave(state.group, member)
         if after is state.group:
             return state, result, why

@@ -1,4 +1,4 @@
-"""A group whose members tell of changed queues: its steps, the thresholds of its members, and their heartbeats."""
+"""A group whose members announce changed queues: the members' steps, thresholds and heartbeats (REB-MQC-*)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAY_BE_BRIEF = whys(("REB-MQC-BRIEF", "REB-SUB-BEAT"), "brief", "in full", "los
 
 
 class ChangedState(NamedTuple):
-    """A group, and what its members keep beside what every member does."""
+    """A group, and its members' additional states."""
 
     group: GroupState
     sides: tuple[Side, ...] = (Side(),) * len(CLIENTS)
@@ -42,7 +42,7 @@ _state, _side = maker(ChangedState), maker(Side)
 
 
 def beginning() -> ChangedState:
-    """Three members that have just begun."""
+    """The initial state: three new members."""
     return ChangedState(group.beginning())
 
 
@@ -50,7 +50,7 @@ class ChangedGroupModel:
     """The operations of such a group for one profile; every method is pure. Members are given by number."""
 
     __slots__ = ("group", "rebalancing")
-    #: An operation that has nothing to do with changes.
+    #: Wraps an operation that has nothing to do with changed queues.
     of_group = staticmethod(within(_state))
 
     def __init__(self, profile: Profile) -> None:
@@ -68,12 +68,12 @@ class ChangedGroupModel:
         given_up: str,
     ) -> Answer[ChangedState]:
         """REB-DO-1, REB-MQC-*: (owned queues, balanced or None, thresholds of a queue (messages, MiB) or None,
-        changes that are told). A change is (topic, did a heartbeat take its new version to the
-        brokers?, what the listener heard: (all queues, its queues), or None), sorted by topic."""
+        announced changes). A change is (topic, did a heartbeat take its new version to the brokers?, the listener's
+        arguments: (all queues, its queues), or None), sorted by topic."""
         before, sides = state
         broker, routes, listed, now, members = before
         who = members[member]
-        assert who is not None  # nobody leaves
+        assert who is not None  # no member leaves in this suite
         side = sides[member]
         model = self.rebalancing
         done = ChangedRound(who, side, broker, now, fault, beat_fault == "answer", fails)
@@ -102,7 +102,7 @@ class ChangedGroupModel:
         return ChangedState(after, replaced(state.sides, member, side)), result, why
 
     def limit(self, state: ChangedState, member: int, messages: int, size: int) -> Answer[ChangedState]:
-        """REB-MQC-SHARE: the application sets the thresholds of a topic; no queue's change before a change."""
+        """REB-MQC-SHARE: the application sets the thresholds of a topic; queues get them with the next change."""
         if not self.rebalancing.divides:
             return state, None, _NO_LIMITS
         before, sides = state
@@ -114,14 +114,14 @@ class ChangedGroupModel:
         )
 
     def subscribe(self, state: ChangedState, member: int, topic: str, beat_fault: str) -> Answer[ChangedState]:
-        """REB-SUB-BEAT: the heartbeat that goes at once, as ``beat`` tells it, subscribed already or not."""
+        """REB-SUB-BEAT: the heartbeat that is sent at once, in the form of ``beat``, subscribed already or not."""
         after, _, _ = self.group.subscribe(state.group, member, topic)
         return self.beat(state if after is state.group else ChangedState(after, state.sides), member, beat_fault)
 
     def beat(self, state: ChangedState, member: int, beat_fault: str) -> Answer[ChangedState]:
-        """REB-MQC-BRIEF: the timer's heartbeat: (is it brief?, the topics that it tells of), or None when none goes."""
+        """REB-MQC-BRIEF: the timer's heartbeat: (is it brief?, its topics), or None when none is sent."""
         who, side = state.group.members[member], state.sides[member]
-        assert who is not None  # nobody leaves
+        assert who is not None  # no member leaves in this suite
         if not who.seen:
             return state, None, _BEAT["no broker known"]
         if side.told is not None and side.told == who.topics:

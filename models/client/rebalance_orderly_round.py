@@ -1,14 +1,14 @@
 """A round of rebalance of a member whose listener takes messages in order (REB-ADD-LOCK, REB-REM-2, REB-REM-3).
 
 Messages of a queue are in order only while one listener has them, so a member asks the broker to lock a queue before it
-adds it, and gives the lock back when it loses the queue. A refused lock leaves the queue for another round.
+adds it, and releases the lock when it loses the queue. A refused lock leaves the queue for another round.
 
 Two things can go wrong when a queue is lost: its listener may be busy, and messages that arrived may wait for it. Up to
 5.1.4 the offset is sent and forgotten in any case; a busy listener keeps the process queue, dropped, in the table, and
-waiting messages put the unlocking off by 20 s. From 5.2.0 only a busy listener counts: as long as the lock is young the
-queue stays as it is, offset included; after 20 s it is unlocked whatever the listener does.
+waiting messages delay the unlocking by 20 s. From 5.2.0 only a busy listener counts: as long as the lock is young the
+queue stays as it is, offset included; after 20 s it is unlocked even under a busy listener.
 
-A process queue that was kept is dead: nobody pulls for it. When its queue comes back into the share it is not added,
+A process queue that was kept is dead: it is not pulled. When its queue comes back into the share it is not added,
 because it is there; only the expiry of its last pull makes room for a new one.
 """
 
@@ -68,10 +68,10 @@ RULES = (
     ),
 )
 
-#: Ms before a queue is unlocked for which messages wait, and after which a busy listener is not waited for.
+#: Ms by which unlocking is delayed for waiting messages, and after which a busy listener is not waited for.
 UNLOCK_DELAY = 20_000
 
-#: What a round can meet beside what every round can, by bit.
+#: Events of these rounds beside those of every round, by bit.
 _MET = (
     ("kept for its listener", ("REB-DROP-KEPT",)),
     ("unlocked by force", ()),
@@ -87,7 +87,7 @@ _DROPS = _KEPT | _FORCED | _LATER | _UNLOCKED
 
 @cache
 def ordered_reason(met: int, events: int, mode: str, reports: bool, idle: bool) -> Why:
-    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
     every = reason(events, mode, reports)
     if not met:
         return every
@@ -100,7 +100,7 @@ def ordered_reason(met: int, events: int, mode: str, reports: bool, idle: bool) 
 
 
 class OrderlyRound(Round):
-    """A round, the broker's locks as it goes on, and the queues that it unlocks later."""
+    """A round, the broker's locks as it goes on, and the delayed unlocks."""
 
     __slots__ = ("later", "lock_fault", "locks", "met")
 
@@ -114,7 +114,7 @@ class OrderlyRound(Round):
         lock_fault: str,
         locks: Locks,
     ) -> None:
-        Round.__init__(self, member, broker, now, fault, bound_fault)  # every round is made so: super() takes its time
+        Round.__init__(self, member, broker, now, fault, bound_fault)  # on the hot path: super() costs time
         self.lock_fault = lock_fault
         self.locks = locks
         self.later: tuple[tuple[int, int], ...] = ()
@@ -191,7 +191,7 @@ class OrderlyRebalanceModel(RebalanceModel[OrderlyRound]):
 
     def _unlock(self, done: OrderlyRound, queue: int, event: int) -> None:
         done.met |= event
-        if done.lock_fault == "answer":  # nobody hears of a one-way request that failed
+        if done.lock_fault == "answer":  # a failed one-way request shows nowhere
             done.locks = lock.unlock(done.locks, GROUP, done.member.client, QUEUES[queue])[0]
 
 

@@ -1,24 +1,25 @@
 """A round of rebalance: one member of a group brings its process queue table in line with its share (REB-*).
 
-For every topic that it subscribes to, the member looks at the queues that it knows of (from the name server) and at
-the members that a broker lists, both of which may be out of date, computes its share, and then
+For every topic that it subscribes to, the member takes the queues that it knows of (from the name server) and the
+members that a broker lists, both of which may be out of date, computes its share, and then
 
-1. drops each queue that is not in the share, or that nobody has pulled for too long: its offset is sent to the broker,
+1. drops each queue that is not in the share, or that was not pulled for too long: its offset is sent to the broker,
    one way, and forgotten;
-2. adds each queue of the share that it does not have: whatever memory holds of it is forgotten, the start position is
-   asked for (START-PUSH-1), and a pull request begins there. Without a start the queue is left for the next round.
+2. adds each queue of the share that it does not have: its offset in memory is forgotten, the start position is
+   computed (START-PUSH-1), and a pull request begins there. Without a start the queue is left for the next round.
 
-Nobody hands a queue over: its old owner commits and drops it in one of its own rounds, its new owner asks the broker
-in another. Between the two a queue may have two owners, or none.
+There is no handover: the old owner commits and drops a queue in one of its own rounds, the new owner asks the broker in
+another. Between the two a queue may have two owners, or none.
 
 A failure keeps what the member has: no member list, no known queues, or a strategy that refuses because there are no
-queues or no members (which 5.5.0 does not ask it any more). A member that is not on the list is no failure. Its share
-is empty, and it drops everything.
+queues or no members (5.5.0 does not call it in that case). A member that is not on the list is no failure. Its share is
+empty, and it drops everything.
 
-A broadcasting member owns every queue that it knows of and asks nobody for the list; when it knows that there are
-none, it drops them all, where a member of a cluster keeps them.
+A broadcasting member owns every queue that it knows of and asks for no member list; when it knows that there are none,
+it drops them all, where a member of a cluster keeps them.
 
-When all topics are done, queues of topics that are not subscribed any more are dropped without a word to the broker.
+When all topics are done, queues of topics that are not subscribed to any more are dropped without a request to the
+broker.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ RULES = (
 #: A topic that the name server has no route for.
 NO_ROUTE = -1
 
-#: What a round can meet: what it is called, and by which rules. The first that was met names the round.
+#: Events of a round: name and rules. The first one that occurred names the round.
 EVENTS = (
     ("topic given up", ("REB-TRUNC-1",)),
     ("pull expired", ("REB-DROP-EXPIRY", "REB-REM-1", "REB-ADD-1")),
@@ -132,7 +133,7 @@ EVENTS = (
 _TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
     1 << at for at in range(len(EVENTS))
 )
-#: Beside these: a topic's table was brought in line with the share. By which rules, and by which nothing is known.
+#: Beside these: a topic's table was brought in line with the share. Rules of that, and of unknown queues, by mode.
 BROUGHT = 1 << len(EVENTS)
 _BROUGHT_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
 _UNKNOWN_BY = {CLUSTERING: ("REB-CLU-1",), BROADCASTING: ("REB-BC-1",)}
@@ -141,7 +142,7 @@ NO_MEMBER = Why(("REB-DO-1",), "no member")
 
 @cache
 def reason(events: int, mode: str, reports: bool) -> Why:
-    """The one reason of rounds that met these events; EVENTS[i] is bit i, BROUGHT the one above."""
+    """The one reason of rounds with these events; EVENTS[i] is bit i, BROUGHT the one above."""
     met = [event for at, event in enumerate(EVENTS) if events & 1 << at]
     rules = [rule for _, named in met for rule in named]
     rules += _BROUGHT_BY[mode] if events & BROUGHT else ()
@@ -152,7 +153,7 @@ def reason(events: int, mode: str, reports: bool) -> Why:
 
 @lru_cache(maxsize=64)
 def in_order(topics: frozenset[str]) -> tuple[str, ...]:
-    """Topics as the client's hash table goes through them: 16 bins, by Java's hash of the name (REB-RET-1)."""
+    """Topics in the order of the client's hash table: 16 bins, by Java's hash of the name (REB-RET-1)."""
 
     def place(topic: str) -> int:
         hashed = string_hash(topic) & 0xFFFF_FFFF
@@ -162,14 +163,14 @@ def in_order(topics: frozenset[str]) -> tuple[str, ...]:
 
 
 def answered(listed: tuple[str, ...], fault: str) -> tuple[str, ...] | None:
-    """REB-CLU-1: the member list that a broker answers; None when it answers none, as for a group of nobody."""
+    """REB-CLU-1: the broker's answer for the member list; None when it answers none, as for an empty group."""
     if fault == "empty":
         return ()
     return listed if fault == "answer" and listed else None
 
 
 class Round:
-    """A round under way: whose it is, and what it has changed so far."""
+    """A round under way: its member, and its changes so far."""
 
     __slots__ = (
         "bound_fault",
@@ -198,7 +199,7 @@ class Round:
         self.dispatched: list[tuple[int, int]] = []
         self.commits: list[tuple[int, int]] = []
         self.events = 0
-        #: Did the topic's queues in the table change that the round is at?
+        #: Did the current topic's queues in the table change?
         self.moved = False
 
     def own_table(self) -> dict[int, ProcessQueue]:
@@ -208,7 +209,7 @@ class Round:
         return self.table  # type: ignore[return-value]  # a copy
 
     def own_memory(self) -> dict[int, int]:
-        """What the store remembers, as a copy that the round may change."""
+        """The store's memory, as a copy that the round may change."""
         memory, frozen, broker = self.store
         if memory is self.member.memory:
             memory = dict(memory)
@@ -216,18 +217,18 @@ class Round:
         return memory  # type: ignore[return-value]  # a copy
 
     def after(self) -> Member:
-        """The member as the round leaves it."""
+        """The member after the round."""
         if not self.events & (BROUGHT - 1):
             return self.member
         return brought(self.member, self.seen, self.store.memory, self.table, self.made)
 
 
-#: The rounds of a kind of members.
+#: The type of rounds of a kind of members.
 RoundT = TypeVar("RoundT", bound=Round)
 
 
 class RebalanceModel(Generic[RoundT]):
-    """A member's rounds for one profile; pure, but that it remembers starts."""
+    """The rounds of a member for one profile; pure, but for a cache of starts."""
 
     __slots__ = ("_logs", "_starts", "balances_all", "nothing_is_unknown", "reports", "start", "store")
 
@@ -237,7 +238,7 @@ class RebalanceModel(Generic[RoundT]):
         self.reports = start.client.reports_balance
         self.balances_all = start.client.balances_all
         self.nothing_is_unknown = start.client.nothing_is_unknown
-        #: Starts that were worked out, while queues have these logs: by queue, ConsumeFromWhere, faults, stored offset.
+        #: Starts computed so far, while queues have these logs: by queue, ConsumeFromWhere, faults, stored offset.
         self._logs: Mapping[tuple[str, int], QueueLog] = {}
         self._starts: dict[tuple[int, str, str, str, int | None], tuple[int, int | None]] = {}
 
@@ -265,7 +266,7 @@ class RebalanceModel(Generic[RoundT]):
     def go(
         self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, Value, Value, Value]:
-        """A round that has begun: what it says. ``members`` are the client ids that a broker answers, if it does."""
+        """Run a round that has begun: its answer. ``members`` are the client ids that a broker answers, if it does."""
         balanced = self.each(done, routes, members)
         return (
             tuple(sorted(done.table)),
@@ -275,7 +276,7 @@ class RebalanceModel(Generic[RoundT]):
         )
 
     def each(self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
-        """REB-DO-1: every topic in its turn; is the member balanced? None when the client does not say."""
+        """REB-DO-1: every topic in its turn; is the member balanced? None when the client does not report it."""
         member = done.member
         balanced = True
         for topic in in_order(member.topics):
@@ -309,7 +310,7 @@ class RebalanceModel(Generic[RoundT]):
         return False
 
     def learn(self, done: RoundT, topic: str, queues: int) -> None:
-        """REB-CLU-ROUTE: who looks for a broker of a topic learns its route."""
+        """REB-CLU-ROUTE: a client that looks for a broker of a topic learns its route."""
         done.seen = {**done.seen, topic: queues}
         done.events |= _ROUTED
 
@@ -358,7 +359,7 @@ class RebalanceModel(Generic[RoundT]):
             return False
         done.events |= _COMMITTED
         done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.fault)
-        if sent:  # nobody hears of a one-way commit that failed
+        if sent:  # a failed one-way commit shows nowhere
             done.commits.append((queue, held))
         return True
 
@@ -384,9 +385,9 @@ class RebalanceModel(Generic[RoundT]):
         return True
 
     def beginning(self, done: RoundT, queue: int) -> tuple[int, int | None]:
-        """The start of a queue that is added, and the offset that memory holds of it from then on: the broker's, if it
-        answers one. Both depend on what the broker has of the queue and on nothing that a round does, so that each
-        start is worked out once."""
+        """The start of a queue that is added, and its offset in memory from then on: the broker's, if it answers
+        one. Both depend on the broker's data of the queue and not on anything a round does, so that each start is
+        computed once."""
         broker = done.store.broker
         if broker.logs is not self._logs:
             self._logs, self._starts = broker.logs, {}
@@ -402,11 +403,11 @@ class RebalanceModel(Generic[RoundT]):
     def started(
         self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
     ) -> tuple[RemoteStore, Expected]:
-        """START-PUSH-1: the start of a queue of which memory holds nothing."""
+        """START-PUSH-1: the start of a queue without an offset in memory."""
         return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
     def process_queue(self, done: RoundT, offset: int) -> ProcessQueue:
-        """What is kept of a queue that is added."""
+        """The process queue of a queue that is added."""
         return ProcessQueue(done.made, offset, done.now)
 
     def truncate(self, done: RoundT, topics: frozenset[str]) -> None:
