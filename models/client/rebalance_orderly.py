@@ -107,14 +107,6 @@ _LEAVE = whys(
 )
 _PASSED = Why(("REB-DROP-EXPIRY",), "time passes")
 _UNLOCKED = Why(("REB-LOCK-DELAY",), "unlocked at last")
-_LOCKED = whys(
-    ("PULL-PRE-LOCK",), "not locked", "no start", "start asked again", "from -1", "no subscription, start asked"
-)
-_RENEW = whys(("REB-LOCK-3",), "all granted", "some lost", "failed", "nothing to lock", "broadcasting", "no member")
-_LEAVE = whys(
-    ("REB-LOCK-4", "REB-END-1", "OFF-R-PALL"), "unlocks", "unlocking fails", "nothing to unlock", "broadcasting"
-)
-_TICK = whys(("REB-LOCK-DELAY", "REB-LOCK-1", "REB-DROP-EXPIRY", "BQ-LOCK-2"), "time passes", "unlocked at last")
 _LOCKED = whys(("BQ-LOCK-1", "BQ-LOCK-2"), "a stranger locks", "a stranger is refused")
 _FORGOTTEN = Why(("BQ-LOCK-3",), "the broker forgets all locks")
 
