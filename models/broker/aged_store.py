@@ -1,8 +1,8 @@
 """Fixture: an aged broker, with one topic whose older messages have expired and offsets that were stored long ago.
 
 Expiry takes a minute and a half on a real broker, and store times cannot be chosen there. So the kit writes such a
-store itself, and every release starts on it: ``QUEUES`` is what the files hold, ``aged`` the state of a broker that
-loaded them (BQ-MIN-1).
+store itself, and every release starts on it: ``QUEUES`` is what the files hold, ``aged`` the state of a broker
+that loaded them (BQ-MIN-1).
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def lock_queues(
 
     The times are the observed ones, corrected where they are impossible. No client is a field that is not sent.
     """
-    told, sent, answered = seen(state, observed)
+    seen_granted, sent, answered = seen(state, observed)
     early, late = state.early, state.late
     name = None if client is None else CLIENTS[client]
     granted: list[int] = []
@@ -72,7 +72,7 @@ def lock_queues(
         if must is lock.FAILED:
             return Leases(after, later, state.since), must, why
         if may and not must:
-            may = index in told
+            may = index in seen_granted
             why = _OPEN[may]
         if may:
             granted.append(index)

@@ -80,19 +80,19 @@ def unlock_queues(state: Late, group: int, client: int | None, queues: tuple[int
 
 def lock_queues(state: Late, observed: Result, group: int, client: int | None, queues: tuple[int, ...]) -> Answer[Late]:
     """BQ-LOCK-1 for every guess: (queues granted, when the request was sent, when it was answered), or the error."""
-    told, sent, answered = broker_locks.seen(Leases(since=state.since), observed)
+    seen_granted, sent, answered = broker_locks.seen(Leases(since=state.since), observed)
     possible = dict(state.possible)
     granted: list[int] = []
     reasons: list[Why] = []
     for queue in queues:
-        alone = ((queue,) if queue in told else (), sent, answered) if isinstance(observed, tuple) else observed
-        said = []
+        alone = ((queue,) if queue in seen_granted else (), sent, answered) if isinstance(observed, tuple) else observed
+        answer = []
         before = [_done(guess, group, queue, sent) for guess in possible.get((group, queue), _KNOWN)]
         for guess in _at_any_time(before, group, queue):
             held = guess.leases._replace(since=state.since)
             after, result, why = broker_locks.lock_queues(held, alone, group, client, (queue,))
-            said.append((guess._replace(leases=after), result, why))
-        right = [each for each in said if agrees(each[1], alone)] or said
+            answer.append((guess._replace(leases=after), result, why))
+        right = [each for each in answer if agrees(each[1], alone)] or answer
         possible[group, queue] = _distinct(guess for guess, _, _ in right)
         _, expected, why = right[0]
         if isinstance(expected, Err):  # never beside other queues
@@ -105,14 +105,14 @@ def lock_queues(state: Late, observed: Result, group: int, client: int | None, q
 
 def show(state: Late) -> str:
     """The holder of each group and queue, in every guess."""
-    told = []
+    lines = []
     for (group, queue), guesses in state.possible.items():
         each = []
         for held, waiting in guesses:
             holders = [f"{entry.client} at {entry.confirmed}" for entry in held.early.values()] or ["nobody"]
             each.append(f"{holders[0]}" + "".join(f", {CLIENTS[one.client]} unlocks" for one in waiting))
-        told.append(f"G{group}/{queue}: {' or '.join(each)}")
-    return f"at {state.since}: {'; '.join(told) or 'no locks'}"
+        lines.append(f"G{group}/{queue}: {' or '.join(each)}")
+    return f"at {state.since}: {'; '.join(lines) or 'no locks'}"
 
 
 def _done(guess: Guess, group: int, queue: int, now: int) -> Guess:

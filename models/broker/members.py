@@ -120,13 +120,13 @@ def unregister(rules: BrokerRules, groups: Groups, connection: int, name: str) -
 
 def close(rules: BrokerRules, groups: Groups, connection: int) -> Answer[Groups]:
     """BQ-HB-5: (group, connection) pairs of those that are notified."""
-    told: list[tuple[str, int]] = []
+    notified: list[tuple[str, int]] = []
     why = _CLOSED["no member"]
     for name in [name for name, group in groups.items() if connection in group.members]:
         groups, left = _without(rules, groups, connection, name)
-        told += [(name, other) for other in left]
+        notified += [(name, other) for other in left]
         why = _CLOSED["member"]
-    return groups, tuple(told), why
+    return groups, tuple(notified), why
 
 
 def _without(rules: BrokerRules, groups: Groups, connection: int, name: str) -> tuple[Groups, tuple[int, ...]]:
@@ -135,8 +135,8 @@ def _without(rules: BrokerRules, groups: Groups, connection: int, name: str) -> 
     members = {other: client for other, client in group.members.items() if other != connection}
     if not members:
         return {other: entry for other, entry in groups.items() if other != name}, ()
-    untold = group.broadcasting and rules.broadcast_unnotified
-    return {**groups, name: group._replace(members=members)}, () if untold else tuple(members)
+    unnotified = group.broadcasting and rules.broadcast_unnotified
+    return {**groups, name: group._replace(members=members)}, () if unnotified else tuple(members)
 
 
 def elsewhere(rules: BrokerRules, group: Group, topic: str, pulled: bool) -> bool:

@@ -234,7 +234,8 @@ def pull(
 ) -> Answer[BrokerState]:
     """The answer (``Pulled``), or the error of the first check that fails.
 
-    ``codes`` is the result of ``carried`` or ``registered``; ``entries`` are the retained messages of the queue.
+    ``codes`` is the result of ``carried`` or ``registered``; ``entries`` are the retained messages of the
+    queue.
     """
     if request.group not in state.groups:
         return state, NO_GROUP, _CHECK["unknown group"]

@@ -238,8 +238,8 @@ class OrderlyModel:
             return state, FAILED, _RUNS[automatic, end]
         why = _RUNS[automatic, end] if seen else _DROPPED if cached.dropped else _EMPTY
         batches = tuple(seen) if seen or not cached.dropped else None
-        told = (batches, memory.get(queue, NO_OFFSET), *look(self.rules, cached), tuple(sorted(gone)))
-        return state, told, why
+        answer = (batches, memory.get(queue, NO_OFFSET), *look(self.rules, cached), tuple(sorted(gone)))
+        return state, answer, why
 
     def _tried(
         self, max_times: int, messages: tuple[Message, ...], fault: str, gone: list[Gone]
@@ -250,7 +250,7 @@ class OrderlyModel:
         tried: list[Message] = []
         waits = False
         for message in messages:
-            serial, queue, offset, size, times, begun = message
+            serial, queue, offset, size, times, began = message
             if times >= most and size and not refused(fault, offset):
                 topic = first_topic(queue) if rules.orderly_topic else QUEUES[queue].topic
                 copy_times = times + 1 if rules.orderly_times else times
@@ -258,7 +258,7 @@ class OrderlyModel:
                 tried.append(message)
             else:
                 waits = True
-                tried.append(Message(serial, queue, offset, size, times + 1, begun))
+                tried.append(Message(serial, queue, offset, size, times + 1, began))
         return tuple(tried), waits
 
     def tick(self, state: OrderlyState, millis: int) -> Answer[OrderlyState]:

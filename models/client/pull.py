@@ -162,13 +162,13 @@ class PullModel:
             return self._put_off(state, number, self.failure, NO_BROKER)
         learned = broker is not state.broker
         held = state.store.memory.get(queue, -1)
-        said, why = ask(self.client, broker, learned, queue, request.next, held, subscription, state.settings.posts)
+        answer, why = ask(self.client, broker, learned, queue, request.next, held, subscription, state.settings.posts)
         if learned:
             state = state._replace(broker=broker)
-        if said is None or not reachable:
-            return self._put_off(state, number, self.failure, TOO_OLD if said is None else UNREACHED)
+        if answer is None or not reachable:
+            return self._put_off(state, number, self.failure, TOO_OLD if answer is None else UNREACHED)
         asked = (*state.under_way, (number, subscription.tags))
-        return state._replace(under_way=asked), (queue, *said, True), why
+        return state._replace(under_way=asked), (queue, *answer, True), why
 
     def _gate(self, state: PullState, request: Request) -> tuple[int, Why] | None:
         """The ms by which a pull is put off before a broker is looked for, and the reason."""
@@ -188,8 +188,8 @@ class PullModel:
         return None
 
     def _put_off(self, state: PullState, number: int, delay: int, why: Why) -> Answer[PullState]:
-        said = state.requests[number].queue, "later", delay, True
-        return state._replace(timers=(*state.timers, (number, False))), said, why
+        answer = state.requests[number].queue, "later", delay, True
+        return state._replace(timers=(*state.timers, (number, False))), answer, why
 
     # --- answers ------------------------------------------------------------------------------------------
     #
@@ -227,8 +227,8 @@ class PullModel:
         held = state.store.memory.get(queue, -1)
         interval = state.settings.interval
         if kept and interval:
-            said = queue, "later", interval, next_offset, kept, held, request.dropped
-            return state._replace(timers=(*state.timers, (number, False))), said, why
+            answer = queue, "later", interval, next_offset, kept, held, request.dropped
+            return state._replace(timers=(*state.timers, (number, False))), answer, why
         return (
             state._replace(ready=(*state.ready, number)),
             (queue, "pull", 0, next_offset, kept, held, request.dropped),
@@ -275,8 +275,8 @@ class PullModel:
             timers=(*state.timers, (number, True)),
         )
         delay = 0 if self.client.corrects_at_once else CORRECTION
-        said = queue, "correct", delay, next_offset, (), state.store.memory.get(queue, -1), True
-        return after, said, _LATE["illegal"] if request.dropped else _ILLEGAL
+        answer = queue, "correct", delay, next_offset, (), state.store.memory.get(queue, -1), True
+        return after, answer, _LATE["illegal"] if request.dropped else _ILLEGAL
 
     def fail(self, state: PullState, place: int, failure: str) -> Answer[PullState]:
         """PULL-RES-1."""
@@ -288,8 +288,8 @@ class PullModel:
         controlled = failure == "FLOW_CONTROL" and self.client.flow_controlled
         delay = FLOW if controlled else self.failure
         after = state._replace(under_way=under_way, timers=(*state.timers, (number, False)))
-        said = queue, "later", delay, request.next, (), state.store.memory.get(queue, -1), request.dropped
-        return after, said, _FAILED["flow control" if controlled else "failed"]
+        answer = queue, "later", delay, request.next, (), state.store.memory.get(queue, -1), request.dropped
+        return after, answer, _FAILED["flow control" if controlled else "failed"]
 
     # --- timers -------------------------------------------------------------------------------------------
 
@@ -304,8 +304,8 @@ class PullModel:
         state = state._replace(timers=without(state.timers, position))
         if corrects:
             return self._correct(state, queue, number)
-        said = queue, "pull", queue in state.table, state.store.memory.get(queue, -1), False, ()
-        return state._replace(ready=(*state.ready, number)), said, _TIMER["put off"]
+        answer = queue, "pull", queue in state.table, state.store.memory.get(queue, -1), False, ()
+        return state._replace(ready=(*state.ready, number)), answer, _TIMER["put off"]
 
     def _correct(self, state: PullState, queue: int, number: int) -> Answer[PullState]:
         """PULL-ILL-1, REB-RPQ-1."""

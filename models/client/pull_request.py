@@ -119,5 +119,5 @@ def ask(
         commit = "commit withheld from a slave" if number else "commit"
         flag |= 0 if number else COMMIT
     kind = sub.kind if client.names_tags or sub.kind == SQL92 else None
-    said = "asked", number, offset, held, flag, sub.text if posts else None, kind
-    return said, _ASKED["route learned" if learned else chosen, commit]
+    answer = "asked", number, offset, held, flag, sub.text if posts else None, kind
+    return answer, _ASKED["route learned" if learned else chosen, commit]

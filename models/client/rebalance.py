@@ -173,12 +173,12 @@ class GroupModel:
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        after, broker, said, why = self.rebalancing.round(
+        after, broker, answer, why = self.rebalancing.round(
             who, broker, routes, listed, now, list_fault, fault, bound_fault
         )
         if after is who:
-            return state, said, why
-        return group_state((broker, routes, listed, now, replaced(members, member, after))), said, why
+            return state, answer, why
+        return group_state((broker, routes, listed, now, replaced(members, member, after))), answer, why
 
     def join(
         self, state: GroupState, member: int, twin: bool, mode: str, where: str, strategy: str

@@ -87,26 +87,26 @@ class AssignedGroupModel:
         if who is None:
             return state, None, NO_MEMBER
         side = sides[member]
-        done = AssignedRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
-        balanced = self.rebalancing.turn(done, routes, answered(listed, list_fault))
-        reached: tuple[Value, ...] = (*sorted(done.commits), *sorted(done.asked.items()))
-        said: Value = (
-            tuple(sorted(done.table)) if done.table else (),
-            tuple(sorted(done.pops)) if done.pops else (),
-            tuple(sorted(done.dispatched)) if done.dispatched else (),
-            tuple(sorted(done.begun)) if done.begun else (),
+        current = AssignedRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
+        balanced = self.rebalancing.turn(current, routes, answered(listed, list_fault))
+        reached: tuple[Value, ...] = (*sorted(current.commits), *sorted(current.asked.items()))
+        answer: Value = (
+            tuple(sorted(current.table)) if current.table else (),
+            tuple(sorted(current.pops)) if current.pops else (),
+            tuple(sorted(current.dispatched)) if current.dispatched else (),
+            tuple(sorted(current.begun)) if current.begun else (),
             balanced,
             reached,
         )
-        after, why = done.after(), self.rebalancing.why(done)
+        after, why = current.after(), self.rebalancing.why(current)
         if after is not who:
             members = replaced(members, member, after)
-            before = group_state((done.store.broker, routes, listed, now, members))
-        if done.pops is not side.pops or done.marks is not side.marks:
-            sides = replaced(sides, member, Side(done.pops, done.marks))
+            before = group_state((current.store.broker, routes, listed, now, members))
+        if current.pops is not side.pops or current.marks is not side.marks:
+            sides = replaced(sides, member, Side(current.pops, current.marks))
         elif after is who:
-            return state, said, why
-        return _state((before, assignments, sides)), said, why
+            return state, answer, why
+        return _state((before, assignments, sides)), answer, why
 
     def join(
         self, state: AssignedState, member: int, twin: bool, mode: str, where: str, strategy: str

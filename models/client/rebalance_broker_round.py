@@ -242,133 +242,133 @@ class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
         self.probes_once = start.client.probes_once
         self.pops_born = start.client.pops_born
 
-    def why(self, done: AssignedRound) -> Why:
+    def why(self, current: AssignedRound) -> Why:
         """The reason of a round."""
-        return assigned_reason(done.met, done.events, done.member.mode, self.reports)
+        return assigned_reason(current.met, current.events, current.member.mode, self.reports)
 
-    def turn(self, done: AssignedRound, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
+    def turn(self, current: AssignedRound, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
         """Run a round that has begun: is it balanced? None when the client does not report it."""
-        by_broker = self.assigned and done.member.mode == CLUSTERING
+        by_broker = self.assigned and current.member.mode == CLUSTERING
         balanced = True
         for topic in _ORDER:
-            if topic not in done.topics:
+            if topic not in current.topics:
                 continue
-            if by_broker and (not self.probes or self._broker_assigns(done, topic, routes)):
-                even = self._take_assignment(done, topic, routes)
+            if by_broker and (not self.probes or self._broker_assigns(current, topic, routes)):
+                even = self._take_assignment(current, topic, routes)
             else:
-                even = self._topic(done, topic, routes, members)
+                even = self._topic(current, topic, routes, members)
             balanced = even and (balanced or not self.balances_all)
-        self._give_up(done)
+        self._give_up(current)
         return balanced if self.reports else None
 
     # --- asking -------------------------------------------------------------------------------------------
 
-    def _ask(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> str:
+    def _ask(self, current: AssignedRound, topic: str, routes: Mapping[str, int]) -> str:
         """REB-BRK-ROUTE: the outcome of a request for the assignment, "null" also when no request is sent."""
-        if topic not in done.seen:
+        if topic not in current.seen:
             if routes[topic] == NO_ROUTE:
-                done.met |= _NOBODY
+                current.met |= _NOBODY
                 return "null"
-            done.seen = {**done.seen, topic: routes[topic]}
-            done.met |= _LEARNED
-        nth = done.asked[topic] = done.asked.get(topic, 0) + 1
-        return "answer" if done.assign_fault == "answer" else assignment_played(done.assign_fault, nth)
+            current.seen = {**current.seen, topic: routes[topic]}
+            current.met |= _LEARNED
+        nth = current.asked[topic] = current.asked.get(topic, 0) + 1
+        return "answer" if current.assign_fault == "answer" else assignment_played(current.assign_fault, nth)
 
-    def _broker_assigns(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
+    def _broker_assigns(self, current: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
         """REB-BRK-PROBE: does the broker assign the topic, as far as the client knows?"""
-        mark = done.marks.get(topic)
+        mark = current.marks.get(topic)
         if mark is not None:
             return mark
         mark = False
         for _ in range(PROBES):
-            ended = self._ask(done, topic, routes)
+            ended = self._ask(current, topic, routes)
             if ended != "silent":
                 if ended not in ("answer", "null") and not self.probes_once:
-                    done.met |= _UNMARKED
+                    current.met |= _UNMARKED
                     return True
                 mark = ended in ("answer", "null")
                 break
-        done.met |= _TO_BROKER if mark else _TO_CLIENT
-        done.marks = {**done.marks, topic: mark}
+        current.met |= _TO_BROKER if mark else _TO_CLIENT
+        current.marks = {**current.marks, topic: mark}
         return mark
 
     # --- the broker's assignment --------------------------------------------------------------------------
 
-    def _take_assignment(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
+    def _take_assignment(self, current: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
         """REB-BRK-1: one topic; is it balanced?"""
-        if self._ask(done, topic, routes) != "answer":
-            done.met |= _UNANSWERED
+        if self._ask(current, topic, routes) != "answer":
+            current.met |= _UNANSWERED
             return False
-        done.met |= _ASSIGNED
-        pull, pop, _, wanted = done.assignments.get(topic, NOTHING)
+        current.met |= _ASSIGNED
+        pull, pop, _, wanted = current.assignments.get(topic, NOTHING)
         retry = _RETRIES.get(topic)
         if retry is not None and bool(pull) != bool(pop):
-            self._subscribe(done, retry, all_pulled=not pop)
-        table, now = done.table, done.now
+            self._subscribe(current, retry, all_pulled=not pop)
+        table, now = current.table, current.now
         for queue in ROUND_QUEUES[topic] if table else ():
             if queue in table and (queue not in wanted or expired(table[queue], now)):
-                self.drop(done, queue)
-        if done.pops:
-            self._drop_pops(done, topic, pop)
+                self.drop(current, queue)
+        if current.pops:
+            self._drop_pops(current, topic, pop)
         even = True
         for queue in wanted:
-            if queue not in done.table and not self.add(done, queue):
+            if queue not in current.table and not self.add(current, queue):
                 even = even and QUEUES[queue].id in pop  # a popped queue is no missing queue
         if pop:
-            self._add_pops(done, topic, pop)
+            self._add_pops(current, topic, pop)
         return even
 
-    def _subscribe(self, done: AssignedRound, retry: str, *, all_pulled: bool) -> None:
+    def _subscribe(self, current: AssignedRound, retry: str, *, all_pulled: bool) -> None:
         """REB-BRK-RETRY."""
-        if all_pulled and retry not in done.topics:
-            done.topics |= {retry}
-            done.met |= _SUBSCRIBED
-        elif not all_pulled and retry in done.topics:
-            done.topics -= {retry}
-            done.met |= _UNSUBSCRIBED
+        if all_pulled and retry not in current.topics:
+            current.topics |= {retry}
+            current.met |= _SUBSCRIBED
+        elif not all_pulled and retry in current.topics:
+            current.topics -= {retry}
+            current.met |= _UNSUBSCRIBED
 
-    def _drop_pops(self, done: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
+    def _drop_pops(self, current: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
         """REB-BRK-POP."""
-        for queue, popped in done.pops.items():
+        for queue, popped in current.pops.items():
             if queue[0] != topic:
                 continue
             if queue[1] not in wanted:
-                done.met |= _POP_DROPPED
-            elif done.now - popped > PULL_EXPIRY:
-                done.met |= _POP_EXPIRED
+                current.met |= _POP_DROPPED
+            elif current.now - popped > PULL_EXPIRY:
+                current.met |= _POP_EXPIRED
             else:
                 continue
-            done.pops = {other: kept for other, kept in done.pops.items() if other != queue}
+            current.pops = {other: kept for other, kept in current.pops.items() if other != queue}
 
-    def _add_pops(self, done: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
+    def _add_pops(self, current: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
         """REB-BRK-POP."""
         for number in wanted:
-            if (topic, number) not in done.pops:
-                done.met |= _POP_ADDED
-                done.pops = {**done.pops, (topic, number): done.now if self.pops_born else NEVER_POPPED}
-                done.begun.append((topic, number, FROM_MIN if done.member.where == FIRST else FROM_MAX))
+            if (topic, number) not in current.pops:
+                current.met |= _POP_ADDED
+                current.pops = {**current.pops, (topic, number): current.now if self.pops_born else NEVER_POPPED}
+                current.begun.append((topic, number, FROM_MIN if current.member.where == FIRST else FROM_MAX))
 
     # --- what the client does without the broker ----------------------------------------------------------
 
-    def _bring(self, done: AssignedRound, topic: str, target: tuple[int, ...]) -> bool:
+    def _bring(self, current: AssignedRound, topic: str, target: tuple[int, ...]) -> bool:
         """REB-BRK-LEFT: as in every round, but popped queues count."""
-        even = super()._bring(done, topic, target)
-        popped = {number for name, number in done.pops if name == topic}
+        even = super()._bring(current, topic, target)
+        popped = {number for name, number in current.pops if name == topic}
         if not popped:
             return even
-        done.met |= _LEFT
-        pulled = {QUEUES[queue].id for queue in ROUND_QUEUES[topic] if queue in done.table}
+        current.met |= _LEFT
+        pulled = {QUEUES[queue].id for queue in ROUND_QUEUES[topic] if queue in current.table}
         return pulled | popped == {QUEUES[queue].id for queue in target}
 
-    def _give_up(self, done: AssignedRound) -> None:
+    def _give_up(self, current: AssignedRound) -> None:
         """REB-TRUNC-1, REB-BRK-PROBE: give up the queues of topics that are not subscribed to any more."""
-        self.truncate(done, done.topics)
-        topics = done.topics
-        if not topics.issuperset([topic for topic, _ in done.pops]):
-            done.met |= _POP_TRUNCATED
-            done.pops = {queue: popped for queue, popped in done.pops.items() if queue[0] in topics}
-        if not topics.issuperset(done.marks):
-            done.marks = {topic: mark for topic, mark in done.marks.items() if topic in topics}
+        self.truncate(current, current.topics)
+        topics = current.topics
+        if not topics.issuperset([topic for topic, _ in current.pops]):
+            current.met |= _POP_TRUNCATED
+            current.pops = {queue: popped for queue, popped in current.pops.items() if queue[0] in topics}
+        if not topics.issuperset(current.marks):
+            current.marks = {topic: mark for topic, mark in current.marks.items() if topic in topics}
 
 
 #: All topics in the order of a round. No topic that a round adds or takes away is next to the one that causes it: a
@@ -387,12 +387,12 @@ def assignment_body(given: Assigned, topic: str) -> dict[str, list[dict[str, Val
     def listed(numbers: Iterable[int], mode: str) -> list[dict[str, Value | dict[str, Value]]]:
         return [{"messageQueue": queue(number), "mode": mode} for number in numbers]
 
-    told = listed(given.pull, "PULL") + listed(given.pop, "POP")
+    entries = listed(given.pull, "PULL") + listed(given.pop, "POP")
     if given.oddity == "no-mode":
-        told = [{"messageQueue": entry["messageQueue"]} if entry["mode"] == "PULL" else entry for entry in told]
+        entries = [{"messageQueue": entry["messageQueue"]} if entry["mode"] == "PULL" else entry for entry in entries]
     if given.oddity == "no-queue":
-        told += [{"mode": "POP"}]
-    return {"messageQueueAssignments": told}
+        entries += [{"mode": "POP"}]
+    return {"messageQueueAssignments": entries}
 
 
 #: The broker's assignments in the initial state.

@@ -76,24 +76,24 @@ class ChangedGroupModel:
         assert who is not None  # no member leaves in this suite
         side = sides[member]
         model = self.rebalancing
-        done = ChangedRound(who, side, broker, now, fault, beat_fault == "answer", fails)
-        done.given_up = given_up
-        owned, balanced = model.turn(done, routes, answered(listed, list_fault))
-        said: Value = (
+        current = ChangedRound(who, side, broker, now, fault, beat_fault == "answer", fails)
+        current.given_up = given_up
+        owned, balanced = model.turn(current, routes, answered(listed, list_fault))
+        answer: Value = (
             owned,
             balanced,
-            done.thresholds if model.divides else None,
-            tuple(sorted(done.changes)) if len(done.changes) > 1 else tuple(done.changes),
+            current.thresholds if model.divides else None,
+            tuple(sorted(current.changes)) if len(current.changes) > 1 else tuple(current.changes),
         )
-        after = done.after()
+        after = current.after()
         if after is not who:
             members = replaced(members, member, after)
-            before = group_state((done.store.broker, routes, listed, now, members))
-        if done.thresholds != side.thresholds or done.told != side.told:
-            sides = replaced(sides, member, _side((side.limits, done.thresholds, side.brief, done.told)))
+            before = group_state((current.store.broker, routes, listed, now, members))
+        if current.thresholds != side.thresholds or current.told != side.told:
+            sides = replaced(sides, member, _side((side.limits, current.thresholds, side.brief, current.told)))
         elif after is who:
-            return state, said, model.why(done)
-        return _state((before, sides)), said, model.why(done)
+            return state, answer, model.why(current)
+        return _state((before, sides)), answer, model.why(current)
 
     def join(self, state: ChangedState, member: int, mode: str, brief: bool) -> Answer[ChangedState]:
         """REB-BEGIN-1: without thresholds of a topic."""
@@ -106,9 +106,9 @@ class ChangedGroupModel:
         if not self.rebalancing.divides:
             return state, None, _NO_LIMITS
         before, sides = state
-        _, thresholds, brief, told = sides[member]
+        _, thresholds, brief, announced = sides[member]
         return (
-            _state((before, replaced(sides, member, _side(((messages, size), thresholds, brief, told))))),
+            _state((before, replaced(sides, member, _side(((messages, size), thresholds, brief, announced))))),
             None,
             _LIMITED,
         )
@@ -127,10 +127,10 @@ class ChangedGroupModel:
         if side.told is not None and side.told == who.topics:
             return state, (True, ()), _MAY_BE_BRIEF["brief"]
         kind = "in full" if beat_fault == "answer" else "lost"
-        said = False, tuple(sorted(who.topics))
+        answer = False, tuple(sorted(who.topics))
         if not side.brief:
-            return state, said, _BEAT[kind]
+            return state, answer, _BEAT[kind]
         if beat_fault == "answer":
-            heard = _side((side.limits, side.thresholds, True, who.topics))
-            state = _state((state.group, replaced(state.sides, member, heard)))
-        return state, said, _MAY_BE_BRIEF[kind]
+            referred = _side((side.limits, side.thresholds, True, who.topics))
+            state = _state((state.group, replaced(state.sides, member, referred)))
+        return state, answer, _MAY_BE_BRIEF[kind]

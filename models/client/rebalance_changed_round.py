@@ -159,83 +159,83 @@ class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
         self.brief = start.client.brief_heartbeats
 
     def turn(
-        self, done: ChangedRound, routes: Mapping[str, int], members: tuple[str, ...] | None
+        self, current: ChangedRound, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, bool | None]:
         """Run a round that has begun: (owned queues, is it balanced?, None when the client does not report it)."""
-        balanced = self.each(done, routes, members)
-        if done.topics is not done.member.topics:
-            self.truncate(done, done.topics)
-        return tuple(sorted(done.table)), balanced
+        balanced = self.each(current, routes, members)
+        if current.topics is not current.member.topics:
+            self.truncate(current, current.topics)
+        return tuple(sorted(current.table)), balanced
 
-    def why(self, done: ChangedRound) -> Why:
+    def why(self, current: ChangedRound) -> Why:
         """The reason of a round."""
-        return changed_reason(done.met, done.events, done.member.mode, self.reports)
+        return changed_reason(current.met, current.events, current.member.mode, self.reports)
 
-    def refused(self, done: ChangedRound, topic: str) -> bool:
+    def refused(self, current: ChangedRound, topic: str) -> bool:
         """REB-CLU-3: a strategy has no members to divide queues among; the topic may be given up meanwhile."""
-        if done.seen[topic]:
-            self._divided(done, topic)
-        return RebalanceModel.refused(self, done, topic)
+        if current.seen[topic]:
+            self._divided(current, topic)
+        return RebalanceModel.refused(self, current, topic)
 
-    def _divided(self, done: ChangedRound, topic: str) -> None:
+    def _divided(self, current: ChangedRound, topic: str) -> None:
         """The strategy was asked for a share, and meanwhile the application may have given the topic up."""
-        if topic == done.given_up and done.member.mode == CLUSTERING:
-            done.topics -= {topic}
+        if topic == current.given_up and current.member.mode == CLUSTERING:
+            current.topics -= {topic}
 
-    def unknown(self, done: ChangedRound, topic: str) -> bool:
+    def unknown(self, current: ChangedRound, topic: str) -> bool:
         """REB-MQC-NONE."""
-        even = super().unknown(done, topic)
+        even = super().unknown(current, topic)
         if not self.hears_unknown or topic == RETRY_TOPIC:
             return even
-        done.met |= _NONE
-        return self._tell(done, topic, (), ())
+        current.met |= _NONE
+        return self._tell(current, topic, (), ())
 
-    def _bring(self, done: ChangedRound, topic: str, target: tuple[int, ...]) -> bool:
+    def _bring(self, current: ChangedRound, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share: is the topic balanced?"""
-        if topic == done.given_up:
-            self._divided(done, topic)
-        return RebalanceModel._bring(self, done, topic, target)
+        if topic == current.given_up:
+            self._divided(current, topic)
+        return RebalanceModel._bring(self, current, topic, target)
 
-    def changed(self, done: ChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: ChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
-        if self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target):
+        if self._tell(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target):
             return even
         return topic == RETRY_TOPIC  # the listener's exception is swallowed for it, but it counts as not balanced
 
-    def _tell(self, done: ChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
+    def _tell(self, current: ChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
         """Announce changed queues of a topic, both in the topic's order: does the topic go on to its end?"""
         if not self.tells:
             return True
-        if topic not in done.topics:
-            done.met |= _GONE
+        if topic not in current.topics:
+            current.met |= _GONE
             return False
-        done.met |= _CHANGED
-        count = len(done.table)
+        current.met |= _CHANGED
+        count = len(current.table)
         if self.divides and count:
-            done.thresholds = self._shares(done, count)
-        beat = bool(done.seen)
+            current.thresholds = self._shares(current, count)
+        beat = bool(current.seen)
         if beat:
-            done.met |= 0 if done.beats else _LOST
-            if done.brief:
-                done.met |= _BRIEF if done.told is not None else 0
-                done.told = done.topics if done.beats else None
+            current.met |= 0 if current.beats else _LOST
+            if current.brief:
+                current.met |= _BRIEF if current.told is not None else 0
+                current.told = current.topics if current.beats else None
         else:
-            done.met |= _ALONE
+            current.met |= _ALONE
         if not self.hears:
-            done.changes.append((topic, beat, None))
+            current.changes.append((topic, beat, None))
             return True
-        done.changes.append((topic, beat, (every, mine)))
-        done.met |= _HEARD
-        if done.fails:
-            done.met |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED
-        return not done.fails
+        current.changes.append((topic, beat, (every, mine)))
+        current.met |= _HEARD
+        if current.fails:
+            current.met |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED
+        return not current.fails
 
-    def _shares(self, done: ChangedRound, count: int) -> tuple[int, int]:
+    def _shares(self, current: ChangedRound, count: int) -> tuple[int, int]:
         """REB-MQC-SHARE: the thresholds of each of so many queues."""
-        (messages, size), (queue_messages, queue_size) = done.limits, done.thresholds
+        (messages, size), (queue_messages, queue_size) = current.limits, current.thresholds
         if messages == NO_LIMIT and size == NO_LIMIT:
-            return done.thresholds
-        done.met |= _DIVIDED
+            return current.thresholds
+        current.met |= _DIVIDED
         return (
             queue_messages if messages == NO_LIMIT else max(1, messages // count),
             queue_size if size == NO_LIMIT else max(1, size // count),

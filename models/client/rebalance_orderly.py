@@ -159,17 +159,17 @@ class OrderlyModel:
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        done = OrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
-        owned, dispatched, balanced, commits = self.rebalancing.go(done, routes, answered(listed, list_fault))
-        soon = self.start.client.asks_again and refused(done)
-        said = (owned, dispatched, balanced, soon, commits)
-        who_after = done.after()
-        if who_after is who and done.locks is locks:
-            return state, said, self.rebalancing.why(done)
-        after = group_state((done.store.broker, routes, listed, now, replaced(members, member, who_after)))
-        if done.later:
-            later = replaced(later, member, (*later[member], *done.later))
-        return _state((after, done.locks, later)), said, self.rebalancing.why(done)
+        current = OrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
+        owned, dispatched, balanced, commits = self.rebalancing.go(current, routes, answered(listed, list_fault))
+        soon = self.start.client.asks_again and refused(current)
+        answer = (owned, dispatched, balanced, soon, commits)
+        who_after = current.after()
+        if who_after is who and current.locks is locks:
+            return state, answer, self.rebalancing.why(current)
+        after = group_state((current.store.broker, routes, listed, now, replaced(members, member, who_after)))
+        if current.later:
+            later = replaced(later, member, (*later[member], *current.later))
+        return _state((after, current.locks, later)), answer, self.rebalancing.why(current)
 
     def join(
         self, state: OrderlyState, member: int, twin: bool, mode: str, where: str, strategy: str

@@ -116,35 +116,35 @@ class PlainRebalanceModel(RebalanceModel[PlainRound]):
         super().__init__(start)
         self.hears_unknown = start.client.hears_unknown
 
-    def learn(self, done: PlainRound, topic: str, queues: int) -> None:
+    def learn(self, current: PlainRound, topic: str, queues: int) -> None:
         """REB-VAR-PLAIN-ROUTE: a client that knows a broker of the topic does not look for one."""
-        if topic not in done.client:
-            done.client = {**done.client, topic: queues}
-            super().learn(done, topic, queues)
+        if topic not in current.client:
+            current.client = {**current.client, topic: queues}
+            super().learn(current, topic, queues)
 
-    def unknown(self, done: PlainRound, topic: str) -> bool:
+    def unknown(self, current: PlainRound, topic: str) -> bool:
         """REB-VAR-PLAIN-NONE."""
         if self.hears_unknown:
-            done.met |= _NONE
-            self._tell(done, topic, (), ())
-        return super().unknown(done, topic)
+            current.met |= _NONE
+            self._tell(current, topic, (), ())
+        return super().unknown(current, topic)
 
-    def changed(self, done: PlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: PlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-VAR-PLAIN-MQC."""
-        self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target)
+        self._tell(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target)
         return even
 
-    def _tell(self, done: PlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
-        done.met |= _FAILED if done.fails else _HEARD
-        done.heard.append((topic, every, mine))  # both are in the topic's order
+    def _tell(self, current: PlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        current.met |= _FAILED if current.fails else _HEARD
+        current.heard.append((topic, every, mine))  # both are in the topic's order
 
-    def beginning(self, done: PlainRound, queue: int) -> tuple[int, int | None]:
+    def beginning(self, current: PlainRound, queue: int) -> tuple[int, int | None]:
         """REB-VAR-PLAIN: no start is computed."""
         return 0, None
 
-    def process_queue(self, done: PlainRound, offset: int) -> ProcessQueue:
+    def process_queue(self, current: PlainRound, offset: int) -> ProcessQueue:
         """REB-VAR-PLAIN: it does not expire."""
-        return ProcessQueue(done.made, offset, _NEVER_EXPIRES)
+        return ProcessQueue(current.made, offset, _NEVER_EXPIRES)
 
 
 class PlainState(NamedTuple):
@@ -177,15 +177,15 @@ class PlainModel:
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        done = PlainRound(who, clients[member], broker, now, fault, fails)
-        owned, _, balanced, commits = self.rebalancing.go(done, routes, answered(listed, list_fault))
-        said: Value = owned, balanced, tuple(sorted(done.heard)), commits
-        why = plain_reason(done.met, done.events, who.mode, self.rebalancing.reports)
-        after = done.after()
+        current = PlainRound(who, clients[member], broker, now, fault, fails)
+        owned, _, balanced, commits = self.rebalancing.go(current, routes, answered(listed, list_fault))
+        answer: Value = owned, balanced, tuple(sorted(current.heard)), commits
+        why = plain_reason(current.met, current.events, who.mode, self.rebalancing.reports)
+        after = current.after()
         if after is who:
-            return state, said, why
-        before = GroupState(done.store.broker, routes, listed, now, replaced(members, member, after))
-        return _state((before, replaced(clients, member, done.client))), said, why
+            return state, answer, why
+        before = GroupState(current.store.broker, routes, listed, now, replaced(members, member, after))
+        return _state((before, replaced(clients, member, current.client))), answer, why
 
     def join(self, state: PlainState, member: int, twin: bool, mode: str) -> Answer[PlainState]:
         """REB-BEGIN-1."""

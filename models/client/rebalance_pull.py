@@ -167,15 +167,15 @@ class LiteModel:
         if who is None:
             return state, None, NO_MEMBER
         lite = kept[member]
-        done = LiteRound(who, broker, now, fault, bound_fault, lite.assigned)
-        lite, said, why = self.rebalancing.lite_round(done, lite, routes, answered(listed, list_fault))
-        after = done.after()
+        current = LiteRound(who, broker, now, fault, bound_fault, lite.assigned)
+        lite, answer, why = self.rebalancing.lite_round(current, lite, routes, answered(listed, list_fault))
+        after = current.after()
         if lite is not kept[member]:
             kept = replaced(kept, member, lite)
         elif after is who:
-            return state, said, why
+            return state, answer, why
         members = replaced(members, member, after)
-        return _state((group_state((done.store.broker, routes, listed, now, members)), kept)), said, why
+        return _state((group_state((current.store.broker, routes, listed, now, members)), kept)), answer, why
 
     def join(
         self, state: LiteState, member: int, twin: bool, mode: str, where: str, strategy: str
@@ -222,14 +222,14 @@ class LiteModel:
         if not lite.assigned:
             return state, (), _PULL["nothing assigned"]
         store = remote_store((who.memory, UNFROZEN, state.group.broker))
-        said: list[Value] = []
+        answer: list[Value] = []
         arrived: list[tuple[int, int, int]] = []
         goes_on: dict[int, Assigned] = {}
         why = _PULL["goes on"]
         for queue in sorted(lite.assigned):
             number, pulls, consumed = lite.assigned[queue]
             if _dropped(who, queue, number):
-                said.append((queue, -1))
+                answer.append((queue, -1))
                 why = _PULL["dropped"]
                 continue
             asked = pulls
@@ -237,7 +237,7 @@ class LiteModel:
                 store, asked = self._begin(store, who, queue, fault, bound_fault)
                 reasons = _PULL if self.client.lite_starts else _PULL_0
                 why = reasons["no start" if asked < 0 else "first pull"]
-            said.append((queue, max(asked, -1)))
+            answer.append((queue, max(asked, -1)))
             if asked < 0:
                 continue
             if asked + found != pulls:
@@ -245,9 +245,9 @@ class LiteModel:
             if found:
                 arrived.append((queue, number, asked))
         if not goes_on:
-            return state, tuple(said), why
+            return state, tuple(answer), why
         lite = lite_of(({**lite.assigned, **goes_on}, (*lite.pulled, *arrived), _cached(lite.caches, arrived)))
-        return _with(_remembering(state, member, who, store), member, lite), tuple(said), why
+        return _with(_remembering(state, member, who, store), member, lite), tuple(answer), why
 
     def _begin(
         self, store: RemoteStore, who: Member, queue: int, fault: str, bound_fault: str

@@ -190,34 +190,34 @@ class LiteRebalanceModel(RebalanceModel[LiteRound]):
         self.starts = start.client.lite_starts
 
     def lite_round(
-        self, done: LiteRound, lite: Lite, routes: Mapping[str, int], members: tuple[str, ...] | None
+        self, current: LiteRound, lite: Lite, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Lite, Value, Why]:
         """Run a round: the assignment afterwards, and (owned queues, assigned queues, balanced or None, commits)."""
-        before = done.table
-        owned, _, balanced, commits = self.go(done, routes, members)
-        if before and before is not done.table:
-            kept = {mine.number for mine in done.table.values()}
-            done.gone += [mine.number for mine in before.values() if mine.number not in kept]
-        pulled = tuple(sorted(done.assigned))
-        if owned != pulled and not done.table.keys() <= done.assigned.keys():
-            done.met |= _UNPULLED
-        if done.assigned is not lite.assigned:
-            lite = lite_of((done.assigned, lite.pulled, lite.caches))
-        if done.gone:
-            lite = without_dropped(lite, frozenset(done.gone))
-        why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
+        before = current.table
+        owned, _, balanced, commits = self.go(current, routes, members)
+        if before and before is not current.table:
+            kept = {mine.number for mine in current.table.values()}
+            current.gone += [mine.number for mine in before.values() if mine.number not in kept]
+        pulled = tuple(sorted(current.assigned))
+        if owned != pulled and not current.table.keys() <= current.assigned.keys():
+            current.met |= _UNPULLED
+        if current.assigned is not lite.assigned:
+            lite = lite_of((current.assigned, lite.pulled, lite.caches))
+        if current.gone:
+            lite = without_dropped(lite, frozenset(current.gone))
+        why = lite_reason(current.met, current.events, current.member.mode, self.reports, self.starts)
         return lite, (owned, pulled, balanced, commits), why
 
-    def unknown(self, done: LiteRound, topic: str) -> bool:
+    def unknown(self, current: LiteRound, topic: str) -> bool:
         """REB-MQC-UNKNOWN."""
         if self.hears_unknown:
-            self._assign(done, topic, ())
-            done.met |= _EMPTIED
-        return super().unknown(done, topic)
+            self._assign(current, topic, ())
+            current.met |= _EMPTIED
+        return super().unknown(current, topic)
 
-    def changed(self, done: LiteRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: LiteRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""
-        self._assign(done, topic, target)
+        self._assign(current, topic, target)
         return even
 
     def started(
@@ -226,27 +226,27 @@ class LiteRebalanceModel(RebalanceModel[LiteRound]):
         """REB-VAR-START."""
         return self.start.lite_pull(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
-    def process_queue(self, done: LiteRound, offset: int) -> ProcessQueue:
+    def process_queue(self, current: LiteRound, offset: int) -> ProcessQueue:
         """REB-VAR-REM: it does not expire."""
-        return process_queue((done.made, offset, _NEVER_EXPIRES, True, 0, False, False, (), -1))
+        return process_queue((current.made, offset, _NEVER_EXPIRES, True, 0, False, False, (), -1))
 
-    def _assign(self, done: LiteRound, topic: str, target: tuple[int, ...]) -> None:
+    def _assign(self, current: LiteRound, topic: str, target: tuple[int, ...]) -> None:
         """The assigned queues of the topic become these."""
-        assigned = dict(done.assigned)
-        for queue, held in done.assigned.items():
+        assigned = dict(current.assigned)
+        for queue, held in current.assigned.items():
             if TOPIC_OF[queue] == topic and queue not in target:
-                done.met |= _AWAY
-                done.gone.append(held.number)
+                current.met |= _AWAY
+                current.gone.append(held.number)
                 del assigned[queue]
-                kept = done.table.get(queue)
+                kept = current.table.get(queue)
                 if kept is not None and kept.number == held.number:
-                    done.own_table()[queue] = kept._replace(dropped=True)
+                    current.own_table()[queue] = kept._replace(dropped=True)
         for queue in target:
             if queue not in assigned:
-                done.met |= _ASSIGNED
-                owned = done.table.get(queue)
+                current.met |= _ASSIGNED
+                owned = current.table.get(queue)
                 if owned is None:
-                    done.met |= _UNOWNED
-                    done.made += 1
-                assigned[queue] = assigned_queue((done.made if owned is None else owned.number, -1, -1))
-        done.assigned = assigned
+                    current.met |= _UNOWNED
+                    current.made += 1
+                assigned[queue] = assigned_queue((current.made if owned is None else owned.number, -1, -1))
+        current.assigned = assigned

@@ -259,139 +259,139 @@ class RebalanceModel(Generic[RoundT]):
         ``routes`` are readable queues by topic, ``listed`` the client ids that brokers list; the faults are how
         brokers play the list, queries and commits, and max.
         """
-        done = Round(member, broker, now, fault, bound_fault)
-        said = self.go(done, routes, answered(listed, list_fault))
-        return done.after(), done.store.broker, said, reason(done.events, member.mode, self.reports)
+        current = Round(member, broker, now, fault, bound_fault)
+        answer = self.go(current, routes, answered(listed, list_fault))
+        return current.after(), current.store.broker, answer, reason(current.events, member.mode, self.reports)
 
     def go(
-        self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
+        self, current: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, Value, Value, Value]:
         """Run a round that has begun: its answer. ``members`` are the client ids that a broker answers, if it does."""
-        balanced = self.each(done, routes, members)
+        balanced = self.each(current, routes, members)
         return (
-            tuple(sorted(done.table)),
-            tuple(sorted(done.dispatched)) if done.dispatched else (),
+            tuple(sorted(current.table)),
+            tuple(sorted(current.dispatched)) if current.dispatched else (),
             balanced,
-            tuple(sorted(done.commits)) if done.commits else (),
+            tuple(sorted(current.commits)) if current.commits else (),
         )
 
-    def each(self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
+    def each(self, current: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
         """REB-DO-1: every topic in its turn; is the member balanced? None when the client does not report it."""
-        member = done.member
+        member = current.member
         balanced = True
         for topic in in_order(member.topics):
-            even = self._topic(done, topic, routes, members)
+            even = self._topic(current, topic, routes, members)
             balanced = even and (balanced or not self.balances_all)
         if len(member.topics) < len(TOPIC_QUEUES):
-            self.truncate(done, member.topics)
+            self.truncate(current, member.topics)
         return balanced if self.reports else None
 
-    def _topic(self, done: RoundT, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+    def _topic(self, current: RoundT, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
         """One topic; is it balanced?"""
-        member = done.member
-        count = done.seen.get(topic)
+        member = current.member
+        count = current.seen.get(topic)
         if member.mode == BROADCASTING:
             if count is None:
-                return self.unknown(done, topic)
-            return self._bring(done, topic, ROUND_QUEUES[topic][:count])
+                return self.unknown(current, topic)
+            return self._bring(current, topic, ROUND_QUEUES[topic][:count])
         if count is None or (count == 0 and self.nothing_is_unknown):
             if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
-                self.learn(done, topic, routes[topic])
-            return self.unknown(done, topic)
+                self.learn(current, topic, routes[topic])
+            return self.unknown(current, topic)
         if listed is None or (not listed and self.nothing_is_unknown):
-            done.events |= _UNLISTED
+            current.events |= _UNLISTED
             return True
         target = share(member.strategy, member.client, topic, count, listed)
-        return self.refused(done, topic) if target is None else self._bring(done, topic, target)
+        return self.refused(current, topic) if target is None else self._bring(current, topic, target)
 
-    def refused(self, done: RoundT, topic: str) -> bool:
+    def refused(self, current: RoundT, topic: str) -> bool:
         """REB-CLU-3: the strategy refuses to divide a topic; is it balanced?"""
-        done.events |= _REFUSED
+        current.events |= _REFUSED
         return False
 
-    def learn(self, done: RoundT, topic: str, queues: int) -> None:
+    def learn(self, current: RoundT, topic: str, queues: int) -> None:
         """REB-CLU-ROUTE: a client that looks for a broker of a topic learns its route."""
-        done.seen = {**done.seen, topic: queues}
-        done.events |= _ROUTED
+        current.seen = {**current.seen, topic: queues}
+        current.events |= _ROUTED
 
-    def unknown(self, done: RoundT, topic: str) -> bool:
+    def unknown(self, current: RoundT, topic: str) -> bool:
         """REB-CLU-1, REB-BC-1: the queues of a topic were unknown to the member; is it balanced?"""
-        done.events |= _UNKNOWN
+        current.events |= _UNKNOWN
         return True
 
-    def _bring(self, done: RoundT, topic: str, target: tuple[int, ...]) -> bool:
+    def _bring(self, current: RoundT, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is the topic balanced?"""
-        done.moved = False
-        table = done.table
-        done.events |= BROUGHT
+        current.moved = False
+        table = current.table
+        current.events |= BROUGHT
         if table:
             for queue in ROUND_QUEUES[topic]:
                 owned = table.get(queue)
                 if owned is None:
                     continue
                 if queue not in target:
-                    self.drop(done, queue)
-                elif expired(owned, done.now):
-                    done.events |= _EXPIRED
-                    self.drop(done, queue)
+                    self.drop(current, queue)
+                elif expired(owned, current.now):
+                    current.events |= _EXPIRED
+                    self.drop(current, queue)
         complete = True
         for queue in target:
-            owned = done.table.get(queue)
-            complete &= self.add(done, queue) if owned is None else not owned.dropped
-        return self.changed(done, topic, target, complete) if done.moved else complete
+            owned = current.table.get(queue)
+            complete &= self.add(current, queue) if owned is None else not owned.dropped
+        return self.changed(current, topic, target, complete) if current.moved else complete
 
-    def changed(self, done: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """Queues of a topic came or went, or came anew, and the table is its share or not: is the topic balanced?"""
         return even
 
-    def drop(self, done: RoundT, queue: int) -> None:
+    def drop(self, current: RoundT, queue: int) -> None:
         """REB-DROP-1, REB-REM-1."""
-        if self.send(done, queue):
-            del done.own_memory()[queue]
-        self.remove(done, queue)
+        if self.send(current, queue):
+            del current.own_memory()[queue]
+        self.remove(current, queue)
 
-    def send(self, done: RoundT, queue: int) -> bool:
+    def send(self, current: RoundT, queue: int) -> bool:
         """A queue is dropped: send its offset in memory, if there is one."""
-        held = done.store.memory.get(queue)
-        done.events |= _DROPPED
-        done.moved = True
+        held = current.store.memory.get(queue)
+        current.events |= _DROPPED
+        current.moved = True
         if held is None:
             return False
-        done.events |= _COMMITTED
-        done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.fault)
+        current.events |= _COMMITTED
+        current.store, sent, _ = self.store.commit(current.store, queue, held, True, current.fault)
         if sent:  # a failed one-way commit shows nowhere
-            done.commits.append((queue, held))
+            current.commits.append((queue, held))
         return True
 
-    def remove(self, done: RoundT, queue: int) -> None:
+    def remove(self, current: RoundT, queue: int) -> None:
         """A dropped queue leaves the table."""
-        del done.own_table()[queue]
+        del current.own_table()[queue]
 
-    def add(self, done: RoundT, queue: int) -> bool:
+    def add(self, current: RoundT, queue: int) -> bool:
         """REB-ADD-1; False without a start."""
-        offset, answered = self.beginning(done, queue)
+        offset, answered = self.beginning(current, queue)
         if answered is not None:
-            done.own_memory()[queue] = answered
-        elif queue in done.store.memory:
-            del done.own_memory()[queue]
+            current.own_memory()[queue] = answered
+        elif queue in current.store.memory:
+            del current.own_memory()[queue]
         if offset < 0:
-            done.events |= _UNSTARTED
+            current.events |= _UNSTARTED
             return False
-        done.events |= _ADDED
-        done.moved = True
-        done.made += 1
-        done.own_table()[queue] = self.process_queue(done, offset)
-        done.dispatched.append((queue, offset))
+        current.events |= _ADDED
+        current.moved = True
+        current.made += 1
+        current.own_table()[queue] = self.process_queue(current, offset)
+        current.dispatched.append((queue, offset))
         return True
 
-    def beginning(self, done: RoundT, queue: int) -> tuple[int, int | None]:
+    def beginning(self, current: RoundT, queue: int) -> tuple[int, int | None]:
         """The start of a queue that is added, and its offset in memory from then on: the broker's, if it answers
         one. Both depend on the broker's data of the queue and not on anything a round does, so that each start is
         computed once."""
-        broker = done.store.broker
+        broker = current.store.broker
         if broker.logs is not self._logs:
             self._logs, self._starts = broker.logs, {}
-        where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
+        where, fault, bound_fault = current.member.where, current.fault, current.bound_fault
         key = queue, where, fault, bound_fault, broker.stored.get(STORED_AS[queue])
         found = self._starts.get(key)
         if found is None:
@@ -406,13 +406,13 @@ class RebalanceModel(Generic[RoundT]):
         """START-PUSH-1: the start of a queue without an offset in memory."""
         return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
-    def process_queue(self, done: RoundT, offset: int) -> ProcessQueue:
+    def process_queue(self, current: RoundT, offset: int) -> ProcessQueue:
         """The process queue of a queue that is added."""
-        return ProcessQueue(done.made, offset, done.now)
+        return ProcessQueue(current.made, offset, current.now)
 
-    def truncate(self, done: RoundT, topics: frozenset[str]) -> None:
+    def truncate(self, current: RoundT, topics: frozenset[str]) -> None:
         """REB-TRUNC-1: only these topics are subscribed to."""
-        lost = [queue for queue in done.table if TOPIC_OF[queue] not in topics]
+        lost = [queue for queue in current.table if TOPIC_OF[queue] not in topics]
         if lost:
-            done.events |= _TRUNCATED
-            done.table = {queue: kept for queue, kept in done.table.items() if queue not in lost}
+            current.events |= _TRUNCATED
+            current.table = {queue: kept for queue, kept in current.table.items() if queue not in lost}

@@ -163,7 +163,7 @@ class Member(NamedTuple):
     """A running member. Queues are indexes of the fixtures."""
 
     #: Has the broker received its heartbeat?
-    heard: bool = False
+    registered: bool = False
     memory: Mapping[int, int] = MappingProxyType({})
     #: The queues that it has, and the offsets it pulls from.
     pulls: Mapping[int, int] = MappingProxyType({})
@@ -263,10 +263,10 @@ class GroupLife:
 
     def _heard(self, group: Group) -> Group:
         failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
-        unheard = [name for name, member in group.members.items() if not member.heard]
+        unregistered = [name for name, member in group.members.items() if not member.heard]
         if failing:
-            return _because(group, _UNHEARD[failing[0]] if unheard else _HEARD[failing[0]])
-        for name in unheard:
+            return _because(group, _UNHEARD[failing[0]] if unregistered else _HEARD[failing[0]])
+        for name in unregistered:
             group = _with(group, name, group.members[name]._replace(heard=True))
         return group
 
@@ -274,8 +274,8 @@ class GroupLife:
         """The queues of every member that can find out which are its own."""
         if MEMBERS in group.fails:
             return {}
-        heard = tuple(sorted(name for name, member in group.members.items() if member.heard))
-        found = {name: share("AVG", name, TOPIC, group.broker.topics[TOPIC], heard) for name in heard}
+        registered = tuple(sorted(name for name, member in group.members.items() if member.heard))
+        found = {name: share("AVG", name, TOPIC, group.broker.topics[TOPIC], registered) for name in registered}
         return {name: frozenset(queues or ()) for name, queues in found.items()}
 
     def _drop(self, group: Group, name: str, queue: int) -> Group:

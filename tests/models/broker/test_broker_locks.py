@@ -23,7 +23,10 @@ from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.broker_locks import SUITE
 
 
-def locked(client: int, queues: tuple[int, ...], sent: int, answered: int, state: Leases = Leases()) -> Leases:  # noqa: B008
+NO_LEASES = Leases()
+
+
+def locked(client: int, queues: tuple[int, ...], sent: int, answered: int, state: Leases = NO_LEASES) -> Leases:
     after, expected, _ = lock_queues(state, (queues, sent, answered), 0, client, queues)
     assert expected == (queues, sent, answered)
     return after
