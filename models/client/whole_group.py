@@ -263,18 +263,18 @@ class GroupLife:
 
     def _heard(self, group: Group) -> Group:
         failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
-        unregistered = [name for name, member in group.members.items() if not member.heard]
+        unregistered = [name for name, member in group.members.items() if not member.registered]
         if failing:
             return _because(group, _UNHEARD[failing[0]] if unregistered else _HEARD[failing[0]])
         for name in unregistered:
-            group = _with(group, name, group.members[name]._replace(heard=True))
+            group = _with(group, name, group.members[name]._replace(registered=True))
         return group
 
     def _shares(self, group: Group) -> dict[str, frozenset[int]]:
         """The queues of every member that can find out which are its own."""
         if MEMBERS in group.fails:
             return {}
-        registered = tuple(sorted(name for name, member in group.members.items() if member.heard))
+        registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
         found = {name: share("AVG", name, TOPIC, group.broker.topics[TOPIC], registered) for name in registered}
         return {name: frozenset(queues or ()) for name, queues in found.items()}
 

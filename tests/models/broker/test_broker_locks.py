@@ -22,7 +22,6 @@ from rocketmq_conformance.models.outcome import Err, Result, agrees
 from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.broker_locks import SUITE
 
-
 NO_LEASES = Leases()
 
 
