@@ -90,7 +90,7 @@ def test_a_negative_stored_offset_counts_as_none(release: str, log: QueueLog | N
 
 
 @pytest.mark.parametrize("release", [*OLD, *NEW])
-def test_no_zero_wanted_is_heard_from_5_0_0_alpha(release: str) -> None:
+def test_set_zero_if_not_found_is_honoured_from_5_0_0_alpha(release: str) -> None:
     expected = NOT_FOUND if release in HEARS_SET_ZERO else 0
     assert ask(release, YOUNG, set_zero=False) == expected
 

@@ -215,7 +215,7 @@ def test_old_lite_pull_swallows_a_failing_max_for_last(release: str, last: Expec
 
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("where", [LAST, TIMESTAMP])
-def test_a_negative_bound_is_refused_by_push_since_5_and_by_nobody_else(release: str, where: str) -> None:
+def test_a_negative_bound_is_refused_by_push_since_5_only(release: str, where: str) -> None:
     how = {"fault": not_found(release), "bound_fault": "negative"}
     new = release in FROM_5
     assert push(release, begun(), ORDINARY, where, **how) == (-1 if new else -3)
@@ -262,7 +262,7 @@ def test_the_first_lite_pull_always_starts_at_0() -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("release", RELEASES)
-def test_pull_starts_at_0_and_asks_nobody(release: str, fault: str) -> None:
+def test_pull_starts_at_0_without_a_request(release: str, fault: str) -> None:
     before = begun(stored=5, memory={ORDINARY: 8})
     assert MODELS[release].pull(before, ORDINARY, fault)[:2] == (before, 0)
 
@@ -314,7 +314,7 @@ def naive(kind: str, release: str, stored: int | str, queue: int, where: str, bo
     bound=st.sampled_from(["max", "negative", "fails"]),
     checked=st.booleans(),
 )
-def test_starts_are_what_the_second_statement_says(
+def test_starts_agree_with_the_second_statement(
     kind: str, release: str, stored: int | str, queue: int, where: str, bound: str, checked: bool
 ) -> None:
     searched = where == TIMESTAMP and queue == ORDINARY

@@ -12,7 +12,7 @@ from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, Sta
 from rocketmq_conformance.models.client.whole import LITE, PUSH, consume
 from rocketmq_conformance.models.profile import Profile
 
-#: Messages of every queue of the world.
+#: Messages of every queue of the initial broker.
 MAX = 12
 
 
@@ -70,7 +70,7 @@ def test_who_begins_below_min_is_sent_to_it(kind: str, rule: str) -> None:
 
 
 def test_a_pull_that_finds_nothing_left_goes_on_behind_it() -> None:
-    """A 4.x broker whose messages all expired still says that min is 0 (BQ-MIN-2)."""
+    """A 4.x broker whose messages all expired still reports 0 as min (BQ-MIN-2)."""
     made = broker("gone")
     logs = {**made.logs, (TOPIC, 0): made.logs[TOPIC, 0]._replace(min=0)}
     done = consume(

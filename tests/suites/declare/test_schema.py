@@ -88,7 +88,7 @@ def test_a_simpler_step_is_valid_too(suite: Suite) -> None:
     ],
     ids=json.dumps,
 )
-def test_what_is_no_case_is_invalid(line: Any) -> None:
+def test_other_objects_are_no_valid_case(line: Any) -> None:
     assert VALIDATOR.is_valid(case(READ))
     assert not VALIDATOR.is_valid(line)
 
