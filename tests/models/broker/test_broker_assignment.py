@@ -184,7 +184,7 @@ def test_a_blank_id_pops_nothing_from_5_0_0_on() -> None:
     st.sampled_from([PULL, POP]),
 )
 def test_a_group_always_covers_all_queues(members: set[str], count: int, strategy: str, number: int, mode: str) -> None:
-    """Every queue has a member; it may have several only where single queues are popped."""
+    """Every queue has a member, and exactly one where queues are pulled."""
     queues: tuple[Queue, ...] = tuple(("T", "b", each) for each in range(count))
     given_: list[int] = []
     for member in members:

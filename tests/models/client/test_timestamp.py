@@ -103,9 +103,9 @@ ANSWERED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "zone", "expected"), ANSWERED)
-def test_a_text_is_read_as_java_read_it(text: str, zone: str, expected: int | None) -> None:
-    assert parse_timestamp(text, zone) == expected
+def test_a_text_is_read_as_java_read_it() -> None:
+    offenders = [(text, zone, expected) for text, zone, expected in ANSWERED if parse_timestamp(text, zone) != expected]
+    assert not offenders, offenders[:5]
 
 
 def test_no_text_is_no_time() -> None:
