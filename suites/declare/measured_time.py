@@ -22,12 +22,12 @@ from typing import Any, NamedTuple, Protocol
 
 from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.rule import Why
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 #: The operation by which a plan lets time pass.
 TICK = "tick"
 #: What is told of a step whose answer depends on more than can be measured.
-LEFT_OUT = "within what cannot be measured of a real clock its answer changes: the rest of such a case is left out"
+LEFT_OUT = "the expected answer changes within the clock's measurement error; the rest of the case is skipped"
 
 #: Is the answer of the next step the same from one time to another?
 Ready = Callable[[int, int], bool]
@@ -70,8 +70,8 @@ class Told(NamedTuple):
 class Elapsed:
     """The two models of a case, and when each of them is."""
 
-    def __init__(self, suite: Suite, bound: Bound) -> None:
-        self._handlers = bound.handlers
+    def __init__(self, suite: Suite, bound: BoundModel) -> None:
+        self._handlers = bound.by_position
         self._tick = suite.index[TICK]
         self._old: Any = bound.initial
         self._young: Any = bound.initial

@@ -120,12 +120,12 @@ class JavaClient:
         if self.via == "tcp" and not self._long_waits.isdisjoint(operation.args):
             faults = " or ".join(sorted(self._long_waits))
             return Unsupported(f"the client waits 5 s when the broker plays {faults}: judge that without via=tcp")
-        call = self._calls.get(operation.form.name)
+        call = self._calls.get(operation.spec.name)
         if call is None:
-            return Unsupported(f"client {self.version} has no {operation.form.name}")
+            return Unsupported(f"client {self.version} has no {operation.spec.name}")
         if self._clock and TICK in self._calls:
             passed = self._calls[TICK](self._clock.passed())  # what timers would have done by now is done
-            if operation.form.name == TICK:
+            if operation.spec.name == TICK:
                 return outcome_of(passed)
         return outcome_of(call(*operation.args))
 
@@ -137,7 +137,7 @@ class JavaClient:
         def named(name: str) -> Callable[..., Result]:
             return lambda *args: self._calls[name](*args)
 
-        return [named(op.form.name) for op in suite.operations]
+        return [named(op.spec.name) for op in suite.operations]
 
     def close(self) -> None:
         """Close connections, and let services end; the machine itself ends with the process."""
