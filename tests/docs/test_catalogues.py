@@ -1,4 +1,4 @@
-"""The catalogues in docs/ hold what the code cites, and nothing else: defects of mutants, numbers of switches."""
+"""The catalogues in docs/ hold what the code cites, and nothing else: defects of mutants, numbers of switches, words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rocketmq_conformance.models.rulebook import RULES
 
 DEFECTS = (ROOT / "docs" / "defects.md").read_text("utf-8")
 SWITCHES = (ROOT / "docs" / "switches.md").read_text("utf-8")
+WORDS = (ROOT / "docs" / "words.md").read_text("utf-8")
 #: Where switches are declared: ``Switch(number, change, v4, v5[, until_v5])``, all of them literals.
 _DECLARED = re.compile(
     r'= Switch\(\s*"([^"]+)",\s*"[^"]+",\s*(None|"[^"]+"),\s*(None|"[^"]+")(?:,\s*(?:until_v5=)?"([^"]+)")?,?\s*\)'
@@ -52,6 +53,11 @@ def test_every_entry_has_a_sentence_and_says_where_it_is_from() -> None:
 def test_entries_refer_to_entries() -> None:
     cited = set(re.findall(r"\bD\d\d\b", DEFECTS))
     assert cited == _sections(DEFECTS).keys()
+
+
+def test_thirty_words_are_explained() -> None:
+    words = re.findall(r"^\| ([a-z][a-z ]*) \| [A-Z\x60]", WORDS, flags=re.MULTILINE)
+    assert len(words) == len(set(words)) == 30
 
 
 def test_every_switch_has_its_row_and_every_row_is_a_switch() -> None:

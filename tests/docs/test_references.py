@@ -21,6 +21,7 @@ DOCUMENTS = [
 #: What a made-up example is called.
 MADE_UP = ("retry_delay", "retry-delay", "NAME")
 _PATH = re.compile(r"`((?:models|suites|conformance|reports|docs|tests|examples|benchmarks|src)/[\w./*<>…-]*)`")
+_MODULE_FILE = re.compile(r"`([\w/]+\.py)`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _MODULE = re.compile(r"python -m ([\w.]+)")
 _COMMAND = re.compile(r"rocketmq-conformance ([a-z]+)\b")
@@ -58,6 +59,16 @@ def test_files_that_are_named_exist() -> None:
         f"{path.name}: {name}"
         for path, name in named
         if not any(word in name for word in MADE_UP) and not any(ROOT.glob(name.rstrip("/")))
+    ]
+    assert missing == []
+
+
+def test_modules_that_are_named_without_their_room_exist() -> None:
+    have = [f"/{path.relative_to(ROOT)}" for path in ROOT.rglob("*.py") if ".tox" not in path.parts]
+    missing = [
+        f"{path.name}: {name}"
+        for path, name in found(_MODULE_FILE)
+        if not any(word in name for word in MADE_UP) and not any(file.endswith(f"/{name}") for file in have)
     ]
     assert missing == []
 
