@@ -1,4 +1,4 @@
-"""The catalogues in docs/ hold what the code cites, and nothing else: defects of mutants, numbers of switches, words."""
+"""The catalogues in docs/ hold what the code cites, and nothing else: defects, numbers of switches, words."""
 
 from __future__ import annotations
 
