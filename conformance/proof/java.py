@@ -27,6 +27,7 @@ from rocketmq_conformance.conformance.proof import allocation, java_clock, java_
 from rocketmq_conformance.conformance.proof.evidence import Tally, described
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
+from rocketmq_conformance.conformance.targets.java_client.allocation import JavaAllocation
 from rocketmq_conformance.models.outcome import Result, agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.proof import ProofRow, write_rows
@@ -93,7 +94,7 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
     try:
         pure = Tally(Side.PURE.value, release)
         client_side = Tally(Side.CLIENT.value, release)
-        strategies = client.strategies()
+        strategies = {op.form.name: call for op, call in JavaAllocation(client.release).calls().items()}
         if exhaustive:
             allocation.exhaust(pure, profile, strategies, allocation.worlds())
         allocation.sample(pure, profile, strategies, SAMPLED)

@@ -1,6 +1,6 @@
-"""The real pull loop of one release, stepped by hand: a push consumer whose pull service, network and timers wait.
+"""Plays the suite ``pull``: a push consumer whose pull service, network and timers wait for the plan.
 
-The consumer is never started. ``pullMessage`` is called when the plan says so; the pull that it sends is taken down
+The consumer is never started. ``pullMessage`` is called when the plan says so; the pull that it sends is recorded
 where it would reach the network, and answered later by the callback that came with it. What the pull service's
 executor is told to do, soon or later, is remembered, and done when the plan says so. The listener's service only takes
 note of what it is given.
@@ -8,13 +8,13 @@ note of what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Case
 from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.targets.java_client.part import Calls, Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES
@@ -28,7 +28,28 @@ from rocketmq_conformance.models.client.pull_state import (
     OWNED,
     TOPICS,
 )
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.pull import (
+    Consume,
+    Fail,
+    Fire,
+    Found,
+    Gain,
+    Illegal,
+    Learn,
+    Lose,
+    Nothing,
+    Pause,
+    Post,
+    Pull,
+    Run,
+    Select,
+    Space,
+    Subscribe,
+    Unsubscribe,
+    Update,
+)
 
 _TOUCHED = 1
 #: Where the nodes of the broker are that a plan makes known; any other address is the master's.
@@ -41,7 +62,7 @@ _CODES = {response.name: int(response) for response in Response}
 
 
 class _Remoting(RemotingCalls):
-    """A RemotingClient that takes pulls down."""
+    """A RemotingClient that records pulls."""
 
     def __init__(self, release: JavaRelease) -> None:
         super().__init__(release)
@@ -99,10 +120,10 @@ class _UnderWay:
         self.callback = callback
 
 
-class JavaPulls:
+class JavaPull(Part):
     """The consumer, and what it waits for."""
 
-    def __init__(self, release: JavaRelease) -> None:
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
         self.release = release
         load = release.load
         config = load("client.ClientConfig")()
@@ -205,15 +226,15 @@ class JavaPulls:
             address, fields, callback = self.remoting.asked
             self._asked.append(_UnderWay(request, fields, callback))
             offset, commit, flag = (int(fields[name]) for name in ("queueOffset", "commitOffset", "sysFlag"))
-            told = fields.get("subscription"), fields.get("expressionType")
-            return queue, "asked", _NUMBERS.get(address, 0), offset, commit, flag, *told, counts
+            expression = fields.get("subscription"), fields.get("expressionType")
+            return queue, "asked", _NUMBERS.get(address, 0), offset, commit, flag, *expression, counts
         if self._delay is not None:
             return queue, "later", self._delay, counts
         return queue, "dropped", counts
 
     def _position(self, request: Any) -> int:
         queue = request.getMessageQueue()
-        return self._positions[str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId())]  # type: ignore[index]
+        return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
 
     def _collect(self, request: Any) -> None:
         """See what a request waits for now."""
@@ -388,8 +409,12 @@ class JavaPulls:
         self.inside.updateConsumeOffset(self.queues[queue], offset)
         return int(self.store.readOffset(self.queues[queue], self._memory))
 
-    def subscribe(self, topic: str, *expression: Any) -> Result:
-        """As before the start: nobody is told of it."""
+    def subscribe(self, topic: str, expression: str) -> Result:
+        """A subscription by tags."""
+        return self._subscribe(topic, expression)
+
+    def _subscribe(self, topic: str, *expression: Any) -> Result:
+        """As before the start: no heartbeat is sent."""
         self.release.put(self.inside, "mQClientFactory", None)
         try:
             self.inside.subscribe(topic, *expression)
@@ -401,7 +426,27 @@ class JavaPulls:
 
     def select(self, topic: str, expression: str) -> Result:
         """An SQL92 subscription."""
-        return self.subscribe(topic, self.release.load("client.consumer.MessageSelector").bySql(expression))
+        return self._subscribe(topic, self.release.load("client.consumer.MessageSelector").bySql(expression))
+
+    def unsubscribe(self, topic: str) -> Result:
+        """A topic is given up."""
+        self.inside.unsubscribe(topic)
+        return None
+
+    def pause(self, paused: bool) -> Result:
+        """The consumer pauses, or goes on."""
+        self.inside.setPause(paused)
+        return None
+
+    def space(self, interval: int) -> Result:
+        """Set the pull interval (ms)."""
+        self.consumer.setPullInterval(interval)
+        return None
+
+    def post(self, posts: bool) -> Result:
+        """Send the subscription with every pull, or not."""
+        self.consumer.setPostSubscriptionWhenPull(posts)
+        return None
 
     def run(self, running: bool) -> Result:
         """Be started, or not yet."""
@@ -426,27 +471,30 @@ class JavaPulls:
         return None
 
     def close(self) -> None:
-        """Nothing of it outlives a case."""
+        """Nothing outlives a case."""
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name."""
+    def calls(self) -> Calls:
+        """One callable per operation."""
         return {
-            "pull": self.pull,
-            "found": self.found,
-            "nothing": self.nothing,
-            "illegal": self.illegal,
-            "fail": self.fail,
-            "fire": self.fire,
-            "consume": self.consume,
-            "gain": self.gain,
-            "lose": self.lose,
-            "update": self.update,
-            "subscribe": self.subscribe,
-            "select": self.select,
-            "unsubscribe": lambda topic: self.inside.unsubscribe(topic),
-            "run": self.run,
-            "pause": lambda paused: self.inside.setPause(paused),
-            "space": lambda interval: self.consumer.setPullInterval(interval),
-            "post": lambda posts: self.consumer.setPostSubscriptionWhenPull(posts),
-            "learn": self.learn,
+            Pull: self.pull,
+            Found: self.found,
+            Nothing: self.nothing,
+            Illegal: self.illegal,
+            Fail: self.fail,
+            Fire: self.fire,
+            Consume: self.consume,
+            Gain: self.gain,
+            Lose: self.lose,
+            Update: self.update,
+            Subscribe: self.subscribe,
+            Select: self.select,
+            Unsubscribe: self.unsubscribe,
+            Run: self.run,
+            Pause: self.pause,
+            Space: self.space,
+            Post: self.post,
+            Learn: self.learn,
         }
+
+
+PART = JavaPull
