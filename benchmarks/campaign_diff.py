@@ -134,7 +134,7 @@ class Side:
             "against": "model",
             "step": len(judged.steps),
             "fingerprint": fingerprint(SUITE, last),
-            "operation": SUITE.operations[last.row[0]].form.name,
+            "operation": SUITE.operations[last.row[0]].spec.name,
             "rules": list(last.why.rules),
             "state_kind": last.why.kind,
             "expected": said(last.expected),

@@ -24,7 +24,7 @@ from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 QUEUE = Values(*OWNED, weights=(3, 1, 1))
 #: What a pull brings: in order, with gaps, again, backwards, twice.
@@ -116,19 +116,21 @@ class Remove(Operation):
     size: Annotated[int, SIZE]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = ConsumeModel(profile)
-    handlers = (
-        model.begin,
-        model.put,
-        model.consume,
-        model.clean,
-        model.tick,
-        model.drop,
-        model.update,
-        model.remove,
+    return BoundModel(
+        ConsumeState(),
+        {
+            Begin: model.begin,
+            Put: model.put,
+            Consume: model.consume,
+            Clean: model.clean,
+            Tick: model.tick,
+            Drop: model.drop,
+            Update: model.update,
+            Remove: model.remove,
+        },
     )
-    return Bound(ConsumeState(), handlers)
 
 
 def _show(state: ConsumeState) -> str:
@@ -153,7 +155,6 @@ SUITE = Suite(
     name="consume",
     sentence="A concurrent listener: what is cached, sent back and committed when its requests end in any order.",
     side=Side.CLIENT,
-    operations=(Begin, Put, Consume, Clean, Tick, Drop, Update, Remove),
     bind=_bind,
     steps=50,
     show=_show,

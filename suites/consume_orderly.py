@@ -24,7 +24,7 @@ from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 QUEUE = Values(*OWNED, weights=(4, 1, 2))
 #: What a pull brings: in order, with gaps, again, backwards, twice.
@@ -95,18 +95,20 @@ class Update(Operation):
     offset: Annotated[int, Values(0, 3, 30)]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = OrderlyModel(profile)
-    handlers = (
-        model.begin,
-        model.put,
-        model.consume,
-        model.tick,
-        model.drop,
-        model.clear,
-        model.update,
+    return BoundModel(
+        OrderlyState(),
+        {
+            Begin: model.begin,
+            Put: model.put,
+            Consume: model.consume,
+            Tick: model.tick,
+            Drop: model.drop,
+            Clear: model.clear,
+            Update: model.update,
+        },
     )
-    return Bound(OrderlyState(), handlers)
 
 
 def _show(state: OrderlyState) -> str:
@@ -132,7 +134,6 @@ SUITE = Suite(
     name="consume-orderly",
     sentence="An orderly listener: batches in order, put back, sent on or committed, automatically or when it says so.",
     side=Side.CLIENT,
-    operations=(Begin, Put, Consume, Tick, Drop, Clear, Update),
     bind=_bind,
     steps=50,
     show=_show,

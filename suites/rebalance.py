@@ -13,7 +13,7 @@ from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 MEMBER = Values(*range(len(CLIENTS)))
 QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
@@ -150,27 +150,29 @@ class CommitElsewhere(Operation):
     offset: Annotated[int, OFFSET]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = GroupModel(profile)
-    handlers = (
-        model.rebalance,
-        model.join,
-        model.leave,
-        model.persist,
-        model.subscribe,
-        model.unsubscribe,
-        model.refresh,
-        model.pull,
-        model.consume,
-        model.take,
-        model.finish,
-        model.update,
-        model.tick,
-        model.list_members,
-        model.route,
-        model.commit_elsewhere,
+    return BoundModel(
+        beginning(),
+        {
+            Rebalance: model.rebalance,
+            Join: model.join,
+            Leave: model.leave,
+            Persist: model.persist,
+            Subscribe: model.subscribe,
+            Unsubscribe: model.unsubscribe,
+            Refresh: model.refresh,
+            Pull: model.pull,
+            Consume: model.consume,
+            Take: model.take,
+            Finish: model.finish,
+            Update: model.update,
+            Tick: model.tick,
+            ListMembers: model.list_members,
+            Route: model.route,
+            CommitElsewhere: model.commit_elsewhere,
+        },
     )
-    return Bound(beginning(), handlers)
 
 
 def _show(state: GroupState) -> str:
@@ -192,24 +194,6 @@ SUITE = Suite(
     name="rebalance",
     sentence="A group of consumers: who owns which queue, where it goes on, and what is committed when a queue moves.",
     side=Side.CLIENT,
-    operations=(
-        Rebalance,
-        Join,
-        Leave,
-        Persist,
-        Subscribe,
-        Unsubscribe,
-        Refresh,
-        Pull,
-        Consume,
-        Take,
-        Finish,
-        Update,
-        Tick,
-        ListMembers,
-        Route,
-        CommitElsewhere,
-    ),
     bind=_bind,
     steps=60,
     show=_show,

@@ -19,7 +19,7 @@ from rocketmq_conformance.models.client.rebalance_broker_round import ODDITIES
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import CommitElsewhere, Join, Leave, ListMembers, Persist, Refresh
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 2, 1))
@@ -133,28 +133,30 @@ class Route(Operation):
     queues: Annotated[int, Values(5, 1, 0, -1, weights=(2, 1, 1, 2))]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = AssignedGroupModel(profile)
     group, of_group = model.group, model.of_group
-    handlers = (
-        model.rebalance,
-        model.join,
-        model.leave,
-        of_group(group.persist),
-        of_group(group.subscribe),
-        of_group(group.unsubscribe),
-        of_group(group.refresh),
-        of_group(group.pull),
-        model.pop,
-        of_group(group.consume),
-        of_group(group.update),
-        of_group(group.tick),
-        model.assign,
-        of_group(group.list_members),
-        of_group(group.route),
-        of_group(group.commit_elsewhere),
+    return BoundModel(
+        beginning(),
+        {
+            Rebalance: model.rebalance,
+            Join: model.join,
+            Leave: model.leave,
+            Persist: of_group(group.persist),
+            Subscribe: of_group(group.subscribe),
+            Unsubscribe: of_group(group.unsubscribe),
+            Refresh: of_group(group.refresh),
+            Pull: of_group(group.pull),
+            Pop: model.pop,
+            Consume: of_group(group.consume),
+            Update: of_group(group.update),
+            Tick: of_group(group.tick),
+            Assign: model.assign,
+            ListMembers: of_group(group.list_members),
+            Route: of_group(group.route),
+            CommitElsewhere: of_group(group.commit_elsewhere),
+        },
     )
-    return Bound(beginning(), handlers)
 
 
 def _show(state: AssignedState) -> str:
@@ -173,24 +175,6 @@ SUITE = Suite(
     name="rebalance-broker",
     sentence="A group that leaves it to the broker who gets which queue: what is pulled, what is popped, who is asked.",
     side=Side.CLIENT,
-    operations=(
-        Rebalance,
-        Join,
-        Leave,
-        Persist,
-        Subscribe,
-        Unsubscribe,
-        Refresh,
-        Pull,
-        Pop,
-        Consume,
-        Update,
-        Tick,
-        Assign,
-        ListMembers,
-        Route,
-        CommitElsewhere,
-    ),
     bind=_bind,
     steps=60,
     show=_show,

@@ -12,7 +12,7 @@ from rocketmq_conformance.models.client.rebalance_changed_round import NO_LIMIT
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
@@ -89,22 +89,24 @@ class Route(Operation):
     queues: Annotated[int, Values(5, 2, 1, 0, -1, weights=(2, 1, 1, 1, 2))]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = ChangedGroupModel(profile)
     group, of_group = model.group, model.of_group
-    handlers = (
-        model.rebalance,
-        model.join,
-        model.limit,
-        model.beat,
-        model.subscribe,
-        of_group(group.unsubscribe),
-        of_group(group.refresh),
-        of_group(group.tick),
-        of_group(group.list_members),
-        of_group(group.route),
+    return BoundModel(
+        beginning(),
+        {
+            Rebalance: model.rebalance,
+            Join: model.join,
+            Limit: model.limit,
+            Beat: model.beat,
+            Subscribe: model.subscribe,
+            Unsubscribe: of_group(group.unsubscribe),
+            Refresh: of_group(group.refresh),
+            Tick: of_group(group.tick),
+            ListMembers: of_group(group.list_members),
+            Route: of_group(group.route),
+        },
     )
-    return Bound(beginning(), handlers)
 
 
 def _show(state: ChangedState) -> str:
@@ -123,18 +125,6 @@ SUITE = Suite(
     name="rebalance-changed",
     sentence="A group whose queues come and go: who hears of it, and what becomes of the thresholds of a queue.",
     side=Side.CLIENT,
-    operations=(
-        Rebalance,
-        Join,
-        Limit,
-        Beat,
-        Subscribe,
-        Unsubscribe,
-        Refresh,
-        Tick,
-        ListMembers,
-        Route,
-    ),
     bind=_bind,
     steps=60,
     show=_show,

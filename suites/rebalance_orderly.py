@@ -11,7 +11,7 @@ from rocketmq_conformance.models.client.rebalance_orderly import OrderlyModel, O
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import (
     BOUND_FAULT,
     FAULT,
@@ -140,32 +140,34 @@ class LockElsewhere(Operation):
     restarted: Annotated[bool, Values(False, True)]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = OrderlyModel(profile)
     group, of_group = model.group, model.of_group
-    handlers = (
-        model.rebalance,
-        model.join,
-        model.leave,
-        model.renew,
-        of_group(group.persist),
-        of_group(group.subscribe),
-        of_group(group.unsubscribe),
-        of_group(group.refresh),
-        model.pull,
-        model.receive,
-        model.consume,
-        model.take,
-        model.finish,
-        of_group(group.update),
-        model.tick,
-        of_group(group.list_members),
-        of_group(group.route),
-        of_group(group.commit_elsewhere),
-        model.forget_locks,
-        model.lock_elsewhere,
+    return BoundModel(
+        beginning(),
+        {
+            Rebalance: model.rebalance,
+            Join: model.join,
+            Leave: model.leave,
+            Renew: model.renew,
+            Persist: of_group(group.persist),
+            Subscribe: of_group(group.subscribe),
+            Unsubscribe: of_group(group.unsubscribe),
+            Refresh: of_group(group.refresh),
+            Pull: model.pull,
+            Receive: model.receive,
+            Consume: model.consume,
+            Take: model.take,
+            Finish: model.finish,
+            Update: of_group(group.update),
+            Tick: model.tick,
+            ListMembers: of_group(group.list_members),
+            Route: of_group(group.route),
+            CommitElsewhere: of_group(group.commit_elsewhere),
+            ForgetLocks: model.forget_locks,
+            LockElsewhere: model.lock_elsewhere,
+        },
     )
-    return Bound(beginning(), handlers)
 
 
 def _show(state: OrderlyState) -> str:
@@ -198,28 +200,6 @@ SUITE = Suite(
     name="rebalance-orderly",
     sentence="A group of orderly consumers: who locks which queue, who may consume, and when a lock is given back.",
     side=Side.CLIENT,
-    operations=(
-        Rebalance,
-        Join,
-        Leave,
-        Renew,
-        Persist,
-        Subscribe,
-        Unsubscribe,
-        Refresh,
-        Pull,
-        Receive,
-        Consume,
-        Take,
-        Finish,
-        Update,
-        Tick,
-        ListMembers,
-        Route,
-        CommitElsewhere,
-        ForgetLocks,
-        LockElsewhere,
-    ),
     bind=_bind,
     steps=60,
     show=_show,

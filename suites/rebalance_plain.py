@@ -11,7 +11,7 @@ from rocketmq_conformance.models.client.rebalance_plain import PlainModel, Plain
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
@@ -82,23 +82,25 @@ class Route(Operation):
     queues: Annotated[int, Values(5, 2, 1, 0, -1)]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = PlainModel(profile)
     group, of_group = model.group, model.of_group
-    handlers = (
-        model.rebalance,
-        model.join,
-        of_group(group.leave),
-        of_group(group.persist),
-        of_group(group.subscribe),
-        of_group(group.unsubscribe),
-        model.refresh,
-        of_group(group.update),
-        of_group(group.tick),
-        of_group(group.list_members),
-        of_group(group.route),
+    return BoundModel(
+        beginning(),
+        {
+            Rebalance: model.rebalance,
+            Join: model.join,
+            Leave: of_group(group.leave),
+            Persist: of_group(group.persist),
+            Subscribe: of_group(group.subscribe),
+            Unsubscribe: of_group(group.unsubscribe),
+            Refresh: model.refresh,
+            Update: of_group(group.update),
+            Tick: of_group(group.tick),
+            ListMembers: of_group(group.list_members),
+            Route: of_group(group.route),
+        },
     )
-    return Bound(beginning(), handlers)
 
 
 def _show(state: PlainState) -> str:
@@ -117,19 +119,6 @@ SUITE = Suite(
     name="rebalance-plain",
     sentence="A group of plain pull consumers: what they own, who hears of it, and what is committed.",
     side=Side.CLIENT,
-    operations=(
-        Rebalance,
-        Join,
-        Leave,
-        Persist,
-        Subscribe,
-        Unsubscribe,
-        Refresh,
-        Update,
-        Tick,
-        ListMembers,
-        Route,
-    ),
     bind=_bind,
     steps=60,
     show=_show,

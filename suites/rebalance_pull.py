@@ -13,7 +13,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import rebalance
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 6, 8, weights=(4, 4, 2, 2, 1, 1))
@@ -136,27 +136,29 @@ class ListMembers(Operation):
     members: Annotated[tuple[int, ...], LISTS]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = LiteModel(profile)
     group, of_group = model.group, model.of_group
-    handlers = (
-        model.rebalance,
-        model.join,
-        model.leave,
-        of_group(group.persist),
-        model.subscribe,
-        model.unsubscribe,
-        of_group(group.refresh),
-        model.pull,
-        model.poll,
-        model.commit,
-        of_group(group.update),
-        of_group(group.tick),
-        of_group(group.list_members),
-        of_group(group.route),
-        of_group(group.commit_elsewhere),
+    return BoundModel(
+        beginning(),
+        {
+            Rebalance: model.rebalance,
+            Join: model.join,
+            Leave: model.leave,
+            Persist: of_group(group.persist),
+            Subscribe: model.subscribe,
+            Unsubscribe: model.unsubscribe,
+            Refresh: of_group(group.refresh),
+            Pull: model.pull,
+            Poll: model.poll,
+            Commit: model.commit,
+            Update: of_group(group.update),
+            rebalance.Tick: of_group(group.tick),
+            ListMembers: of_group(group.list_members),
+            rebalance.Route: of_group(group.route),
+            rebalance.CommitElsewhere: of_group(group.commit_elsewhere),
+        },
     )
-    return Bound(beginning(), handlers)
 
 
 def _show(state: LiteState) -> str:
@@ -187,23 +189,6 @@ SUITE = Suite(
     name="rebalance-pull",
     sentence="A group of lite pull consumers: what they own, what they pull all the same, and what they commit.",
     side=Side.CLIENT,
-    operations=(
-        Rebalance,
-        Join,
-        Leave,
-        Persist,
-        Subscribe,
-        Unsubscribe,
-        Refresh,
-        Pull,
-        Poll,
-        Commit,
-        Update,
-        rebalance.Tick,
-        ListMembers,
-        rebalance.Route,
-        rebalance.CommitElsewhere,
-    ),
     bind=_bind,
     steps=60,
     show=_show,

@@ -12,7 +12,7 @@ from rocketmq_conformance.models.client.switches import FREEZES
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values.client import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
 
 _FLAG = Values(False, True)
@@ -72,21 +72,21 @@ class CommitElsewhere(Operation):
     offset: Annotated[int, OFFSET]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = RemoteStoreModel(profile)
-    return Bound(
+    return BoundModel(
         RemoteStore(broker=world()),
-        (
-            model.update,
-            model.freeze,
-            model.read,
-            model.persist,
-            model.persist_all,
-            model.remove,
-            model.clone,
-            model.commit,
-            model.commit_elsewhere,
-        ),
+        {
+            Update: model.update,
+            Freeze: model.freeze,
+            Read: model.read,
+            Persist: model.persist,
+            PersistAll: model.persist_all,
+            Remove: model.remove,
+            Clone: model.clone,
+            Commit: model.commit,
+            CommitElsewhere: model.commit_elsewhere,
+        },
     )
 
 
@@ -99,7 +99,6 @@ SUITE = Suite(
     name="remote-store",
     sentence="A consumer's offset store against a broker that answers, refuses and fails.",
     side=Side.CLIENT,
-    operations=(Update, Freeze, Read, Persist, PersistAll, Remove, Clone, Commit, CommitElsewhere),
     bind=_bind,
     steps=40,
     show=_show,

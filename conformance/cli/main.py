@@ -178,8 +178,8 @@ def list_(what: str, form: str) -> None:
     elif what == "operations":
         for suite in SUITES.values():
             for op in suite.operations:
-                fields = ", ".join(name for name, _ in op.form.domains)
-                click.echo(f"{suite.name}/{op.form.name}({fields})  {op.form.sentence}")
+                fields = ", ".join(name for name, _ in op.spec.domains)
+                click.echo(f"{suite.name}/{op.spec.name}({fields})  {op.spec.sentence}")
     else:
         from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 

@@ -47,5 +47,5 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
 
 def _plantable(judge: Judge, step: Step) -> bool:
     """Does the implementation play this step, and do the rules decide its answer?"""
-    played = judge.suite.operations[step.row[0]].form.side is not Side.WORLD
+    played = judge.suite.operations[step.row[0]].spec.side is not Side.WORLD
     return played and not any(isinstance(one.expected, Undefined) for one in (step, *step.others))

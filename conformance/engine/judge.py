@@ -27,7 +27,7 @@ from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
 from rocketmq_conformance.suites.declare.indeterminate import MOST, UNKNOWN, Possibility, TooMany, narrowed, unanswered
 from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Span, Times, by_time
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 
 class Step(NamedTuple):
@@ -105,11 +105,11 @@ class Judge:
 
     def __init__(self, suite: Suite, profile: Profile, coverage: Coverage | None = None) -> None:
         self.suite = suite
-        self.bound: Bound = suite.bind(profile)
+        self.bound: BoundModel = suite.bind(profile)
         self.coverage = coverage or Coverage()
-        self._observes = [op.form.observes for op in suite.operations]
-        self._doubtful = [op.form.doubtful for op in suite.operations]
-        self._guards = [op.form.guard for op in suite.operations]
+        self._observes = [op.spec.observes for op in suite.operations]
+        self._doubtful = [op.spec.doubtful for op in suite.operations]
+        self._guards = [op.spec.guard for op in suite.operations]
         self._guarded = any(self._guards)
         self._stepwise = self._guarded or any(self._observes)
 
@@ -133,7 +133,7 @@ class Judge:
                 times.expect(partial(elapsed.definite, row))
             outcome = do(row)
             if isinstance(outcome, Unsupported):
-                judged.unsupported[self.suite.operations[row[0]].form.name] = outcome.reason
+                judged.unsupported[self.suite.operations[row[0]].spec.name] = outcome.reason
                 continue
             observed = result_of(outcome)
             unknown = isinstance(outcome, Err) and not outcome.definite
@@ -155,13 +155,13 @@ class Judge:
                 if len(possible) == 1 and not possible[0].open:
                     state, possible = possible[0].state, []
                 continue
-            handler = self.bound.handlers[row[0]]
+            handler = self.bound.by_position[row[0]]
             before = state
             if times and elapsed:
                 span = times.span()
                 told = elapsed.step(row, span)
                 if told is None:
-                    judged.unsupported[self.suite.operations[row[0]].form.name] = LEFT_OUT
+                    judged.unsupported[self.suite.operations[row[0]].spec.name] = LEFT_OUT
                     judged.cut = True
                     break
                 before, state, expected, why = told
@@ -207,7 +207,7 @@ class Judge:
         """
         if self._stepwise:
             return None
-        handlers = self.bound.handlers
+        handlers = self.bound.by_position
         state = self.bound.initial
         expected: list[Expected] = []
         whys: list[Why] = []
@@ -235,7 +235,7 @@ class Judge:
             if guard and not guard(state):
                 continue
             before = state
-            state, result, why = self.bound.handlers[at](state, *args)
+            state, result, why = self.bound.by_position[at](state, *args)
             steps.append(Step((at, args), before, state, result, None, why))
         return steps
 
@@ -281,7 +281,7 @@ def fingerprint(suite: Suite, step: Step) -> str:
     """Equal for two divergences that differ in nothing but values: rule, operation, kind of state, classes."""
     parts = (
         suite.name,
-        suite.operations[step.row[0]].form.name,
+        suite.operations[step.row[0]].spec.name,
         step.why.rules,
         step.why.kind,
         outcome_class(step.expected),

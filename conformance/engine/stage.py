@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.fakes.scripted_server import ScriptedServe
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.measured_time import TICK
-from rocketmq_conformance.suites.declare.operation import Form, Side
+from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Seconds that one operation may take before the adapter counts as hanging.
@@ -84,9 +84,9 @@ class Stage:
         return self._do(suite, row)
 
     def _do(self, suite: Suite, row: Row) -> Outcome:
-        form = suite.operations[row[0]].form
-        if form.side is Side.WORLD:
-            getattr(self.world, form.name)(*row[1])
+        spec = suite.operations[row[0]].spec
+        if spec.side is Side.WORLD:
+            getattr(self.world, spec.name)(*row[1])
             if self._ear:
                 world_did(suite.operation(row), self._ear.hear)
             return Ok()
@@ -104,19 +104,19 @@ class Stage:
             raise AdapterError(
                 f"The adapter answered {_short(outcome)} to {operation}: apply must return Ok, Err or Unsupported."
             )
-        return self._with_effect(form, outcome)
+        return self._with_effect(spec, outcome)
 
     def _do_in_time(self, suite: Suite, row: Row, times: Timekeeper) -> Outcome:
         """Do one operation of whoever has a real clock: time passes by itself, unless that takes too long.
 
         The world's clock stands still while an operation is played, so that everybody knows what it says.
         """
-        form = suite.operations[row[0]].form
-        if form.lasts and form.lasts(*row[1]):
+        spec = suite.operations[row[0]].spec
+        if spec.lasts and spec.lasts(*row[1]):
             return Unsupported("its clock is real, and time cannot be made to pass within an operation")
-        millis = row[1][0] if form.name == TICK else 0
+        millis = row[1][0] if spec.name == TICK else 0
         if times.seconds(millis) > self.max_wait:
-            longest = times.seconds(max(millis, *(form.domains[0][1].rows() or ())))
+            longest = times.seconds(max(millis, *(spec.domains[0][1].rows() or ())))
             return Unsupported(
                 f"its clock is real, and ticks of up to {longest:g} s are more than is waited for: --max-wait "
                 f"{longest:g} allows them all"
@@ -158,9 +158,9 @@ class Stage:
             return None
         has = self._offered(suite)
         return [
-            (self._armed(op.form, call) if at in has else _not_offered)
-            if op.form.side is not Side.WORLD
-            else getattr(self.world, op.form.name)
+            (self._armed(op.spec, call) if at in has else _not_offered)
+            if op.spec.side is not Side.WORLD
+            else getattr(self.world, op.spec.name)
             for at, (op, call) in enumerate(zip(suite.operations, offered, strict=True))
         ]
 
@@ -214,23 +214,23 @@ class Stage:
             if not inner:
                 self._alarm.unset()
 
-    def _with_effect(self, form: Form, outcome: Outcome) -> Outcome:
-        if not (form.effect or form.commits):
+    def _with_effect(self, spec: OperationSpec, outcome: Outcome) -> Outcome:
+        if not (spec.effect or spec.commits):
             return outcome
         self.settle()
         commits = self.world.take_commits()
         if not isinstance(outcome, Ok):
             return outcome
-        if form.effect:
+        if spec.effect:
             return Ok(commits)
         return Ok((*outcome.value, commits)) if isinstance(outcome.value, tuple) else outcome
 
-    def _armed(self, form: Form, call: Callable[..., Result]) -> Callable[..., Result]:
-        world, names = self.world, [name for name, _ in form.domains]
+    def _armed(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
+        world, names = self.world, [name for name, _ in spec.domains]
         if names == ["millis"]:
             return self._timed(call)
         faults = [fault for fault in FAULTS if fault in names]
-        effect, commits = form.effect, form.commits
+        effect, commits = spec.effect, spec.commits
         if not faults and not effect and not commits:
             return call
         places = [(fault, names.index(fault)) for fault in faults]

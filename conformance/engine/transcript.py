@@ -96,7 +96,7 @@ class Overheard:
 
 def world_did(operation: Operation, hear: Hear) -> None:
     """Tell what an operation of the world does."""
-    if operation.form.name == "commit_elsewhere":
+    if operation.spec.name == "commit_elsewhere":
         queue, offset = operation.args
         topic, _, number = QUEUES[queue]
         ext = {"consumerGroup": GROUP, "topic": topic, "queueId": str(number), "commitOffset": str(offset)}

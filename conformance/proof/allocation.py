@@ -125,8 +125,8 @@ def worlds() -> Iterator[Case]:
 
 def exhaust(tally: Tally, profile: Profile, calls: Calls, cases: Iterable[Case]) -> None:
     """Ask one release about every case, as far as it has the operation."""
-    handlers = SUITE.bind(profile).handlers
-    offered = {SUITE.operations[at].form.name for at in SUITE.offered(profile)}
+    handlers = SUITE.bind(profile).by_position
+    offered = {SUITE.operations[at].spec.name for at in SUITE.offered(profile)}
     model = {name: handlers[at] for name, at in SUITE.index.items() if name in offered}
     for name, args in cases:
         if name in model:
@@ -140,8 +140,8 @@ def _described(name: str, args: tuple[Any, ...]) -> str:
 
 def sample(tally: Tally, profile: Profile, calls: Calls, cases: int) -> None:
     """Ask one release about the suite's odd inputs, in so many cases."""
-    handlers, drawn = SUITE.bind(profile).handlers, sampler(SUITE, profile)
-    named = [calls.get(op.form.name) for op in SUITE.operations]
+    handlers, drawn = SUITE.bind(profile).by_position, sampler(SUITE, profile)
+    named = [calls.get(op.spec.name) for op in SUITE.operations]
     for case in range(cases):
         for row in drawn.case(_SEED, case, SUITE.steps):
             _ask(tally, handlers, named, row)
@@ -150,7 +150,7 @@ def sample(tally: Tally, profile: Profile, calls: Calls, cases: int) -> None:
 def _ask(tally: Tally, handlers: tuple[Any, ...], named: list[Callable[..., Result] | None], row: Row) -> None:
     at, args = row
     call = named[at]
-    assert call is not None, f"{SUITE.operations[at].form.name} is offered by the profile, but the release lacks it"
+    assert call is not None, f"{SUITE.operations[at].spec.name} is offered by the profile, but the release lacks it"
     _, expected, why = handlers[at](None, *args)
     tally.add(expected, why, call(*args), lambda: str(SUITE.operation(row)))
 

@@ -53,7 +53,7 @@ from rocketmq_conformance.suites import (
 from rocketmq_conformance.suites.declare.indeterminate import Possibility, TooMany, narrowed, unanswered
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 from rocketmq_conformance.suites.values.broker import show
 
 #: Releases that a full proof asks.
@@ -122,8 +122,8 @@ class Table:
     def _check(self, state: BrokerState, case: Sequence[Operation], outcomes: Sequence[Outcome]) -> BrokerState:
         for operation, outcome in zip(case, outcomes, strict=True):
             observed = _observed(outcome)
-            handler: Callable[..., Answer[BrokerState]] = getattr(self.model, operation.form.name)
-            given = (observed, *operation.args) if operation.form.observes else operation.args
+            handler: Callable[..., Answer[BrokerState]] = getattr(self.model, operation.spec.name)
+            given = (observed, *operation.args) if operation.spec.observes else operation.args
             after, expected, why = handler(state, *given)
             if self.how and why.rules == ("BQ-QUERY-1",):
                 why = SURVIVED[self.how]
@@ -194,21 +194,21 @@ def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | N
 
 
 def _prove_case(
-    suite: Suite, bound: Bound, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
+    suite: Suite, bound: BoundModel, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
 ) -> None:
     """One case until its first difference; TooMany when too much of it is in doubt."""
     possible = [Possibility(bound.initial)]
     for step, row in enumerate(plan):
-        form = suite.operations[row[0]].form
-        if form.guard is not None and not all(form.guard(one.state) for one in possible):
+        spec = suite.operations[row[0]].spec
+        if spec.guard is not None and not all(spec.guard(one.state) for one in possible):
             continue
         observed = _observed(do(step, row))
         if isinstance(observed, Err) and not observed.definite:
-            if not form.doubtful:  # too busy, or silent: nothing can be concluded
+            if not spec.doubtful:  # too busy, or silent: nothing can be concluded
                 return
             possible = unanswered(bound, possible, row)
             continue
-        (one, *_), possible = narrowed(bound, possible, row, observed, observes=form.observes)
+        (one, *_), possible = narrowed(bound, possible, row, observed, observes=spec.observes)
         place = f"{suite.show(one.before.state)}, {name} step {step}"
         tally.add(one.expected, one.why, observed, partial(_describe, suite.operation(row), place))
         if not possible:

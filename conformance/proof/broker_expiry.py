@@ -127,15 +127,15 @@ class Expiry:
             self._check(tally, operation)
 
     def _check(self, tally: Tally, operation: Operation, why_instead: Why | None = None) -> None:
-        handler = getattr(self.model, operation.form.name)
+        handler = getattr(self.model, operation.spec.name)
         _, expected, why = handler(self.state, *operation.args)
         tally.add(expected, why_instead or why, self._observe(operation), lambda: f"{operation} on {show(self.state)}")
 
     def _do(self, operation: Operation) -> None:
         """Change the broker and the state alike."""
         observed = self._observe(operation)
-        handler = getattr(self.model, operation.form.name)
-        given = (observed, *operation.args) if operation.form.observes else operation.args
+        handler = getattr(self.model, operation.spec.name)
+        given = (observed, *operation.args) if operation.spec.observes else operation.args
         self.state, _, _ = handler(self.state, *given)
 
     def _observe(self, operation: Operation) -> Result:

@@ -60,5 +60,5 @@ def prove_release(release: str, only: str = "", cases: int = CASES) -> Tally:
 
 def _asks(suite: Suite, row: Row) -> bool:
     """Is the client asked, and is it asked for more than to wait?"""
-    form = suite.operations[row[0]].form
-    return form.side is not Side.WORLD and form.name != TICK
+    spec = suite.operations[row[0]].spec
+    return spec.side is not Side.WORLD and spec.name != TICK

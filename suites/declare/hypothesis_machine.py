@@ -25,7 +25,7 @@ from rocketmq_conformance.suites.declare.indeterminate import (
     unanswered,
 )
 from rocketmq_conformance.suites.declare.measured_time import Elapsed, Span, Times, by_time
-from rocketmq_conformance.suites.declare.operation import Form, Guard
+from rocketmq_conformance.suites.declare.operation import Guard, OperationSpec
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Possibilities up to which Hypothesis may add to the doubt; it would rather do that than anything else.
@@ -59,15 +59,15 @@ class HypothesisChoices:
         return self._draw(st.integers(0, n - 1))
 
 
-def arguments(form: Form) -> st.SearchStrategy[tuple[Any, ...]]:
+def arguments(spec: OperationSpec) -> st.SearchStrategy[tuple[Any, ...]]:
     """The strategy of an operation's arguments."""
-    rows = form.rows()
+    rows = spec.rows()
     if rows is not None:
         return st.sampled_from(rows)
 
     @st.composite
     def drawn(draw: Callable[[st.SearchStrategy[int]], int]) -> tuple[Any, ...]:
-        return form.draw(HypothesisChoices(draw))
+        return spec.draw(HypothesisChoices(draw))
 
     return drawn()
 
@@ -89,21 +89,21 @@ def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]
         def step(self, position: int, args: tuple[Any, ...]) -> None:
             if self.cut:
                 return
-            form = suite.operations[position].form
+            spec = suite.operations[position].spec
             if self.elapsed and playground.times:
                 playground.times.expect(partial(self.elapsed.definite, (position, args)))
             outcome = playground.do(suite, (position, args))
             if isinstance(outcome, Unsupported):
                 return
             if isinstance(outcome, Err) and not outcome.definite:
-                if form.doubtful:
+                if spec.doubtful:
                     self.possible = unanswered(bound, self.possible, (position, args))
                 return
             observed = result_of(outcome)
             if self.elapsed and playground.times:
                 said, self.possible = self.in_time(self.elapsed, playground.times.span(), (position, args), observed)
             else:
-                said, self.possible = narrowed(bound, self.possible, (position, args), observed, observes=form.observes)
+                said, self.possible = narrowed(bound, self.possible, (position, args), observed, observes=spec.observes)
             assert self.possible, (
                 f"{suite.operation((position, args))}: expected {' or '.join(repr(one.expected) for one in said)}, "
                 f"observed {observed!r} ({', '.join(said[0].why.rules)}: {said[0].why.kind})"
@@ -126,21 +126,21 @@ def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]
             return all(guard(one.state) for one in self.possible)
 
     for position in suite.offered(playground.profile):
-        setattr(Machine, suite.operations[position].form.name, _rule(suite.operations[position].form, position))
+        setattr(Machine, suite.operations[position].spec.name, _rule(suite.operations[position].spec, position))
     Machine.__name__ = Machine.__qualname__ = "".join(part.title() for part in suite.name.split("-")) + "Machine"
     return Machine
 
 
-def _rule(form: Form, position: int) -> Any:
+def _rule(spec: OperationSpec, position: int) -> Any:
     def do(self: Any, args: tuple[Any, ...]) -> None:
         self.step(position, args)
 
-    do.__name__ = form.name
-    made = rule(args=arguments(form))(do)
-    if form.guard is not None:
-        guard = form.guard
+    do.__name__ = spec.name
+    made = rule(args=arguments(spec))(do)
+    if spec.guard is not None:
+        guard = spec.guard
         made = precondition(lambda self: self.allows(guard))(made)
-    if form.doubtful:
+    if spec.doubtful:
         made = precondition(lambda self: len(self.possible) <= _FEW)(made)
     return made
 
@@ -160,10 +160,10 @@ def play_plan(made: type[RuleBasedStateMachine], suite: Suite, name: str, rows: 
         state: Any = made()
         try:
             for position, args in rows:
-                form = suite.operations[position].form
-                if form.guard is None or state.allows(form.guard):
-                    note(f"state.{form.name}(args={args!r})")
-                    getattr(state, form.name)(args=args)
+                spec = suite.operations[position].spec
+                if spec.guard is None or state.allows(spec.guard):
+                    note(f"state.{spec.name}(args={args!r})")
+                    getattr(state, spec.name)(args=args)
         finally:
             note("state.teardown()")
             state.teardown()

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 
 from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.rule import Why
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 #: The operation by which a plan lets time pass.
 TICK = "tick"
@@ -70,8 +70,8 @@ class Told(NamedTuple):
 class Elapsed:
     """The two models of a case, and when each of them is."""
 
-    def __init__(self, suite: Suite, bound: Bound) -> None:
-        self._handlers = bound.handlers
+    def __init__(self, suite: Suite, bound: BoundModel) -> None:
+        self._handlers = bound.by_position
         self._tick = suite.index[TICK]
         self._old: Any = bound.initial
         self._young: Any = bound.initial

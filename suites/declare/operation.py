@@ -6,7 +6,7 @@ An operation is a frozen dataclass whose fields are annotated with their domains
     class Read:
         queue: Annotated[int, Values(0, 1, 2)]
 
-``operation`` makes the dataclass, gives it a ``name`` (``read``) and registers its :class:`Form`; sampler,
+``operation`` makes the dataclass, gives it a ``name`` (``read``) and registers its :class:`OperationSpec`; sampler,
 Hypothesis machine, JSON Schema and documentation all come from that one declaration.
 """
 
@@ -42,8 +42,8 @@ Guard = Callable[[Any], bool]
 Offered = Callable[[Profile], bool]
 
 
-@dataclass(frozen=True)
-class Form:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationSpec:
     """What is declared of one operation type."""
 
     name: str
@@ -114,19 +114,19 @@ class Form:
 
 
 class Operation:
-    """Base of every operation: a frozen dataclass with a :class:`Form`."""
+    """Base of every operation: a frozen dataclass with a :class:`OperationSpec`."""
 
     __slots__ = ()
-    form: ClassVar[Form]
+    spec: ClassVar[OperationSpec]
 
     @property
     def args(self) -> tuple[Any, ...]:
         """The arguments, in field order."""
-        return tuple(getattr(self, name) for name, _ in self.form.domains)
+        return tuple(getattr(self, name) for name, _ in self.spec.domains)
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={getattr(self, name)!r}" for name, _ in self.form.domains)
-        return f"{self.form.name}({inside})"
+        inside = ", ".join(f"{name}={getattr(self, name)!r}" for name, _ in self.spec.domains)
+        return f"{self.spec.name}({inside})"
 
 
 O = TypeVar("O")  # noqa: E741 - the type of an operation class
@@ -163,29 +163,28 @@ def operation(
 ) -> Callable[[type[O]], type[O]]:
     """Declare an operation. The class must derive from :class:`Operation`.
 
-    What the keywords say is told by :class:`Form`; one that is ``doubtful`` cannot observe.
+    What the keywords say is told by :class:`OperationSpec`; one that is ``doubtful`` cannot observe.
     """
 
     def declare(cls: type[O]) -> type[O]:
         made = dataclass(frozen=True)(cls)
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
-        form = Form(
-            name,
-            sentence,
-            side,
-            weight,
-            _domains(made),
-            guard,
-            offered,
-            observes,
-            effect,
-            commits,
-            doubtful,
-            together,
-            shrink,
-            lasts,
+        made.spec = OperationSpec(  # type: ignore[attr-defined]
+            name=name,
+            sentence=sentence,
+            side=side,
+            weight=weight,
+            domains=_domains(made),
+            guard=guard,
+            offered=offered,
+            observes=observes,
+            effect=effect,
+            commits=commits,
+            doubtful=doubtful,
+            together=together,
+            shrink=shrink,
+            lasts=lasts,
         )
-        made.form = form  # type: ignore[attr-defined]
         return made
 
     return declare

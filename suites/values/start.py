@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import LOST
@@ -16,7 +15,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Handler
+from rocketmq_conformance.suites.declare.suite import BoundModel, Handler
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND, ROUTED
 
 QUEUE = Values(0, 1, 2, 3, LOST, weights=(2, 1, 1, 2, 1))
@@ -74,8 +73,8 @@ def checked(profile: Profile) -> bool:
     return CHECKED_START.on(profile.client)
 
 
-def handlers(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, ...]:
-    """The handlers of start, start checked, start at time, start at time checked.
+def starts(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, Handler]:
+    """The handlers of a start, and of a start at a time, behind ``checked``: does it report what fails?
 
     ``decide`` takes (state, queue, where, timestamp, zone, checked, fault, bound_fault).
     """
@@ -90,7 +89,7 @@ def handlers(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, ...]:
     ) -> Answer[RemoteStore]:
         return decide(state, queue, TIMESTAMP, timestamp, zone, checked, fault, bound_fault)
 
-    return partial(start, False), partial(start, True), partial(start_at_time, False), partial(start_at_time, True)
+    return start, start_at_time
 
 
 @dataclass(frozen=True)
@@ -145,17 +144,17 @@ class Shape(Operation):
     shape: Annotated[str, Values(*SHAPES)]
 
 
-#: What happens to a consumer besides starting.
-AROUND = (Update, Remove, Read, Shape, CommitElsewhere)
-
-
-def bound(model: StartModel, starts: tuple[Handler, ...]) -> Bound:
-    """The handlers of a suite's starts, and of AROUND behind them."""
+def bound(model: StartModel, starts: Mapping[type[Operation], Handler]) -> BoundModel:
+    """The handlers of a suite's starts, and of what happens to a consumer besides starting."""
     store = model.store
-    return Bound(
-        RemoteStore(broker=world()),
-        (*starts, store.update, store.remove, store.read, model.shape, store.commit_elsewhere),
-    )
+    around: dict[type[Operation], Handler] = {
+        Update: store.update,
+        Remove: store.remove,
+        Read: store.read,
+        Shape: model.shape,
+        CommitElsewhere: store.commit_elsewhere,
+    }
+    return BoundModel(RemoteStore(broker=world()), {**starts, **around})
 
 
 def show(state: RemoteStore) -> str:

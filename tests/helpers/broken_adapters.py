@@ -77,7 +77,7 @@ class OffByOne(Slow):
     """Reads one too many from memory."""
 
     def answer(self, operation: Operation, outcome: Outcome) -> Outcome:
-        if operation.form.name == "read" and outcome == Ok(12):
+        if operation.spec.name == "read" and outcome == Ok(12):
             return Ok(13)
         return outcome
 

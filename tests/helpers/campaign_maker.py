@@ -192,7 +192,7 @@ def _rows(
 
 
 def _observes(suite: Suite) -> bool:
-    return any(op.form.observes for op in suite.operations)
+    return any(op.spec.observes for op in suite.operations)
 
 
 def _answers(suite: Suite, steps: Iterable[Step]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -224,8 +224,8 @@ def _step(suite: Suite, played: Played, address: str, number: int, step: Step) -
         "case": played.number,
         "address": address,
         "step": number,
-        "operation": op.form.name,
-        "arguments": json.dumps(dict(zip([name for name, _ in op.form.domains], op.args, strict=True))),
+        "operation": op.spec.name,
+        "arguments": json.dumps(dict(zip([name for name, _ in op.spec.domains], op.args, strict=True))),
         "expected": said(step.expected),
         "observed": said(step.observed),
         "rules": list(step.why.rules),
@@ -244,7 +244,7 @@ def _divergence(suite: Suite, number: int, address: str, against: str, steps: Se
         "against": against,
         "step": len(steps),
         "fingerprint": fingerprint(suite, last),
-        "operation": suite.operations[last.row[0]].form.name,
+        "operation": suite.operations[last.row[0]].spec.name,
         "rules": list(last.why.rules),
         "state_kind": last.why.kind,
         "expected": said(last.expected),

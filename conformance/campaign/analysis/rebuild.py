@@ -65,14 +65,14 @@ class Trace:
         """The steps as rows of the table ``steps``."""
         made = []
         for number, step in enumerate(self.steps, start=1):
-            form = self.suite.operations[step.row[0]].form
-            names = [name for name, _ in form.domains]
+            spec = self.suite.operations[step.row[0]].spec
+            names = [name for name, _ in spec.domains]
             made.append(
                 {
                     "case": self.case,
                     "address": self.address,
                     "step": number,
-                    "operation": form.name,
+                    "operation": spec.name,
                     "arguments": json.dumps(dict(zip(names, step.row[1], strict=True))),
                     "expected": said(step.expected),
                     "observed": said(step.observed),

@@ -308,7 +308,7 @@ class _Block:
                 against,
                 at,
                 mark,
-                self.suite.operations[step.row[0]].form.name,
+                self.suite.operations[step.row[0]].spec.name,
                 list(step.why.rules),
                 step.why.kind,
                 said(step.expected),
@@ -320,14 +320,14 @@ class _Block:
 
     def _keep(self, address: str, number: int, steps: Sequence[Step]) -> None:
         for at, step in enumerate(steps, start=1):
-            form = self.suite.operations[step.row[0]].form
-            arguments = dict(zip((name for name, _ in form.domains), step.row[1], strict=True))
+            spec = self.suite.operations[step.row[0]].spec
+            arguments = dict(zip((name for name, _ in spec.domains), step.row[1], strict=True))
             self.steps.append(
                 (
                     number,
                     address,
                     at,
-                    form.name,
+                    spec.name,
                     json.dumps(arguments),
                     said(step.expected),
                     said(step.observed),

@@ -68,7 +68,7 @@ class JavaClient:
     def reset(self, case: Case) -> None:
         """Begin a case on the part that plays the suite."""
         part, self._calls = self._played(case.suite)
-        self._tick = next((call for operation, call in self._calls.items() if operation.form.name == TICK), None)
+        self._tick = next((call for operation, call in self._calls.items() if operation.spec.name == TICK), None)
         part.begin(case)
         if self._clock:
             self._clock.begin()
@@ -80,7 +80,7 @@ class JavaClient:
             return Unsupported(f"the client waits 5 s when the broker plays {faults}: judge that without via=tcp")
         call = self._calls.get(type(operation))
         if call is None:
-            return Unsupported(f"client {self.version} has no {operation.form.name}")
+            return Unsupported(f"client {self.version} has no {operation.spec.name}")
         if self._clock and self._tick:
             passed = self._tick(self._clock.passed())  # what timers would have done by now is done
             if call == self._tick:
@@ -115,14 +115,14 @@ def _part(suite: Suite) -> type[Part] | None:
 
 def _without_faults(operation: type[Operation], args: tuple[object, ...]) -> list[object]:
     """Arguments without those that are for the scripted broker."""
-    return [value for (name, _), value in zip(operation.form.domains, args, strict=True) if not name.endswith("fault")]
+    return [value for (name, _), value in zip(operation.spec.domains, args, strict=True) if not name.endswith("fault")]
 
 
 def _dropping_faults(
     operation: type[Operation], calls: Mapping[type[Operation], Callable[..., Result]]
 ) -> Callable[..., Result]:
     call = calls.get(operation, _not_played)
-    if not any(name.endswith("fault") for name, _ in operation.form.domains):
+    if not any(name.endswith("fault") for name, _ in operation.spec.domains):
         return call
     return lambda *args: call(*_without_faults(operation, args))
 

@@ -112,13 +112,13 @@ class Port:
 
     def apply(self, operation: Operation) -> Outcome:
         """Do one operation."""
-        call = self._played.get(self._suite, {}).get(operation.form.name)
+        call = self._played.get(self._suite, {}).get(operation.spec.name)
         if call is None:
-            return Unsupported(f"the port has no {operation.form.name}")
+            return Unsupported(f"the port has no {operation.spec.name}")
         if self._clock and TICK in self._played[self._suite]:
             # It looks at its clock as an event loop does before every turn, and does what is due by now.
             passed = self._played[self._suite][TICK](self._clock.passed())
-            if operation.form.name == TICK:
+            if operation.spec.name == TICK:
                 return outcome_of(passed)
         return outcome_of(call(*operation.args))
 
@@ -127,7 +127,7 @@ class Port:
         part = PARTS.get(suite.name)
         if part is None or self.via != "call":
             return None
-        names = [op.form.name for op in suite.operations]
+        names = [op.spec.name for op in suite.operations]
         if part == "local_store":  # every case has a store of its own
             return [lambda *args, name=name: self._played[suite.name][name](*args) for name in names]
         played = self._plays(suite.name)

@@ -81,7 +81,7 @@ class OffByOne:
 
     def apply(self, operation: Operation) -> Outcome:
         outcome = self.port.apply(operation)
-        return Ok(13) if operation.form.name == "read" and outcome == Ok(12) else outcome
+        return Ok(13) if operation.spec.name == "read" and outcome == Ok(12) else outcome
 
     def close(self) -> None:
         self.port.close()

@@ -341,7 +341,7 @@ def test_a_run_may_stop_at_the_first_difference() -> None:
 @pytest.mark.parametrize("kind", [AdapterError, CannotRunError])
 def test_a_suite_is_given_up_and_the_next_one_begins(kind: type[Exception]) -> None:
     def breaks(operation: Operation, outcome: Outcome) -> Outcome:
-        if operation.form.name == "persist":
+        if operation.spec.name == "persist":
             raise kind("It is gone.")
         return outcome
 

@@ -134,7 +134,7 @@ def test_sampled_cases_reach_every_branch_and_change_no_state() -> None:
             state = bound.initial
             for at, args in drawn.case(5, case, SUITE.steps):
                 shown = SUITE.show(state)
-                after, _, why = bound.handlers[at](state, *args)
+                after, _, why = bound.by_position[at](state, *args)
                 assert SUITE.show(state) == shown
                 kinds[why.rules, why.kind] += 1
                 state = after
@@ -203,11 +203,11 @@ Calls = Mapping[str, Callable[..., Result]]
 def first_difference(begin: Callable[[int], Calls], profile: Profile, cases: int) -> str | None:
     """The first operation that is answered otherwise than the model says, within so many cases."""
     bound, drawn = SUITE.bind(profile), sampler(SUITE, profile)
-    names = [op.form.name for op in SUITE.operations]
+    names = [op.spec.name for op in SUITE.operations]
     for case in range(cases):
         calls, state = begin(case), bound.initial
         for at, args in drawn.case(11, case, SUITE.steps):
-            state, expected, why = bound.handlers[at](state, *args)
+            state, expected, why = bound.by_position[at](state, *args)
             observed = calls[names[at]](*args)
             if not agrees(expected, observed):
                 return f"case {case}: {SUITE.operation((at, args))} answers {observed!r}, not {expected!r} ({why})"
@@ -245,7 +245,7 @@ def test_the_model_is_the_real_class(release: str) -> None:
 
     def begin(case: int) -> Calls:
         store.open()
-        return {operation.form.name: call for operation, call in store.calls().items()}
+        return {operation.spec.name: call for operation, call in store.calls().items()}
 
     assert first_difference(begin, Profile.of(client=release), 300) is None
 

@@ -42,7 +42,7 @@ class Play(Steps):
         super().__init__(bound, bound.initial)
 
     def do(self, name: str, *args: Any) -> Any:
-        return self._step(self.model.handlers[SUITE.index[name]], *args)
+        return self._step(self.model.by_position[SUITE.index[name]], *args)
 
     def round(self, member: int = 0, fault: str = "answer", bound: str = "answer", listed: str = "answer") -> Any:
         return self.do("rebalance", member, listed, fault, bound)
@@ -423,7 +423,7 @@ def test_what_is_pulled_has_a_process_queue_that_lives_and_messages_that_wait_ha
     bound = SUITE.bind(Profile.of(client=client))
     state = bound.initial
     for position, args in DRAW.case(plan, 0, SUITE.steps):
-        state, _, _ = bound.handlers[position](state, *args)
+        state, _, _ = bound.by_position[position](state, *args)
         for who, kept in zip(state.group.members, state.kept, strict=True):
             numbers = [number for _, number, _ in kept.pulled]
             assert kept.caches.keys() >= set(numbers)
@@ -461,7 +461,7 @@ def test_every_reason_is_in_the_rule_book() -> None:
 
 def test_no_client_before_4_6_0_plays_it() -> None:
     offered = SUITE.offered(Profile.of(client="4.5.2"))
-    assert all(SUITE.operations[at].form.name in _ANYWHERE for at in offered)
+    assert all(SUITE.operations[at].spec.name in _ANYWHERE for at in offered)
     assert len(SUITE.offered(Profile.of(client="4.6.0"))) == len(SUITE.operations)
     assert SUITES["rebalance-pull"] is SUITE
 

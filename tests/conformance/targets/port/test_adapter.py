@@ -25,7 +25,7 @@ PROFILE = Profile()
 SEED = 23
 PORTED = sorted(set(PARTS) & set(SUITES))
 #: Suites whose part asks the broker, and so can be played over sockets.
-ASKING = sorted(name for name in PORTED if "fault" in str([op.form.domains for op in SUITES[name].operations]))
+ASKING = sorted(name for name in PORTED if "fault" in str([op.spec.domains for op in SUITES[name].operations]))
 MODULES = sorted(Path(package.__file__).parent.glob("*.py"))
 
 #: What the port may know of the kit's models: words, numbers and types, never a rule.
@@ -60,7 +60,7 @@ def first_difference(stage: Stage, suite: Suite, cases: int, play: Play) -> str 
         state = bound.initial
         stage.begin(suite, case)
         for row in drawn.case(SEED, case, suite.steps):
-            state, expected, why = bound.handlers[row[0]](state, *row[1])
+            state, expected, why = bound.by_position[row[0]](state, *row[1])
             observed = play(row)
             if not agrees(expected, observed):
                 return f"case {case}: {suite.operation(row)} answers {observed!r}, not {expected!r} ({why})"
@@ -111,7 +111,7 @@ def test_every_client_suite_has_a_part() -> None:
 
 def test_suites_of_the_broker_are_unsupported(stage: Stage) -> None:
     stage.begin(BROKER_OFFSETS, 0)
-    outcome = stage.adapter.apply(BROKER_OFFSETS.operations[0](*BROKER_OFFSETS.operations[0].form.rows()[0]))
+    outcome = stage.adapter.apply(BROKER_OFFSETS.operations[0](*BROKER_OFFSETS.operations[0].spec.rows()[0]))
     assert isinstance(outcome, Unsupported)
     assert stage.calls(BROKER_OFFSETS) is None
 

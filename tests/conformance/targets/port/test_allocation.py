@@ -19,10 +19,10 @@ def first_difference(allocator: Allocator, cases: int) -> str | None:
     """The first operation that the allocator answers otherwise than the model, within so many cases."""
     bound, drawn = SUITE.bind(PROFILE), sampler(SUITE, PROFILE)
     named = allocator.calls()
-    calls = [named[op.form.name] for op in SUITE.operations]
+    calls = [named[op.spec.name] for op in SUITE.operations]
     for case in range(cases):
         for at, args in drawn.case(11, case, SUITE.steps):
-            expected = bound.handlers[at](bound.initial, *args)[1]
+            expected = bound.by_position[at](bound.initial, *args)[1]
             if not agrees(expected, calls[at](*args)):
                 return str(SUITE.operation((at, args)))
     return None
