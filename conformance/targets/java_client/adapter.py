@@ -110,7 +110,8 @@ class JavaClient:
 
 
 def _part(suite: Suite) -> type[Part] | None:
-    return part_of(__package__, suite.name)
+    part: type[Part] | None = part_of(__package__, suite.name)
+    return part
 
 
 def _without_faults(operation: type[Operation], args: tuple[object, ...]) -> list[object]:
