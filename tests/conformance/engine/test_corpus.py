@@ -27,9 +27,8 @@ from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
-from rocketmq_conformance.conformance.targets.broker.mutants import catalogue as brokers
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.mutants import open_mutant, suites_of
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.port.adapter import PARTS, Port
 from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
 from rocketmq_conformance.models.outcome import Ok, Outcome
@@ -122,7 +121,7 @@ def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 #: Suites of brokers with mutants; faults of unlocking show in strict mode only, which no plan can ask for.
-BROKER_SUITES = {name for names in brokers.SUITES.values() for name in names}
+BROKER_SUITES = {name for mutant in BROKER_MUTANTS.values() for name in mutant.suites}
 
 
 def test_the_kit_has_a_corpus_for_every_suite_that_has_mutants() -> None:
@@ -172,8 +171,8 @@ def noticing(mutant: Mutant) -> set[str]:
 def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -> None:
     telling: set[str] = set()
     unnoticed = []
-    for mutant in brokers.MUTANTS:
-        if mutant.parts.keys() & brokers.STRICT:
+    for mutant in BROKER_MUTANTS.values():
+        if mutant.strict:
             continue
         # where time passes, a busy machine may leave open what would have been noticed
         noticed = noticing(mutant) or noticing(mutant) or noticing(mutant)
