@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.models.rule import Answer, Rule
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 
 Handler = Callable[..., Answer[Any]]
@@ -60,6 +60,8 @@ class Suite:
     show: Callable[[Any], str] = repr
     #: Rules that the suite can reach, for the coverage table.
     rules: tuple[str, ...] = ()
+    #: Rules that are not in the kit's rule book: those of a suite in somebody else's package.
+    own_rules: tuple[Rule, ...] = ()
     #: Is the suite run when nobody names it? Slow ones (restarts) are not.
     ordinary: bool = True
     #: How things stand when a case begins, where the operations do not say it.
