@@ -150,7 +150,7 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _locks("lock-group-ignored", "D77", "Locks of one group hold in another.", GroupIgnored),
     _locks("lock-all-or-nothing", "D77", "Nothing is granted unless everything is.", AllOrNothing),
     _locks("lock-any-is-all", "D77", "Everything is granted if anything is.", AnyIsAll),
-    _locks("lock-never-expires", "D89", "A lock never expires.", NeverExpires),
+    _locks("lease-never-expires", "D89", "A lock never expires.", NeverExpires),
     _locks("lock-not-confirmed", "D78", "A lock expires though its owner asked again.", NotConfirmed),
     _locks("lock-half-the-lease", "D78", "A lock expires after half of its time.", HalfTheLease),
     _locks("unlock-not-the-first", "D76", "The first queue of a request stays locked.", FirstStaysLocked),
