@@ -51,8 +51,8 @@ _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
 class BrokerAdapter:
     """Drives one broker. ``reset`` and ``apply`` use the first lane; ``reset_many`` and ``apply_many`` all of them.
 
-    With a broker of somebody else, everything that a case created is deleted when its lane begins another case, or
-    at the end.
+    With a broker that the kit did not start, everything that a case created is deleted when its lane begins another
+    case, or at the end.
     """
 
     def __init__(self, source: BrokerLocation) -> None:
@@ -71,7 +71,7 @@ class BrokerAdapter:
         self._lanes: dict[int, CaseNames] = {}
         #: Connections of members, by number.
         self._members: dict[int, Connection] = {}
-        #: When the connection was used last; brokers close one that nobody uses for two minutes.
+        #: When the connection was used last; brokers close one that is idle for two minutes.
         self._used = 0.0
         self._version = ""
         #: The group that reads store times, and whether it exists.
@@ -127,23 +127,23 @@ class BrokerAdapter:
         return self.apply_many([(0, operation)])[0]
 
     def close(self) -> None:
-        """Delete what is left on a broker of somebody else, and release everything."""
+        """Delete what is left on a broker that the kit did not start, and release everything."""
         try:
             if self._connection is not None and not self._connection.closed and self.source.own is None:
                 reader = CaseNames("", self._reader, used_groups={self._reader} if self._reads else set())
                 run(self._connection, [clean_up(names) for names in (*self._lanes.values(), reader)])
         except OSError:
-            pass  # what cannot be deleted any more stays
+            pass  # what cannot be deleted stays
         finally:
             self.disconnect()
             self.source.close()
 
     def shared_address(self) -> str:
-        """Where others reach the broker that this adapter started; "" for a broker of somebody else."""
+        """Where others reach the broker that this adapter started; "" for a broker that the kit did not start."""
         return self.source.shared_address()
 
     def overhear(self, hear: Hear | None) -> None:
-        """Tell of every request and response of operations from now on; None ends it."""
+        """Record every request and response of operations from now on; None ends it."""
         self._hear = hear
 
     # --- lanes ------------------------------------------------------------------------------------------------

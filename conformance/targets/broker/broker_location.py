@@ -81,7 +81,7 @@ class BrokerLocation(Protocol):
 
     @property
     def own(self) -> ManagedBroker | None:
-        """What may be done with a broker of the kit's own; None for one of somebody else."""
+        """What may be done with a broker of the kit's own; None for one that the kit did not start."""
         ...
 
     def open(self) -> Connection:
@@ -106,7 +106,7 @@ class BrokerLocation(Protocol):
 
 
 class Running:
-    """A broker that somebody else runs."""
+    """A broker that is already running."""
 
     own = None
     late_topics = True

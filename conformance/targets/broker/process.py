@@ -70,7 +70,7 @@ class Program(Protocol):
         ...
 
     def last_error(self) -> str:
-        """The last thing that it said."""
+        """The last line of its output."""
         ...
 
 

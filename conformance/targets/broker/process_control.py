@@ -25,7 +25,7 @@ _LATE = 0.5
 _LOOKS = 5
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
-#: Why nothing is done to a broker of somebody else.
+#: Why nothing is done to a broker that the kit did not start.
 _LEFT_ALONE = (
     "only a broker that the kit started itself is ended, frozen, changed or put out of memory: judge broker:VERSION"
 )

@@ -42,7 +42,7 @@ class JavaClient:
         self._long_waits = {"silent"} if self.release.release >= _FAILS_FAST else {"silent", "cut"}
         #: Parts that were made, and what each of them plays, by suite.
         self._parts: dict[str, tuple[Part, Calls]] = {}
-        #: What the part of the last reset plays, and how it is told that time passes.
+        #: The calls of the last reset's part, and the one that lets time pass.
         self._calls: Calls = {}
         self._tick: Callable[..., Result] | None = None
 

@@ -3,11 +3,6 @@
 The consumer is never started. What a pull brings is put and submitted by the service's own method; its pool has no
 threads, so that requests wait until the plan has one of them run, and its timer hands its tasks over. A request runs
 as it always does, from the look at its process queue to the result; the listener does what the plan says.
-
-Beginnings of listeners are told in ms of the case's clock. The classes compare them with the clock of the machine:
-before the timer's turn they become as old as the case says, less half of the smallest step that matters. When the
-client's clock is to be real, they are told in ms of the machine, and become older by the pace: the 15 minutes after
-which the timer acts are whole minutes of a consumer's settings, and cannot be made shorter.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Plays the suite ``pull``: a push consumer whose pull service, network and timers wait for the plan.
 
 The consumer is never started. ``pullMessage`` is called when the plan says so; the pull that it sends is recorded
-where it would reach the network, and answered later by the callback that came with it. What the pull service's
-executor is told to do, soon or later, is remembered, and done when the plan says so. The listener's service only takes
-note of what it is given.
+where it would reach the network, and answered later by the callback that came with it. The tasks of the pull
+service's executor, due soon or later, are recorded, and run when the plan says so. The listener's service only records
+the messages that it is given.
 """
 
 from __future__ import annotations

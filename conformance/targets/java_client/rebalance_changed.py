@@ -1,6 +1,6 @@
 """Plays the suite ``rebalance-changed``: what consumers report when a round changed their queues, stepped by hand.
 
-The versions of subscriptions are set to 0 before a round; whatever is not 0 afterwards was renewed by it. Heartbeats
+The versions of subscriptions are set to 0 before a round; one that is not 0 afterwards was renewed by it. Heartbeats
 are read where they would reach the network. The application gives a topic up inside of the strategy that divides its
 queues: a round is under way there, and no release holds a lock or a copy of what is subscribed to.
 """

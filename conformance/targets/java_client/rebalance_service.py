@@ -226,7 +226,7 @@ class JavaRebalanceService(JavaGroup[Consumer]):
         return None
 
     def enable(self, enabled: bool) -> Result:
-        """The pull consumer may rebalance, or not, where that can be said."""
+        """The pull consumer may rebalance, or not, where the release has that setting."""
         if hasattr(self.pull, "setEnableRebalance"):
             self.pull.setEnableRebalance(enabled)
         return None

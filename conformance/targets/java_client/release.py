@@ -1,4 +1,4 @@
-"""One release of the Java client: its classes in a loader of their own, so that many releases share one machine."""
+"""One release of the Java client: its classes in a loader of their own, so that many releases share one JVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that the real classes ask for, and do not get: what they would do waits until the adapter calls it."""
+"""A thread factory that makes none: tasks of the real classes wait until the adapter runs them."""
 
 from __future__ import annotations
 
