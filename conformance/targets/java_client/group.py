@@ -20,6 +20,7 @@ import jpype
 from rocketmq_conformance.conformance.adapter import Case
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_TOPIC, QUEUES, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.rebalance import client_id
@@ -46,25 +47,6 @@ class Remoting(RemotingCalls):
         self.pulls.append({str(entry.getKey()): str(entry.getValue()) for entry in fields.entrySet()})
 
 
-class _Timers:
-    """The executor of a pull service: its tasks wait until they are taken."""
-
-    def __init__(self) -> None:
-        self.tasks: list[Any] = []
-        self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
-
-    def schedule(self, task: Any, *when: Any) -> None:
-        """Do a task after some time."""
-        self.tasks.append(task)
-
-    def execute(self, task: Any) -> None:
-        """Do a task soon."""
-        self.tasks.append(task)
-
-    def shutdown(self) -> None:
-        """Nothing to stop."""
-
-
 class ClientInstance:
     """A client instance: what the consumers of one client id in one process share."""
 
@@ -78,7 +60,7 @@ class ClientInstance:
         self.remoting = self.network(release)
         release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
         service = self.factory.getPullMessageService()
-        self.timers = _Timers()
+        self.timers = RecordingExecutor()
         release.put(service, "scheduledExecutorService", self.timers.proxy)
         waiting = "pullRequestQueue" if release.has_field(service, "pullRequestQueue") else "messageRequestQueue"
         self._dispatched = release.get(service, waiting)
@@ -93,8 +75,7 @@ class ClientInstance:
 
     def dispatched(self) -> list[Any]:
         """The pull requests that begin."""
-        tasks, self.timers.tasks[:] = list(self.timers.tasks), []
-        for task in tasks:
+        for _, task in self.timers.take():
             task.run()
         return list(iter(self._dispatched.poll, None))
 

@@ -6,7 +6,7 @@ that it really has what it has; only the lock that a rebalance would wait a seco
 it can be had.
 
 What the classes read from the clock of the machine, the age of a lock and that of a pull, is set before every step to
-what the case's clock says (see ``rebalance``). A lock whose time changed in the step was confirmed in it.
+what the case's clock says (see ``group``). A lock whose time changed in the step was confirmed in it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import jpype
 
 from rocketmq_conformance.conformance.targets.java_client.group import SLACK, ClientInstance, Consumer
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
 from rocketmq_conformance.models.outcome import Result
 
 if TYPE_CHECKING:
@@ -32,44 +33,6 @@ ANOTHER_ROUND = 500
 _UNLOCKING = "RebalancePushImpl"
 #: Seconds that a listener waits for the plan to go on.
 PATIENCE = 60.0
-
-
-class Schedule:
-    """An executor that records its tasks, and when each is due."""
-
-    def __init__(self) -> None:
-        #: (ms, task) that are due once.
-        self.later: list[tuple[int, Any]] = []
-        #: (ms between, task) that are due again and again.
-        self.periodic: list[tuple[int, Any]] = []
-        self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
-
-    def schedule(self, task: Any, delay: Any, unit: Any) -> None:
-        """Do a task after some ms."""
-        self.later.append((int(delay), task))
-
-    def scheduleAtFixedRate(self, task: Any, first: Any, period: Any, unit: Any) -> None:  # noqa: N802 - Java's name
-        """Do a task every so many ms."""
-        self.periodic.append((int(period), task))
-
-    def take(self) -> list[tuple[int, Any]]:
-        """Hand over the tasks that are due once."""
-        taken, self.later = self.later, []
-        return taken
-
-    def shutdown(self) -> None:
-        """Nothing to stop."""
-
-    def shutdownNow(self) -> Any:  # noqa: N802
-        """Nothing to stop."""
-        return jpype.JClass("java.util.ArrayList")()
-
-    def awaitTermination(self, *time: Any) -> bool:  # noqa: N802
-        """Nothing runs."""
-        return True
-
-    def isShutdown(self) -> bool:  # noqa: N802
-        return False
 
 
 class ConsumeLock:
@@ -108,7 +71,7 @@ class OrderlyInstance(ClientInstance):
 
     def __init__(self, release: JavaRelease, client: str) -> None:
         super().__init__(release, client)
-        self.schedule = Schedule()
+        self.schedule = RecordingExecutor()
         release.put(self.factory, "scheduledExecutorService", self.schedule.proxy)
         #: (when, task) of the case's clock.
         self.due: list[tuple[int, Any]] = []
@@ -144,7 +107,7 @@ class OrderlyConsumer(Consumer):
     ) -> None:
         super().__init__(group, instance, mode, where, strategy, now)
         release = group.release
-        self.schedule = Schedule()
+        self.schedule = RecordingExecutor()
         self._success = release.load("client.consumer.listener.ConsumeOrderlyStatus").SUCCESS
         listener = jpype.JProxy(release.load("client.consumer.listener.MessageListenerOrderly"), inst=self)
         self.service = release.load("client.impl.consumer.ConsumeMessageOrderlyService")(self.inside, listener)

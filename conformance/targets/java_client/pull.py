@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.adapter import Case
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.targets.java_client.part import Calls, Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.pull_state import (
@@ -79,26 +80,6 @@ class _Remoting(RemotingCalls):
         self.asked = str(address), fields, callback
 
 
-class _Timers:
-    """The executor of a pull service; it does nothing by itself."""
-
-    def __init__(self) -> None:
-        #: (ms, task), in the order in which they were handed over.
-        self.tasks: list[tuple[int, Any]] = []
-        self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
-
-    def schedule(self, task: Any, delay: int, unit: Any) -> None:
-        """Do a task after some ms."""
-        self.tasks.append((int(delay), task))
-
-    def execute(self, task: Any) -> None:
-        """Do a task at once."""
-        self.tasks.append((0, task))
-
-    def shutdown(self) -> None:
-        """Nothing to stop."""
-
-
 class _Listener:
     """The service that would call the listener."""
 
@@ -132,7 +113,7 @@ class JavaPull(Part):
         self.remoting = _Remoting(release)
         release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
         service = self.factory.getPullMessageService()
-        self.timers = _Timers()
+        self.timers = RecordingExecutor()
         release.put(service, "scheduledExecutorService", self.timers.proxy)
         waiting = "pullRequestQueue" if release.has_field(service, "pullRequestQueue") else "messageRequestQueue"
         self._waiting = release.get(service, waiting)
@@ -239,10 +220,9 @@ class JavaPull(Part):
     def _collect(self, request: Any) -> None:
         """See what a request waits for now."""
         self._delay = None
-        for delay, task in self.timers.tasks:
+        for delay, task in self.timers.take():
             self._delay = delay
             self._timed.append((request, task))
-        self.timers.tasks.clear()
         self._ready += iter(self._waiting.poll, None)
 
     # --- answers ------------------------------------------------------------------------------------------
