@@ -15,14 +15,17 @@ import jpype
 from rocketmq_conformance.conformance.adapter import Case
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.targets.java_client.part import Calls, Part
+from rocketmq_conformance.conformance.targets.java_client.pull_network import (
+    ListenerRecorder,
+    PendingPull,
+    PullRecorder,
+    PullResponses,
+)
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
-from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.pull_state import (
     BEGINNING,
-    LARGE,
-    LARGE_BYTES,
     MOST_MESSAGES,
     MOST_MIB,
     MOST_SPAN,
@@ -62,45 +65,6 @@ _NUMBERS = {address: number for number, address in _ADDRESSES.items()}
 _CODES = {response.name: int(response) for response in Response}
 
 
-class _Remoting(RemotingCalls):
-    """A RemotingClient that records pulls."""
-
-    def __init__(self, release: JavaRelease) -> None:
-        super().__init__(release)
-        self.reachable = True
-        #: (address, fields, callback) of the last pull.
-        self.asked: tuple[str, dict[str, str], Any] | None = None
-
-    def invokeAsync(self, address: Any, command: Any, millis: int, callback: Any) -> None:  # noqa: N802
-        """A pull."""
-        if not self.reachable:
-            raise self._unsent("the node cannot be reached")
-        command.makeCustomHeaderToNet()
-        fields = {str(entry.getKey()): str(entry.getValue()) for entry in command.getExtFields().entrySet()}
-        self.asked = str(address), fields, callback
-
-
-class _Listener:
-    """The service that would call the listener."""
-
-    def __init__(self, release: JavaRelease) -> None:
-        self.given: tuple[int, ...] = ()
-        self.proxy = jpype.JProxy(release.load("client.impl.consumer.ConsumeMessageService"), inst=self)
-
-    def submitConsumeRequest(self, messages: Any, process_queue: Any, queue: Any, dispatch: bool) -> None:  # noqa: N802
-        """Messages to consume."""
-        self.given = tuple([int(message.getQueueOffset()) for message in messages])
-
-
-class _UnderWay:
-    """A pull that waits for its answer."""
-
-    def __init__(self, request: Any, fields: dict[str, str], callback: Any) -> None:
-        self.request = request
-        self.fields = fields
-        self.callback = callback
-
-
 class JavaPull(Part):
     """The consumer, and what it waits for."""
 
@@ -110,7 +74,7 @@ class JavaPull(Part):
         config = load("client.ClientConfig")()
         config.setNamesrvAddr("127.0.0.1:1")
         self.factory = load("client.impl.factory.MQClientInstance")(config, 0, CLIENTS[0])
-        self.remoting = _Remoting(release)
+        self.remoting = PullRecorder(release)
         release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
         service = self.factory.getPullMessageService()
         self.timers = RecordingExecutor()
@@ -133,9 +97,9 @@ class JavaPull(Part):
         self._versions = self._version_map()
         self._integer, self._long = jpype.JClass("java.lang.Integer"), jpype.JClass("java.lang.Long")
         self._notified = release.get(release.get(self.factory, "rebalanceService"), "hasNotified")
-        self._bytes: dict[tuple[int, int, str], Any] = {}
+        self._responses = PullResponses(release)
         self._ready: list[Any] = []
-        self._asked: list[_UnderWay] = []
+        self._asked: list[PendingPull] = []
         self._timed: list[tuple[Any, Any]] = []
 
     def _version_map(self) -> Any:
@@ -171,7 +135,7 @@ class JavaPull(Part):
         self.rebalancing.setmQClientFactory(self.factory)
         self.rebalancing.setConsumerGroup(GROUP)
         self.rebalancing.setMessageModel(consumer.getMessageModel())
-        self.listener = _Listener(release)
+        self.listener = ListenerRecorder(release)
         puller = load("client.impl.consumer.PullAPIWrapper")(self.factory, GROUP, False)
         for field, value in (
             ("offsetStore", self.store),
@@ -205,7 +169,7 @@ class JavaPull(Part):
         self._collect(request)
         if self.remoting.asked is not None:
             address, fields, callback = self.remoting.asked
-            self._asked.append(_UnderWay(request, fields, callback))
+            self._asked.append(PendingPull(request, fields, callback))
             offset, commit, flag = (int(fields[name]) for name in ("queueOffset", "commitOffset", "sysFlag"))
             expression = fields.get("subscription"), fields.get("expressionType")
             return queue, "asked", _NUMBERS.get(address, 0), offset, commit, flag, *expression, counts
@@ -255,7 +219,7 @@ class JavaPull(Part):
         pull = self._asked.pop(place % len(self._asked))
         request, self.listener.given = pull.request, ()
         if isinstance(code, str):
-            self._fail(pull.callback, code)
+            self._responses.fail(pull.callback, code)
         else:
             answer = self._command.createResponseCommand(code, None)
             fields = self._map()
@@ -264,8 +228,8 @@ class JavaPull(Part):
                 fields.put(name, str(value))
             answer.setExtFields(fields)
             if messages is not None:
-                answer.setBody(self._body(self._position(request), messages))
-            self._complete(pull.callback, answer)
+                answer.setBody(self._responses.body(self._position(request), messages))
+            self._responses.complete(pull.callback, answer)
         ready = len(self._ready)
         self._collect(request)
         corrects = self._delay is not None and "PullMessageService" not in str(self._timed[-1][1].getClass().getName())
@@ -277,53 +241,6 @@ class JavaPull(Part):
         held = int(self.store.readOffset(request.getMessageQueue(), self._memory))
         dropped = bool(request.getProcessQueue().isDropped())
         return queue, then, self._delay or 0, offset, self.listener.given, held, dropped
-
-    def _complete(self, callback: Any, answer: Any) -> None:
-        if hasattr(callback, "operationSucceed"):
-            callback.operationSucceed(answer)
-        else:
-            future = self._future(callback)
-            future.setResponseCommand(answer)
-            callback.operationComplete(future)
-
-    def _fail(self, callback: Any, failure: str) -> None:
-        kind = "RemotingTimeoutException" if failure == "silent" else "RemotingSendRequestException"
-        cause = self.release.load("remoting.exception." + kind)("10.0.1.0:10911")
-        if hasattr(callback, "operationFail"):
-            callback.operationFail(cause)
-        else:
-            future = self._future(callback)
-            future.setSendRequestOK(failure == "silent")
-            future.setCause(cause)
-            callback.operationComplete(future)
-
-    def _future(self, callback: Any) -> Any:
-        """The older way to hand over an answer."""
-        kind = self.release.load("remoting.netty.ResponseFuture")
-        counts = {len(made.getParameterTypes()) for made in kind.class_.getConstructors()}
-        return kind(None, 1, -1, callback, None) if 5 in counts else kind(1, -1, callback, None)
-
-    def _body(self, queue: int, messages: tuple[tuple[int, str], ...]) -> Any:
-        body = jpype.JClass("java.io.ByteArrayOutputStream")()
-        for offset, tag in messages:
-            body.writeBytes(self._encoded(queue, offset, tag))
-        return body.toByteArray()
-
-    def _encoded(self, queue: int, offset: int, tag: str) -> Any:
-        key = queue, offset, tag
-        if key not in self._bytes:
-            message = self.release.load("common.message.MessageExt")()
-            message.setTopic(QUEUES[queue].topic)
-            message.setQueueId(QUEUES[queue].id)
-            message.setQueueOffset(offset)
-            message.setBody(jpype.JArray(jpype.JByte)(LARGE_BYTES if offset == LARGE else 1))
-            if tag:
-                message.setTags(tag)
-            address = jpype.JClass("java.net.InetSocketAddress")
-            message.setBornHost(address("127.0.0.1", 1))
-            message.setStoreHost(address("127.0.0.1", 2))
-            self._bytes[key] = self.release.load("common.message.MessageDecoder").encode(message, False)
-        return self._bytes[key]
 
     # --- timers -------------------------------------------------------------------------------------------
 
