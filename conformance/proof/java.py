@@ -94,7 +94,7 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
     try:
         pure = Tally(Side.PURE.value, release)
         client_side = Tally(Side.CLIENT.value, release)
-        strategies = {op.spec.name: call for op, call in JavaAllocation(client.release).calls().items()}
+        strategies = JavaAllocation(client.release).calls()
         if exhaustive:
             allocation.exhaust(pure, profile, strategies, allocation.worlds())
         allocation.sample(pure, profile, strategies, SAMPLED)

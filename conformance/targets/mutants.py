@@ -6,23 +6,27 @@ They are found by listing the packages of mutants: every module in them has its 
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Adapter
-from rocketmq_conformance.conformance.targets.broker import mutants as broker_mutants
+from rocketmq_conformance.conformance.targets.broker import mutants as of_brokers
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.discovery import suite_modules
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.adapter import PARTS, Port
-from rocketmq_conformance.conformance.targets.port.mutants import catalogue as of_ports
+from rocketmq_conformance.conformance.targets.port import mutants as of_ports
+from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Suite
 
-BROKER_MUTANTS: dict[str, BrokerMutant] = {
-    mutant.name: mutant for module in suite_modules(broker_mutants.__name__) for mutant in module.MUTANTS
+#: Those of the bundled port, and of brokers.
+PORT_MUTANTS: dict[str, Mutant] = {
+    mutant.name: mutant for module in suite_modules(of_ports.__name__) for mutant in module.MUTANTS
 }
-MUTANTS: dict[str, Mutant] = {**of_ports.MUTANTS, **BROKER_MUTANTS}
+BROKER_MUTANTS: dict[str, BrokerMutant] = {
+    mutant.name: mutant for module in suite_modules(of_brokers.__name__) for mutant in module.MUTANTS
+}
+MUTANTS: dict[str, Mutant] = {**PORT_MUTANTS, **BROKER_MUTANTS}
 
 
 def open_mutant(mutant: Mutant, profile: Profile, via: str = "call", pace: float | None = None) -> Adapter:
@@ -40,4 +44,4 @@ def suites_of(mutant: Mutant) -> list[Suite]:
     """The suites that it may be noticed by."""
     if isinstance(mutant, BrokerMutant):
         return [broker_locks.STRICT] if mutant.strict else [SUITES[name] for name in mutant.suites]
-    return [SUITES[name] for name, part in PARTS.items() if part in mutant.parts and name in SUITES]
+    return [SUITES[name] for name in mutant.parts]

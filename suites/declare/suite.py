@@ -87,6 +87,15 @@ class Suite:
         """The dataclass of a row."""
         return self.operations[row[0]](*row[1])
 
+    def asked(self, row: Row) -> Operation:
+        """The operation of a row as an implementation is given it: without what the kit plays itself."""
+        return self.operations[row[0]].asked(row[1])
+
+    @cached_property
+    def clock(self) -> int | None:
+        """Position of the operation that lets time pass; None when the suite knows no time."""
+        return next((at for at, op in enumerate(self.operations) if op.spec.duration), None)
+
     def offered(self, profile: Profile) -> Sequence[int]:
         """Positions of the operations that the profile has."""
         return [at for at, op in enumerate(self.operations) if op.spec.offered(profile)]

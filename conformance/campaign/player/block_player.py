@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rocketmq_conformance.conformance.adapter import Hello
+from rocketmq_conformance.conformance.adapter import Hello, Shared
 from rocketmq_conformance.conformance.campaign.player.comparing import agreed, compared
 from rocketmq_conformance.conformance.campaign.player.report_divergence import tell
 from rocketmq_conformance.conformance.campaign.spec import Spec
@@ -114,7 +114,8 @@ class Players:
 
     def _introduced(self, one: Implementation) -> dict[str, Any]:
         # what others may open to reach the very same thing, when it is a server that this process started
-        shared = getattr(one.stage.adapter, "shared_address", lambda: "")()
+        adapter = one.stage.adapter
+        shared = adapter.shared_address() if isinstance(adapter, Shared) else ""
         hello = _seen_by_others(shared) if shared else one.hello
         return {
             "name": one.hello.name,

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, Hear, request_text, response_text
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hear, Hello
+from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -29,7 +29,7 @@ from rocketmq_conformance.conformance.targets.broker.part import LANES, Need, Pa
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
 from rocketmq_conformance.conformance.targets.broker.recorded_job import recorded
-from rocketmq_conformance.conformance.targets.discovery import part_of
+from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
@@ -43,6 +43,7 @@ T = TypeVar("T")
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
 #: Seconds without use after which a connection is made anew.
 _IDLE = 60.0
+_SIDES = (Side.BROKER.value,)
 _NOT_STARTED = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
 _NO_ROUTES = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
@@ -57,11 +58,8 @@ class BrokerAdapter:
 
     def __init__(self, source: BrokerLocation) -> None:
         self.source = source
-        parts = {name: _part(suite) for name, suite in SUITES.items() if suite.side is Side.BROKER}
         #: How each suite is played, by its name.
-        self._parts: dict[str, Part] = {name: part for name, part in parts.items() if part is not None}
-        #: Suites of brokers that no module plays.
-        self._unknown = sorted(parts.keys() - self._parts.keys())
+        self._parts: dict[str, Part] = {name: part for name in SUITES if (part := part_of(__package__, name))}
         #: Of each operation of any suite: its job, or what it does to the broker as a whole.
         self._jobs = {operation: job for part in self._parts.values() for operation, job in part.jobs.items()}
         self._controls = {operation: do for part in self._parts.values() for operation, do in part.controls.items()}
@@ -96,7 +94,7 @@ class BrokerAdapter:
             broker=None if release is None else str(release),
             java=None if own is None else own.java,
             unsupported=self._unsupported(release),
-            sides=("broker",),
+            sides=_SIDES,
         )
 
     def _unsupported(self, release: Release | None) -> dict[str, str]:
@@ -111,7 +109,7 @@ class BrokerAdapter:
                 missing[Need.ROUTES] = _NO_ROUTES
             if own.cold:
                 missing[Need.PAGE_CACHE] = own.cold
-        found = {name: f"the broker target has no part that plays {name}" for name in self._unknown}
+        found = not_played(__package__, "broker", _SIDES)
         for name, part in sorted(self._parts.items()):
             reasons = [missing[need] for need in Need if need in part.needs and need in missing]
             if reasons:
@@ -328,11 +326,6 @@ class BrokerAdapter:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-def _part(suite: Suite) -> Part | None:
-    part: Part | None = part_of(__package__, suite.name)
-    return part
 
 
 def broker_release(description: str) -> Release | None:

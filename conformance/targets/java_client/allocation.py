@@ -7,8 +7,8 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Case
-from rocketmq_conformance.conformance.targets.java_client.part import Calls, Part
+from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites.allocation import (
@@ -38,7 +38,7 @@ _GROUP = "G"
 
 
 class JavaAllocation(Part):
-    """Calls the strategies, sorts and queues of one release."""
+    """Methods the strategies, sorts and queues of one release."""
 
     over_sockets = True  # it needs none
 
@@ -65,7 +65,7 @@ class JavaAllocation(Part):
     def begin(self, case: Case) -> None:
         """Nothing is remembered between operations."""
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation that the release has; errors are returned."""
         found: dict[type[Operation], Callable[..., Result]] = {
             AllocateAveragely: self.averagely,

@@ -14,8 +14,8 @@ from typing import Any
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumption import JavaConsumption, returning_errors
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.models.client.consume import LONG, LOSES, NOTHING, RAISES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.consume import Begin, Clean, Consume, Drop, Put, Remove, Tick, Update
@@ -96,7 +96,7 @@ class JavaConsume(JavaConsumption):
         offset = owned.removeMessage(self.list([self.message(queue, at, size, 0) for at in offsets]))
         return int(offset), *self.look(owned)
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Begin: self.start,

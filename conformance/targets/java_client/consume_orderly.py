@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumption import JavaConsumption, returning_errors
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.models.client.consume_orderly import CLEARS, LOSES, NOTHING, RAISES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.consume_orderly import Begin, Clear, Consume, Drop, Put, Tick, Update
@@ -81,7 +81,7 @@ class JavaConsumeOrderly(JavaConsumption):
         self.process_queues[queue].clear()
         return self.look(self.process_queues[queue])
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Begin: self.start,

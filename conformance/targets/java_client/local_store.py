@@ -9,9 +9,9 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Case
+from rocketmq_conformance.conformance.adapter import AdapterError, Case, Methods
 from rocketmq_conformance.conformance.targets.java_client import jvm
-from rocketmq_conformance.conformance.targets.java_client.part import Calls, Part
+from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage
 from rocketmq_conformance.models.client.fixtures import GROUP, NO_QUEUE, QUEUES
@@ -87,9 +87,9 @@ class JavaLocalStore(Part):
                 file.unlink()
         self.store = self._store_class(self._factory, self._group)
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation that the release has; errors are returned."""
-        freezing: Calls = {Freeze: self.freeze} if hasattr(self._store_class, "updateAndFreezeOffset") else {}
+        freezing: Methods = {Freeze: self.freeze} if hasattr(self._store_class, "updateAndFreezeOffset") else {}
         return {
             Update: self.update,
             **freezing,

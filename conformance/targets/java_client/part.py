@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import ClassVar, Protocol
 
-from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites.declare.operation import Operation
-
-#: What plays each operation that the release has.
-Calls = Mapping[type[Operation], Callable[..., Result]]
 
 
 class Part(Protocol):
@@ -34,8 +28,8 @@ class Part(Protocol):
         """Begin a case: forget the one before."""
         ...
 
-    def calls(self) -> Calls:
-        """The same for all cases. The callables take the arguments of their operation and return errors."""
+    def calls(self) -> Methods:
+        """A method for each operation that the release has, the same for all cases; errors are returned."""
         ...
 
     def close(self) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Response
-from rocketmq_conformance.conformance.targets.java_client.part import Calls, Part
+from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.pull_network import (
     ListenerRecorder,
     PendingPull,
@@ -370,7 +370,7 @@ class JavaPull(Part):
     def close(self) -> None:
         """Nothing outlives a case."""
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Pull: self.pull,

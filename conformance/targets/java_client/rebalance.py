@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.group import Consumer, JavaGroup
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import (
     Consume,
@@ -37,7 +37,7 @@ class JavaRebalance(JavaGroup[Consumer]):
         who = self.members[member]
         return None if who is None else who.finish(queue, offset)
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Rebalance: self.run_round,

@@ -13,8 +13,8 @@ from typing import Any
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.group import SLACK, Consumer, JavaGroup
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import Join, Leave, Persist, Refresh
@@ -108,7 +108,7 @@ class JavaRebalanceBroker(JavaGroup[AssignedConsumer]):
         who = self.members[member]
         return None if who is None else who.pop(topic, queue, self.now)
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Rebalance: self.run_round,

@@ -12,10 +12,10 @@ from typing import Any
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites.rebalance import Refresh, Unsubscribe
@@ -211,7 +211,7 @@ class JavaRebalanceChanged(JavaGroup[ChangedConsumer]):
         """The timer of heartbeats."""
         return self._member(member).beat()
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Rebalance: self.rebalance,

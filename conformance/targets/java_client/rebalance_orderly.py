@@ -8,10 +8,9 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.java_client.group import JavaGroup
 from rocketmq_conformance.conformance.targets.java_client.orderly_consumer import OrderlyConsumer, OrderlyInstance
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.outcome import Result
@@ -147,7 +146,7 @@ class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
         who.see_confirmed(self.now)
         return result
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Rebalance: self.rebalance,

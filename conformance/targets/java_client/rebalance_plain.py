@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, QUEUES, TOPIC
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import Leave, Persist
@@ -89,7 +89,7 @@ class JavaRebalancePlain(JavaGroup[PlainConsumer]):
             who.inside.subscriptionAutomatically(topic)
         return None
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Rebalance: self.rebalance,

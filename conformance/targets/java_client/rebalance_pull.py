@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.threads import no_threads
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, TOPIC
@@ -192,7 +192,7 @@ class JavaRebalancePull(JavaGroup[LitePullConsumer]):
         who = self.members[member]
         return None if who is None else who.commit()
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Rebalance: self.run_round,

@@ -18,11 +18,10 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.stepped_service import stepped_service
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_TOPIC, RETRY_TOPIC
@@ -236,7 +235,7 @@ class JavaRebalanceService(JavaGroup[Consumer]):
         self.push.inside.suspend()
         return None
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Elapse: self.elapse,

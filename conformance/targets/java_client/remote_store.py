@@ -6,8 +6,8 @@ from typing import Any
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, returning_errors
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.message_queue import MessageQueue
@@ -32,9 +32,9 @@ class JavaRemoteStore(JavaConsumer):
         self._positions = {queue: at for at, queue in enumerate(QUEUES)}
         self._hash_set = jpype.JClass("java.util.HashSet")
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation that the release has."""
-        freezing: Calls = {Freeze: self.freeze} if hasattr(self.store_class, "updateAndFreezeOffset") else {}
+        freezing: Methods = {Freeze: self.freeze} if hasattr(self.store_class, "updateAndFreezeOffset") else {}
         return {
             Update: self.update,
             **freezing,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL
 from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
 from rocketmq_conformance.suites.start_lite_pull import Start, StartAtTime, StartAtTimeChecked, StartChecked
@@ -17,7 +17,7 @@ class JavaStartLitePull(JavaStart):
     consumer_class = "client.consumer.DefaultLitePullConsumer"
     implementation = "defaultLitePullConsumerImpl"
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Start: self.start,

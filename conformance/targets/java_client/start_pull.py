@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.outcome import Result
@@ -16,7 +16,7 @@ class JavaStartPull(JavaStart):
     consumer_class = "client.consumer.DefaultMQPullConsumer"
     implementation = "defaultMQPullConsumerImpl"
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Start: self.start_anywhere,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.targets.java_client.part import Calls
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
 from rocketmq_conformance.suites.start_push import Start, StartAtTime, StartAtTimeChecked, StartChecked
 from rocketmq_conformance.suites.values.start import Read, Remove, Update
@@ -14,7 +14,7 @@ class JavaStartPush(JavaStart):
     consumer_class = "client.consumer.DefaultMQPushConsumer"
     implementation = "defaultMQPushConsumerImpl"
 
-    def calls(self) -> Calls:
+    def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Start: self.start,

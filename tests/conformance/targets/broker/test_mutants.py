@@ -18,11 +18,10 @@ from rocketmq_conformance.conformance.targets.address import AddressError, open_
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
-from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, open_mutant, suites_of
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, PORT_MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS as ALL
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS as PORTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, KILLED
 from rocketmq_conformance.suites import broker_locks
@@ -54,7 +53,7 @@ def test_a_mutant_replaces_one_part_by_a_kind_of_it(mutant: BrokerMutant) -> Non
 def test_names_are_distinct_and_tell_brokers_from_ports() -> None:
     folder = ROOT / "conformance" / "targets" / "broker" / "mutants"
     assert len(MUTANTS) == sum(len(re.findall(r'"D\d\d"', path.read_text())) for path in folder.glob("*.py"))
-    assert len(ALL) == len(PORTS) + len(MUTANTS), "a name is used twice"
+    assert len(ALL) == len(PORT_MUTANTS) + len(MUTANTS), "a name is used twice"
     assert list(MUTANTS) == [one for one in ALL.values() if isinstance(one, BrokerMutant)]
     assert len({mutant.parts[part] for mutant in MUTANTS for part in mutant.parts}) == len(MUTANTS)
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
-from rocketmq_conformance.conformance.targets import broker
-from rocketmq_conformance.conformance.targets.broker import adapter as module
+from rocketmq_conformance.conformance.targets import broker, discovery
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
 from rocketmq_conformance.conformance.targets.discovery import part_of
@@ -56,12 +55,12 @@ def test_an_operation_is_played_in_the_same_way_in_every_suite() -> None:
 
 def test_a_suite_that_the_target_does_not_know_is_unsupported(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     suite: Suite = Renamed()  # type: ignore[assignment]
-    monkeypatch.setattr(module, "SUITES", {**SUITES, suite.name: suite})
+    monkeypatch.setattr(discovery, "SUITES", {**SUITES, suite.name: suite})
     host, _, port = address.rpartition(":")
     adapter = BrokerAdapter(Running(host, int(port)))
     try:
         hello = adapter.hello()
     finally:
         adapter.close()
-    assert "no part that plays broker-unheard-of" in hello.refuses(suite)
+    assert "no module broker_unheard_of.py" in hello.refuses(suite)
     assert hello.refuses(broker_offsets.SUITE) == ""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.conformance.targets import java_client
+from rocketmq_conformance.conformance.targets import discovery, java_client
 from rocketmq_conformance.conformance.targets.discovery import part_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import rebalance
@@ -45,15 +45,15 @@ def test_a_part_plays_every_operation_that_its_release_has_and_none_of_another_s
 
 
 def test_a_suite_that_the_target_does_not_know_is_unsupported(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocketmq_conformance.conformance.targets.java_client import adapter as module
+    from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 
     suite: Suite = Renamed()  # type: ignore[assignment]
     known: dict[str, Any] = {**SUITES, suite.name: suite}
-    monkeypatch.setattr(module, "SUITES", known)
-    client = module.JavaClient("5.5.0")
+    monkeypatch.setattr(discovery, "SUITES", known)
+    client = JavaClient("5.5.0")
     try:
         hello = client.hello()
     finally:
         client.close()
-    assert "no part that plays unheard-of" in hello.refuses(suite)
+    assert "no module unheard_of.py" in hello.refuses(suite)
     assert hello.refuses(rebalance.SUITE) == ""
