@@ -1,6 +1,6 @@
 """A campaign as a library call::
 
-    from rocketmq_conformance.conformance.campaign.api import campaign
+    from rocketmq_conformance import campaign
     code = campaign(Path("nightly"), addresses=("port",), cases=1_000_000, seed=7)
 
 The tables are then under ``nightly`` (see ``tables``), and ``code`` is the exit code that the command would have.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.engine.judge import Judge, Step, wrong
+from rocketmq_conformance.conformance.engine.judge import Judge, wrong
 from rocketmq_conformance.conformance.engine.real_clock import Recorded
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Undefined, Unsupported, outcome_of, result_of
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: An answer that no rule ever gives.

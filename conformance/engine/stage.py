@@ -24,11 +24,10 @@ from rocketmq_conformance.conformance.adapter import (
     RefusesFaults,
     VirtualClock,
 )
+from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
-from rocketmq_conformance.conformance.engine.scripted import ARM, played_by
-from rocketmq_conformance.conformance.engine.transcript import Ear, Overheard, world_did
-from rocketmq_conformance.conformance.fakes.scripted_broker import World
-from rocketmq_conformance.conformance.fakes.scripted_server import ScriptedServer
+from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, world_did
+from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
@@ -55,13 +54,12 @@ class Stage:
         self.max_wait = max_wait
         #: Measures time for an adapter whose clock is real; None when it is virtual.
         self.times: Timekeeper | None = None
-        self.world = World(profile)
+        self.world = ClientCase(profile)
         #: Called whenever the adapter is about to be asked: a sign of life for whoever watches.
         self.beat: Callable[[], None] = _nothing
         #: While messages are taken down: who writes, and who answers instead of the world.
-        self._ear: Ear | None = None
-        self._overheard: Overheard | None = None
-        self._server: ScriptedServer | None = None
+        self._ear: MessageRecorder | None = None
+        self._overheard: RecordingBroker | None = None
         self._folder: Path | None = None
         #: Positions of the operations that the profile has, by suite.
         self._offers: dict[str, frozenset[int]] = {}
@@ -75,7 +73,7 @@ class Stage:
         """Play the world's broker by another profile; before the first case only."""
         self.profile = profile
         self._offers.clear()
-        self.world = World(profile.judged())
+        self.world = ClientCase(profile.judged())
 
     def keep_time(self, pace: float) -> None:
         """The adapter's clock is real, and so many times faster than standard."""
@@ -130,11 +128,10 @@ class Stage:
 
     def _arm(self, spec: OperationSpec, args: Sequence[Any]) -> None:
         """Play requests by the faults of an operation until the next one: what is sent one way arrives late."""
-        for requests in self._faulty:
-            ARM[requests](self.world, ANSWER)
-        self._faulty = [requests for _, requests in spec.faults]
+        script = self.world.broker.script
+        script.calm()
         for place, requests in spec.faults:
-            ARM[requests](self.world, args[place])
+            script.arm(requests, args[place])
 
     def _refused(self, faults: Sequence[str]) -> str:
         """Why an operation with these faults cannot be done, or ""."""
@@ -165,22 +162,20 @@ class Stage:
         return outcome
 
     @contextmanager
-    def listening(self) -> Iterator[Ear]:
+    def listening(self) -> Iterator[MessageRecorder]:
         """Take down what the implementation and its brokers say to one another in cases that begin inside."""
-        ear = Ear()
-        overheard = Overheard(self.world, ear.hear)
+        ear = MessageRecorder()
+        overheard = RecordingBroker(self.world.broker, ear.hear)
         self._ear, self._overheard = ear, overheard
         talks = self.adapter if isinstance(self.adapter, adapters.Overheard) else None
         try:
-            if self._server:
-                self._server.answer_by(overheard)
+            self.world.broker.answer_by(overheard)
             if talks:
                 talks.overhear(ear.hear)
             yield ear
         finally:
             self._ear = self._overheard = None
-            if self._server:
-                self._server.answer_by(self.world)
+            self.world.broker.answer_by(None)
             if talks:
                 talks.overhear(None)
 
@@ -200,9 +195,9 @@ class Stage:
         ]
 
     def settle(self) -> None:
-        """Wait until everything that was written to the scripted broker is handled."""
-        if self._server:
-            self._server.settle()
+        """Wait until everything that was written to the broker's TCP door is handled."""
+        if self.world.broker.running:
+            self.world.broker.settle()
 
     def _offered(self, suite: Suite) -> frozenset[int]:
         """Positions of the operations that the judging releases have; plans of other releases may hold more."""
@@ -221,8 +216,7 @@ class Stage:
             pass  # the verdict is known; what cannot be released any more ends with the process
         finally:
             self._alarm.remove()
-            if self._server:
-                self._server.stop()
+            self.world.broker.stop()
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -264,10 +258,11 @@ class Stage:
         world = self.world
         if spec.duration:
             return self._timed(call)
+        arm, calm_down = world.broker.script.arm, world.broker.script.calm
         effect, commits = spec.effect, spec.commits
         if not spec.faults and not effect and not commits:
             return call
-        faults = [(ARM[requests], place) for place, requests in spec.faults]
+        faults = spec.faults
         how = itemgetter(*[place for place, _ in spec.faults]) if faults else _calm
         calm = how([ANSWER] * len(spec.domains))
         given = _taker(spec.given)
@@ -276,11 +271,11 @@ class Stage:
             if how(args) == calm:
                 result = call(*given(args))
             else:
-                for arm, place in faults:
-                    arm(world, args[place])
+                for place, requests in faults:
+                    if args[place] != ANSWER:
+                        arm(requests, args[place])
                 result = call(*given(args))
-                for arm, _ in faults:
-                    arm(world, ANSWER)
+                calm_down()
             if effect:
                 stored = world.take_commits()
                 return result if type(result) is Err else stored
@@ -300,10 +295,8 @@ class Stage:
         return timed
 
     def _name_server(self) -> str:
-        if self._server is None:
-            self._server = ScriptedServer(self._overheard or self.world, self.profile)
-            self._server.start()
-        return self._server.address
+        broker = self.world.broker
+        return broker.address if broker.running else broker.open()
 
     def _empty_folder(self, suite: Suite) -> Path:
         if self._folder is None:

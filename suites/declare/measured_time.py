@@ -25,7 +25,7 @@ from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 #: What is told of a step whose answer depends on more than can be measured.
-LEFT_OUT = "within what cannot be measured of a real clock its answer changes: the rest of such a case is left out"
+LEFT_OUT = "the expected answer changes within the clock's measurement error; the rest of the case is skipped"
 
 #: Is the answer of the next step the same from one time to another?
 Ready = Callable[[int, int], bool]

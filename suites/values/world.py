@@ -1,7 +1,7 @@
 """What happens in the world of a client case: operations that the scripted broker plays, whatever suite has them.
 
 A suite derives its own operation from one of these, with the values that it wants; by the class the engine knows what
-to do (``conformance/engine/scripted.py``).
+to do (``conformance/engine/environment.py``).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, o
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION, signed
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import said
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, digest, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -29,6 +29,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 

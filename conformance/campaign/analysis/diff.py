@@ -29,11 +29,11 @@ from rocketmq_conformance.conformance.campaign.analysis.side import UNDECIDING, 
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import rule_json, said
-from rocketmq_conformance.conformance.engine.judge import Step
 from rocketmq_conformance.models.outcome import agrees
 from rocketmq_conformance.reports.campaign_diff import CampaignDifference, Deed, Difference, Side, SuiteDifference
 from rocketmq_conformance.reports.event import Separator
 from rocketmq_conformance.suites.declare.discovery import SUITES, rules
+from rocketmq_conformance.suites.declare.oracle import Step
 
 #: Cases per suite whose steps are rebuilt on both sides to find where they part.
 REBUILT = 10_000

@@ -23,11 +23,12 @@ import pyarrow.compute as pc
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.campaign.tables.schema import signed
 from rocketmq_conformance.conformance.engine.divergence import said
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, digest
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, outcome_class
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 

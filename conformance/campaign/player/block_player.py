@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -27,6 +27,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, MODEL, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.measured_time import by_time
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 

@@ -341,14 +341,12 @@ def test_a_plan_with_an_operation_that_the_release_lacks_counts_as_unsupported(t
 
 def told(adapter: Adapter, known: list[CorpusCase], **more: Any) -> list[Event]:
     """The events of a run of the remote store with these cases as its corpus; by default five generated ones."""
-    events: list[Event] = []
     stage = Stage(adapter, PROFILE)
     options = Options(**{"address": "python:it:it", "seed": 1, "cases": 5, "corpus": {STORE.name: known}, **more})
     try:
-        Runner(stage, hello_of(stage), PROFILE, options, events.append).run([STORE])
+        return list(Runner(stage, hello_of(stage), PROFILE, options).run([STORE]))
     finally:
         stage.close()
-    return events
 
 
 def test_the_replay_of_a_case_that_is_not_kept_anew_names_its_file_and_number(tmp_path: Path) -> None:

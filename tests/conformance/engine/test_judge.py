@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from rocketmq_conformance.conformance.engine.judge import Coverage, Judge, Judged, Step, digest, fingerprint, wrong
+from rocketmq_conformance.conformance.engine.judge import Coverage, Judge, Judged, digest, fingerprint, wrong
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Ok, Outcome, Result, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Why
@@ -15,6 +15,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UN
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 

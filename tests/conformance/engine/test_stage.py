@@ -19,11 +19,18 @@ from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupp
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import remote_store
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.domain import Requests
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 STORE, PUSH, LOCAL = SUITES["remote-store"], SUITES["start-push"], SUITES["local-store"]
 CONSUME = SUITES["consume"]
+
+
+def armed(stage: Stage) -> tuple[str, str]:
+    """The faults by which queries and commits, and bounds, are played at this moment."""
+    script = stage.world.broker.script
+    return script.armed(Requests.OFFSETS), script.armed(Requests.BOUNDS)
 
 
 class Double:
@@ -60,7 +67,7 @@ def commit(case: Case, queue: int, offset: int) -> None:
 
 def test_faults_are_armed_while_their_operation_is_played_only() -> None:
     seen: list[tuple[str, str]] = []
-    adapter = Double(lambda operation: seen.append((stage.world.fault, stage.world.bound_fault)) or Ok())
+    adapter = Double(lambda operation: seen.append(armed(stage)) or Ok())
     stage = Stage(adapter, Profile())
     stage.begin(PUSH, 0)
     stage.do(PUSH, row(PUSH, "start", 0, "CONSUME_FROM_LAST_OFFSET", "SYSTEM_BUSY", "cut"))
@@ -68,7 +75,7 @@ def test_faults_are_armed_while_their_operation_is_played_only() -> None:
     stage.do(PUSH, row(PUSH, "read", 0, "store", "silent"))
     stage.begin(PUSH, 1)
     assert seen == [("SYSTEM_BUSY", "cut"), ("answer", "answer"), ("silent", "answer")]
-    assert (stage.world.fault, stage.world.bound_fault) == ("answer", "answer")
+    assert armed(stage) == ("answer", "answer")
 
 
 def test_an_adapter_is_given_neither_faults_nor_durations() -> None:
@@ -275,7 +282,7 @@ class Calling(Double):
 
     def calls(self, suite: Suite) -> Methods | None:
         def call(*args: Any) -> Result:
-            self.seen.append((self.stage.world.fault, self.stage.world.bound_fault))
+            self.seen.append(armed(self.stage))
             self.given.append(args)
             return self.result
 

@@ -10,7 +10,7 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage, store_folder
+from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage_offset_file, store_folder
 from rocketmq_conformance.conformance.targets.port.local_store import LocalStore as PortStore
 from rocketmq_conformance.conformance.targets.port.mutants.local_store import MUTANTS
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
@@ -185,13 +185,13 @@ def test_what_is_no_table_is_refused(text: str) -> None:
 
 def test_damage_makes_empties_and_deletes_files(tmp_path: Path) -> None:
     folder = store_folder(tmp_path, "G")
-    damage(folder, "main", "delete")
+    damage_offset_file(folder, "main", "delete")
     assert not folder.exists()
-    damage(folder, "backup", "garbage")
+    damage_offset_file(folder, "backup", "garbage")
     assert (folder / "offsets.json.bak").read_text() == GARBAGE_TEXT
-    damage(folder, "backup", "empty")
+    damage_offset_file(folder, "backup", "empty")
     assert (folder / "offsets.json.bak").read_text() == ""
-    damage(folder, "backup", "delete")
+    damage_offset_file(folder, "backup", "delete")
     assert list(folder.iterdir()) == []
     assert folder == tmp_path / "10.0.0.1@conformance" / "G"
 

@@ -151,7 +151,10 @@ def test_a_guard_must_allow_an_operation_whatever_is_so() -> None:
 
 def test_a_case_of_which_nothing_is_known_decides_nothing() -> None:
     ended = judged([put(5), put(6)], [LOST, LOST])
-    assert (ended.verdict, ended.reason) == (UNDECIDED, "of nothing that was asked for is it known whether it was done")
+    assert (ended.verdict, ended.reason) == (
+        UNDECIDED,
+        "every operation in this test case had an indeterminate outcome",
+    )
 
 
 def test_an_operation_that_changes_nothing_decides_nothing_without_answer() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.fakes.page_residency import Memory
+from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 
 
@@ -42,8 +43,9 @@ class EvictionForgets(Memory):
 class AskingReads(Memory):
     """Whoever asks for an offset has the queue read."""
 
-    def asked(self, topic: str, queue: int) -> None:
-        self.read(topic, queue, 0)
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self.asked = lambda topic, queue: self.read(topic, queue, 0)
 
 
 class Returns(Memory):
