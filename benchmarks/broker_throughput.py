@@ -62,8 +62,8 @@ def checked(profile: Profile, suite: Suite, plan: list[Row], outcomes: list[Outc
         if isinstance(outcome, Unsupported):
             raise SystemExit(f"{suite.name}: {outcome.reason}")
         observed = result_of(outcome)
-        given = (observed, *args) if suite.operations[at].form.observes else args
-        state, expected, _ = bound.handlers[at](state, *given)
+        given = (observed, *args) if suite.operations[at].spec.observes else args
+        state, expected, _ = bound.by_position[at](state, *given)
         if not agrees(expected, observed):
             print(f"  differs: {suite.operation((at, args))}: {expected!r}, but {observed!r}")
             return step

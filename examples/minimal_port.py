@@ -34,7 +34,7 @@ class MinimalPort:
         """Nothing is remembered between operations."""
 
     def apply(self, operation: Operation) -> Outcome:
-        strategy = self.STRATEGIES.get(operation.form.name)
+        strategy = self.STRATEGIES.get(operation.spec.name)
         if strategy is None:
             return Unsupported("minimal-port knows AVG and AVG_BY_CIRCLE only")
         me, queues, members = operation.args

@@ -11,14 +11,14 @@ import threading
 
 from rocketmq_conformance.conformance.adapter import Case, Hello
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.consume_orderly import Orderly
+from rocketmq_conformance.conformance.targets.port.consume_orderly import ConsumeOrderly
 from rocketmq_conformance.conformance.targets.port.process_queue import Backlog
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
 
 
-class Woken(Orderly):
+class Woken(ConsumeOrderly):
     """The port's orderly listener, but for its timers."""
 
     pace = 1.0
@@ -41,8 +41,8 @@ class Woken(Orderly):
         planned.append(timer)
         timer.start()
 
-    def tick(self, millis: int) -> int:
-        """Time has passed; nobody says so but the clock."""
+    def tick(self, millis: int = 0) -> int:
+        """Time has passed, as the clock says: nobody tells how much."""
         return len(self.runs)
 
 
@@ -51,7 +51,7 @@ class TimerThreads:
 
     def __init__(self, pace: float) -> None:
         self.pace = pace
-        self.port = Port({"orderly_listener": type("Woken", (Woken,), {"pace": pace})})
+        self.port = Port({"consume-orderly": type("Woken", (Woken,), {"pace": pace})})
 
     def hello(self) -> Hello:
         others = dict.fromkeys((name for name in SUITES if name != "consume-orderly"), "it is an orderly listener")

@@ -24,7 +24,7 @@ from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values.allocation import (
     ABSENT,
     ASTRAL,
@@ -192,23 +192,23 @@ class PlaceText(Operation):
     text: Annotated[str, text_of(_TEXTS)]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = AllocationModel(profile)
-    return Bound(
+    return BoundModel(
         None,
-        (
-            model.averagely,
-            model.by_circle,
-            model.by_config,
-            model.by_machine_room,
-            model.nearby,
-            model.by_consistent_hash,
-            model.sort_queues,
-            model.sort_members,
-            model.compare_queues,
-            model.identify_queue,
-            model.place_text,
-        ),
+        {
+            AllocateAveragely: model.averagely,
+            AllocateByCircle: model.by_circle,
+            AllocateByConfig: model.by_config,
+            AllocateByMachineRoom: model.by_machine_room,
+            AllocateNearby: model.nearby,
+            AllocateByConsistentHash: model.by_consistent_hash,
+            SortQueues: model.sort_queues,
+            SortMembers: model.sort_members,
+            CompareQueues: model.compare_queues,
+            IdentifyQueue: model.identify_queue,
+            PlaceText: model.place_text,
+        },
     )
 
 
@@ -218,19 +218,6 @@ SUITE = Suite(
     name="allocation",
     sentence="Which queues a member of a group owns by each strategy, and how queues and members are ordered.",
     side=Side.PURE,
-    operations=(
-        AllocateAveragely,
-        AllocateByCircle,
-        AllocateByConfig,
-        AllocateByMachineRoom,
-        AllocateNearby,
-        AllocateByConsistentHash,
-        SortQueues,
-        SortMembers,
-        CompareQueues,
-        IdentifyQueue,
-        PlaceText,
-    ),
     bind=_bind,
     steps=20,
     show=lambda state: "no state",

@@ -13,7 +13,7 @@ from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 _TOPIC = Values(AGED)
@@ -78,11 +78,19 @@ class Search(Operation):
     boundary: Annotated[str, values.BOUNDARY]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = BrokerModel(profile)
-    return Bound(
+    return BoundModel(
         aged_store.aged(BrokerRules.of(profile)),
-        (model.commit, model.query, model.query_kept, model.max, model.min, model.earliest, model.search),
+        {
+            Commit: model.commit,
+            Query: model.query,
+            QueryKept: model.query_kept,
+            Max: model.max,
+            Min: model.min,
+            Earliest: model.earliest,
+            Search: model.search,
+        },
     )
 
 
@@ -90,7 +98,6 @@ SUITE = Suite(
     name="broker-expired",
     sentence="Queries, commits and searches on queues whose head, or everything, has expired.",
     side=Side.BROKER,
-    operations=(Commit, Query, QueryKept, Max, Min, Earliest, Search),
     bind=_bind,
     steps=60,
     show=values.show,

@@ -9,7 +9,7 @@ from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
 from rocketmq_conformance.models.broker.fixtures import begun
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 
@@ -75,21 +75,21 @@ class Min(Operation):
     queue: Annotated[int, values.QUEUE]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = BrokerModel(profile)
-    return Bound(
+    return BoundModel(
         begun(),
-        (
-            model.create_topic,
-            model.delete_topic,
-            model.create_group,
-            model.delete_group,
-            model.send,
-            model.commit,
-            model.query,
-            model.max,
-            model.min,
-        ),
+        {
+            CreateTopic: model.create_topic,
+            DeleteTopic: model.delete_topic,
+            CreateGroup: model.create_group,
+            DeleteGroup: model.delete_group,
+            Send: model.send,
+            Commit: model.commit,
+            Query: model.query,
+            Max: model.max,
+            Min: model.min,
+        },
     )
 
 
@@ -97,7 +97,6 @@ SUITE = Suite(
     name="broker-offsets",
     sentence="Topics, groups, messages, commits and queries on one broker.",
     side=Side.BROKER,
-    operations=(CreateTopic, DeleteTopic, CreateGroup, DeleteGroup, Send, Commit, Query, Max, Min),
     bind=_bind,
     steps=60,
     show=values.show,

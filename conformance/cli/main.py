@@ -13,7 +13,7 @@ import click
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import CannotRunError, Hello
 from rocketmq_conformance.conformance.cli.campaign import campaign
-from rocketmq_conformance.conformance.cli.exit import FAULT, KIT_FAULT, UNDECIDED, CouldNot, finish
+from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, FAULT, KIT_FAULT, UNDECIDED, CouldNot, finish
 from rocketmq_conformance.conformance.cli.judging import judge
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
@@ -40,7 +40,7 @@ from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.fanout import Fanout, Report
-from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.discovery import SUITES, DiscoveryError
 from rocketmq_conformance.suites.declare.schema import case_line
 
 #: Cases and steps per suite of a smoke run.
@@ -178,8 +178,8 @@ def list_(what: str, form: str) -> None:
     elif what == "operations":
         for suite in SUITES.values():
             for op in suite.operations:
-                fields = ", ".join(name for name, _ in op.form.domains)
-                click.echo(f"{suite.name}/{op.form.name}({fields})  {op.form.sentence}")
+                fields = ", ".join(name for name, _ in op.spec.domains)
+                click.echo(f"{suite.name}/{op.spec.name}({fields})  {op.spec.sentence}")
     else:
         from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 
@@ -298,6 +298,9 @@ def main() -> None:
         finish(error.exit_code)
     except click.exceptions.Exit as end:
         finish(end.exit_code)
+    except DiscoveryError as error:
+        click.echo(f"Error: {error}", err=True)
+        finish(COULD_NOT_RUN)
     except Exception:
         traceback.print_exc()
         click.echo(KIT_FAULT, err=True)

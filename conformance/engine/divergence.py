@@ -6,14 +6,15 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rocketmq_conformance.conformance.engine.judge import Judge, Step, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint
 from rocketmq_conformance.conformance.engine.shrink import Shrunk
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.transcript import Message
-from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import Err, Outcome, Undefined
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.declare.discovery import rules
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
@@ -114,5 +115,5 @@ def _either(words: Iterable[str]) -> str:
 
 def rule_json(name: str) -> dict[str, str]:
     """A rule as events write it."""
-    rule = rulebook.RULES[name]
+    rule = rules()[name]
     return {"id": rule.id, "sentence": rule.sentence, "level": rule.level.value, "source": rule.source}

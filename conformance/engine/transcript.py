@@ -7,21 +7,21 @@ Nothing is written down in ordinary play. Once a minimal plan is known, it is pl
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
+from rocketmq_conformance.conformance.adapter import Hear
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.values import world
 
 #: Who speaks.
 MEMBER, OTHER, BROKER, NAME_SERVER = "member", "another member", "broker", "name server"
 #: [from, to, text], as events have it.
 Message = list[str]
-#: Told of a message: from, to, text.
-Hear = Callable[[str, str, str], None]
 #: Most messages of a step that are kept; the others are counted.
 MOST = 60
 
@@ -113,7 +113,7 @@ def _whom(code: int) -> str:
 
 def world_did(operation: Operation, hear: Hear) -> None:
     """Tell what an operation of the world does."""
-    if operation.form.name == "commit_elsewhere":
+    if isinstance(operation, world.CommitElsewhere):
         queue, offset = operation.args
         topic, _, number = QUEUES[queue]
         ext = {"consumerGroup": GROUP, "topic": topic, "queueId": str(number), "commitOffset": str(offset)}

@@ -11,7 +11,6 @@ from functools import lru_cache
 
 from rocketmq_conformance.conformance.fakes.assignments import Assignments
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-from rocketmq_conformance.conformance.fakes.fault_script import KINDS
 from rocketmq_conformance.conformance.fakes.responses import document
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.broker import lock
@@ -145,19 +144,3 @@ def _assignment_text(topic: str, given: Assigned) -> bytes:
 
 #: What is assigned of each topic when a case begins.
 _ASSIGNED: Mapping[str, bytes] = {topic: _assignment_text(topic, given) for topic, given in ASSIGNMENTS.items()}
-
-
-def _armed_as(kind: str) -> property:
-    """A fault that is armed by the name of its kind."""
-
-    def armed(case: ClientCase) -> str:
-        return case.broker.script.armed(kind)
-
-    def arm(case: ClientCase, fault: str) -> None:
-        case.broker.script.arm(kind, fault)
-
-    return property(armed, arm)
-
-
-for _kind in KINDS:
-    setattr(ClientCase, _kind, _armed_as(_kind))

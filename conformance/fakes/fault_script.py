@@ -16,22 +16,21 @@ from rocketmq_conformance.conformance.fakes.send_backs import SEND, SEND_BACK, S
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.client.fixtures import NEGATIVE, assignment_played
 from rocketmq_conformance.models.client.sent_back import LIES_APART, refused
+from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
 
-#: The honest answer.
-ANSWER = "answer"
 #: The requests of each kind of fault.
-KINDS: Mapping[str, tuple[int, ...]] = {
-    "fault": (int(Request.QUERY_CONSUMER_OFFSET), int(Request.UPDATE_CONSUMER_OFFSET)),
-    "bound_fault": (
+KINDS: Mapping[Requests, tuple[int, ...]] = {
+    Requests.OFFSETS: (int(Request.QUERY_CONSUMER_OFFSET), int(Request.UPDATE_CONSUMER_OFFSET)),
+    Requests.BOUNDS: (
         int(Request.GET_MAX_OFFSET),
         int(Request.GET_MIN_OFFSET),
         int(Request.SEARCH_OFFSET_BY_TIMESTAMP),
     ),
-    "list_fault": (int(Request.GET_CONSUMER_LIST_BY_GROUP),),
-    "back_fault": (SEND_BACK, SEND, SEND_SHORT),
-    "lock_fault": (int(Request.LOCK_BATCH_MQ), int(Request.UNLOCK_BATCH_MQ)),
-    "assign_fault": (int(Request.QUERY_ASSIGNMENT),),
-    "beat_fault": (int(Request.HEART_BEAT),),
+    Requests.MEMBERS: (int(Request.GET_CONSUMER_LIST_BY_GROUP),),
+    Requests.SEND_BACK: (SEND_BACK, SEND, SEND_SHORT),
+    Requests.LOCKS: (int(Request.LOCK_BATCH_MQ), int(Request.UNLOCK_BATCH_MQ)),
+    Requests.ASSIGNMENTS: (int(Request.QUERY_ASSIGNMENT),),
+    Requests.HEARTBEATS: (int(Request.HEART_BEAT),),
 }
 _KIND_OF = {code: kind for kind, codes in KINDS.items() for code in codes}
 #: The responses of the other faults: any response code by its name, and these.
@@ -55,14 +54,14 @@ class FaultScript:
         #: The honest handlers of all kinds.
         self._calm: dict[int, PlainHandler] = {}
         #: The handlers of each kind and fault, as soon as they were wanted once.
-        self._players: dict[tuple[str, str], dict[int, PlainHandler]] = {}
+        self._players: dict[tuple[Requests, str], dict[int, PlainHandler]] = {}
 
     def add(self, handlers: Mapping[int, PlainHandler]) -> None:
         """These are honest handlers."""
         self.handlers.update(handlers)
         self._calm.update({code: handler for code, handler in handlers.items() if code in _KIND_OF})
 
-    def arm(self, kind: str, fault: str) -> None:
+    def arm(self, kind: Requests, fault: str) -> None:
         """Play the requests of a kind by ``fault`` from now on (``models.client.fixtures`` has those of each kind)."""
         players = self._players.get((kind, fault))
         if players is None:
@@ -74,7 +73,7 @@ class FaultScript:
         """Answer everything honestly."""
         self.handlers.update(self._calm)
 
-    def armed(self, kind: str) -> str:
+    def armed(self, kind: Requests) -> str:
         """The fault by which the requests of a kind are played."""
         now = self.handlers[KINDS[kind][0]]
         played = [fault for (of, fault), players in self._players.items() if of == kind and now in players.values()]
@@ -84,7 +83,7 @@ class FaultScript:
         """Does the script answer requests of this code?"""
         return code in self._calm and self.handlers[code] is not self._calm[code]
 
-    def _player(self, kind: str, fault: str) -> PlainHandler | None:
+    def _player(self, kind: Requests, fault: str) -> PlainHandler | None:
         """Who plays the requests of a kind by a fault; None: nobody, they are answered honestly."""
         honest, record = self._honest, self._record
 
@@ -104,7 +103,7 @@ class FaultScript:
 
         if fault == ANSWER:
             return None
-        return refuse if kind == "back_fault" else assign if kind == "assign_fault" else play
+        return refuse if kind is Requests.SEND_BACK else assign if kind is Requests.ASSIGNMENTS else play
 
 
 def _refuses(fault: str, code: int, ext: dict[str, str]) -> bool:

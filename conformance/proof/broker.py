@@ -27,7 +27,6 @@ from rocketmq_conformance.conformance.targets.broker.managed_broker import Start
 from rocketmq_conformance.models.broker import lifecycle
 from rocketmq_conformance.models.broker.aged_store import aged
 from rocketmq_conformance.models.broker.assignment import POP, PULL, Mode
-from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
 from rocketmq_conformance.models.broker.broker_restart import SURVIVED
 from rocketmq_conformance.models.broker.fixtures import begun
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
@@ -36,7 +35,6 @@ from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRu
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites import (
     broker_admin,
@@ -53,7 +51,7 @@ from rocketmq_conformance.suites import (
 from rocketmq_conformance.suites.declare.indeterminate import Possibility, TooMany, narrowed, unanswered
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 from rocketmq_conformance.suites.values.broker import show
 
 #: Releases that a full proof asks.
@@ -101,7 +99,7 @@ class Table:
     def __init__(self, adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
         self.adapter = adapter
         self.rules = BrokerRules.of(profile)
-        self.model = BrokerModel(profile)
+        self.handlers = tables.handlers(profile)
         self.tally = tally
         self.states: list[BrokerState] = []
         #: How the broker ended since the offsets were stored (STOP, KILL).
@@ -122,8 +120,8 @@ class Table:
     def _check(self, state: BrokerState, case: Sequence[Operation], outcomes: Sequence[Outcome]) -> BrokerState:
         for operation, outcome in zip(case, outcomes, strict=True):
             observed = _observed(outcome)
-            handler: Callable[..., Answer[BrokerState]] = getattr(self.model, operation.form.name)
-            given = (observed, *operation.args) if operation.form.observes else operation.args
+            handler = self.handlers[type(operation)]
+            given = (observed, *operation.args) if operation.spec.observes else operation.args
             after, expected, why = handler(state, *given)
             if self.how and why.rules == ("BQ-QUERY-1",):
                 why = SURVIVED[self.how]
@@ -194,21 +192,21 @@ def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | N
 
 
 def _prove_case(
-    suite: Suite, bound: Bound, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
+    suite: Suite, bound: BoundModel, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
 ) -> None:
     """One case until its first difference; TooMany when too much of it is in doubt."""
     possible = [Possibility(bound.initial)]
     for step, row in enumerate(plan):
-        form = suite.operations[row[0]].form
-        if form.guard is not None and not all(form.guard(one.state) for one in possible):
+        spec = suite.operations[row[0]].spec
+        if spec.guard is not None and not all(spec.guard(one.state) for one in possible):
             continue
         observed = _observed(do(step, row))
         if isinstance(observed, Err) and not observed.definite:
-            if not form.doubtful:  # too busy, or silent: nothing can be concluded
+            if not spec.doubtful:  # too busy, or silent: nothing can be concluded
                 return
             possible = unanswered(bound, possible, row)
             continue
-        (one, *_), possible = narrowed(bound, possible, row, observed, observes=form.observes)
+        (one, *_), possible = narrowed(bound, possible, row, observed, observes=spec.observes)
         place = f"{suite.show(one.before.state)}, {name} step {step}"
         tally.add(one.expected, one.why, observed, partial(_describe, suite.operation(row), place))
         if not possible:

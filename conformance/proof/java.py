@@ -33,7 +33,7 @@ from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 #: Client releases that Maven Central has. 5.3.4 is none of them: its broker is there, its client never was.
 RELEASES = (
@@ -143,7 +143,7 @@ def _tables(stage: Stage, profile: Profile, tally: Tally) -> None:
 
 def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Iterable[list[Row]]) -> None:
     """Play plans; a case ends at its first difference, or where the release lacks the operation."""
-    bound: Bound = suite.bind(profile)
+    bound: BoundModel = suite.bind(profile)
     calls = stage.calls(suite)
     assert calls is not None
     offered = set(suite.offered(profile))
@@ -155,8 +155,8 @@ def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Ite
                 break
             observed = calls[position](*args)
             before = state
-            state, expected, why = bound.handlers[position](state, *args)
-            if suite.operations[position].form.side is Side.WORLD:
+            state, expected, why = bound.by_position[position](state, *args)
+            if suite.operations[position].spec.side is Side.WORLD:
                 continue
             describe = partial(described, suite, (position, args), before)
             tally.add(expected, why, observed, describe)

@@ -20,8 +20,8 @@ from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster
 from rocketmq_conformance.conformance.campaign.analysis.features import KIND, PAST, Feature, features, is_absence
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
-from rocketmq_conformance.conformance.engine.judge import Step
 from rocketmq_conformance.reports.event import CONFORMS, Separator
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases of a cluster, and conforming cases, that are looked at.

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, Hear, request_text, response_text
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hear, Hello
+from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -205,10 +205,10 @@ class BrokerAdapter:
         return outcomes
 
     def _job(self, lane: int, operation: Operation) -> Job[Outcome]:
-        requests = _OPERATIONS.get(operation.form.name)
+        requests = _OPERATIONS.get(operation.spec.name)
         if requests is None:
-            return Unsupported(f"{operation.form.name} is nothing that a broker is asked here")
-        if operation.form.name == "wait" and self.source.lease > _LONGEST_LEASE:
+            return Unsupported(f"{operation.spec.name} is nothing that a broker is asked here")
+        if operation.spec.name == "wait" and self.source.lease > _LONGEST_LEASE:
             return Unsupported(_TOO_LONG)
         names = self._lanes[lane]
         job = requests(names, *operation.args)

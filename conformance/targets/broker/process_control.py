@@ -94,7 +94,7 @@ class Life:
 
     def do(self, operation: Operation) -> Outcome | None:
         """Do an operation on the broker as a whole; None when it is none."""
-        name = operation.form.name
+        name = operation.spec.name
         if name not in _LEFT_ALONE:
             return None
         if self._own is None:

@@ -20,8 +20,8 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import (
@@ -235,7 +235,7 @@ def test_a_run_that_ended_in_time_was_not_stopped() -> None:
 
 
 def test_a_control_that_stays_silent_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocketmq_conformance.conformance.engine.judge.agrees", lambda expected, observed: True)
+    monkeypatch.setattr("rocketmq_conformance.suites.declare.oracle.agrees", lambda expected, observed: True)
     ran = run(Slow(mutant="zero-is-none"), STORE, cases=50)
     assert ran.code == 3
     assert ran.verdict(STORE).verdict == UNDECIDED
@@ -246,7 +246,7 @@ def test_a_control_that_stays_silent_decides_nothing(monkeypatch: pytest.MonkeyP
 
 def test_one_silent_control_is_not_outvoted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "rocketmq_conformance.conformance.engine.judge.agrees",
+        "rocketmq_conformance.suites.declare.oracle.agrees",
         lambda expected, observed: observed in (expected, Err("PLANTED")),
     )
     ran = run(Slow(), STORE, ALLOCATION, cases=2, plans={"remote-store": {0: [(STORE.index["remove"], (0,))]}})
@@ -341,7 +341,7 @@ def test_a_run_may_stop_at_the_first_difference() -> None:
 @pytest.mark.parametrize("kind", [AdapterError, CannotRunError])
 def test_a_suite_is_given_up_and_the_next_one_begins(kind: type[Exception]) -> None:
     def breaks(operation: Operation, outcome: Outcome) -> Outcome:
-        if operation.form.name == "persist":
+        if operation.spec.name == "persist":
             raise kind("It is gone.")
         return outcome
 

@@ -24,8 +24,8 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import DivergenceFound, Event

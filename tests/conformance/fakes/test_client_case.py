@@ -20,6 +20,7 @@ from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import world
 from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.domain import Requests
 
 Ask = tuple[int, dict[str, str], bytes]
 
@@ -108,18 +109,18 @@ def test_both_doors_give_the_same_responses(case: ClientCase) -> None:
 
 
 FAULTS = {
-    "fault": fixtures.FAULTS,
-    "bound_fault": fixtures.BOUND_FAULTS,
-    "list_fault": fixtures.LIST_FAULTS,
-    "back_fault": BACK_FAULTS,
-    "lock_fault": fixtures.LOCK_FAULTS,
-    "assign_fault": fixtures.ASSIGN_FAULTS,
-    "beat_fault": fixtures.BEAT_FAULTS,
+    Requests.OFFSETS: fixtures.FAULTS,
+    Requests.BOUNDS: fixtures.BOUND_FAULTS,
+    Requests.MEMBERS: fixtures.LIST_FAULTS,
+    Requests.SEND_BACK: BACK_FAULTS,
+    Requests.LOCKS: fixtures.LOCK_FAULTS,
+    Requests.ASSIGNMENTS: fixtures.ASSIGN_FAULTS,
+    Requests.HEARTBEATS: fixtures.BEAT_FAULTS,
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_fault_is_the_same_at_both_doors_and_over_after_it(case: ClientCase, kind: str) -> None:
+def test_every_fault_is_the_same_at_both_doors_and_over_after_it(case: ClientCase, kind: Requests) -> None:
     case.broker.open()
     asked = [ask for ask in ASKED if ask[0] in KINDS[kind]]
     honest = seen(case, asked, False)
@@ -181,7 +182,7 @@ def test_a_case_begins_with_nothing_of_the_one_before(case: ClientCase) -> None:
     case.route(TOPIC, -1)
     case.lock_elsewhere(0, False)
     case.pass_time(1000)
-    case.broker.script.arm("fault", "silent")
+    case.broker.script.arm(Requests.OFFSETS, "silent")
     with pytest.raises(TimeoutError):
         case.exchange("", *ASKED[0], False)
     case.begin()

@@ -263,7 +263,7 @@ def test_topics_and_groups_that_a_broker_lacks_have_no_mode() -> None:
 
 
 def test_an_old_release_has_neither_question_nor_mode() -> None:
-    names = [SUITE.operations[at].form.name for at in SUITE.offered(Profile.of(broker="4.9.7"))]
+    names = [SUITE.operations[at].spec.name for at in SUITE.offered(Profile.of(broker="4.9.7"))]
     assert names == ["make_topic", "register", "unregister"]
     assert len(SUITE.offered(Profile.of(broker="5.0.0-PREVIEW"))) == len(SUITE.operations)
 
@@ -276,7 +276,7 @@ def test_a_suite_reaches_nearly_every_kind(release: str) -> None:
     for case in range(500):
         state = bound.initial
         for at, args in drawn.case(5, case, SUITE.steps):
-            state, _, why = bound.handlers[at](state, *args)
+            state, _, why = bound.by_position[at](state, *args)
             kinds.add(why.kind)
         assert "members" in SUITE.show(state)
     assert kinds >= {

@@ -135,8 +135,8 @@ def test_cases_reach_hot_and_cold_messages(java: int) -> None:
     for case in range(SUITE.cases):
         state = bound.initial
         for at, args in drawn.case(1, case, SUITE.steps):
-            given = (None, *args) if SUITE.operations[at].form.observes else args
-            state, _, why = bound.handlers[at](state, *given)
+            given = (None, *args) if SUITE.operations[at].spec.observes else args
+            state, _, why = bound.by_position[at](state, *given)
             kinds.add(why.kind)
             assert SUITE.show(state).startswith("out of memory: ") == state.out
     assert kinds >= {"put out of memory", "read", "stored", "expired", "empty"}

@@ -84,7 +84,7 @@ def test_several_queues_are_granted_one_by_one() -> None:
 
 
 def test_a_lock_for_nobody_fails_for_ever_after() -> None:
-    state, expected, why = broker_locks.SUITE.bind(None).handlers[1](Leases(), Err("SYSTEM_ERROR"), 0, NOBODYS)  # type: ignore[arg-type]
+    state, expected, why = broker_locks.SUITE.bind(None).by_position[1](Leases(), Err("SYSTEM_ERROR"), 0, NOBODYS)  # type: ignore[arg-type]
     assert (expected, why.rules) == (naive.FAILED, ("BQ-LOCK-4",))
     assert lock_queues(state, Err("SYSTEM_ERROR"), 0, 0, (NOBODYS,))[1] == naive.FAILED
     assert unlock_queues(state, 0, 0, (NOBODYS,))[1] == naive.FAILED

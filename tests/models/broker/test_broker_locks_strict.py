@@ -198,10 +198,10 @@ def differences(pretended: Callable[[], Pretended], *, strict: bool = True, case
     for case in range(cases):
         state, broker = bound.initial, pretended()
         for at, args in drawn.case(1, case, suite.steps):
-            form = suite.operations[at].form
-            observed = broker.apply(form.name, args)
-            given = (observed, *args) if form.observes else args
-            state, expected, _ = bound.handlers[at](state, *given)
+            spec = suite.operations[at].spec
+            observed = broker.apply(spec.name, args)
+            given = (observed, *args) if spec.observes else args
+            state, expected, _ = bound.by_position[at](state, *given)
             assert suite.show(state)
             if expected != observed:
                 found += 1

@@ -113,12 +113,12 @@ def test_every_rule_that_the_suite_names_fires(release: str) -> None:
     for case in range(8):
         state = bound.initial
         for at, args in drawn.case(7, case, SUITE.steps):
-            guard = SUITE.operations[at].form.guard
+            guard = SUITE.operations[at].spec.guard
             if guard is not None and not guard(state):
                 continue
-            named = SUITE.operations[at].form.name
+            named = SUITE.operations[at].spec.name
             observed = tuple((offset, 10 + case) for offset in range(args[2])) if named == "send_timed" else None
-            state, _, why = bound.handlers[at](state, observed, *args)
+            state, _, why = bound.by_position[at](state, observed, *args)
             seen.update(why.rules)
             kinds.add(why.kind)
             most = max(most, len(state.broker.possible))

@@ -340,13 +340,13 @@ def test_the_timer_sends_back_no_more_than_16() -> None:
 def test_what_is_put_in_order_is_never_committed_before_it_is_done_or_gone_back() -> None:
     """A naive restatement: the offset is the smallest one that was neither done nor taken back."""
     profile = Profile()
-    draw, handlers = sampler(SUITE, profile), SUITE.bind(profile).handlers
+    draw, handlers = sampler(SUITE, profile), SUITE.bind(profile).by_position
     committed = 0
     for number in range(200):
         state = SUITE.bind(profile).initial
         top = dict.fromkeys(state.owned, -1)
         for at, args in draw.case(9, number, 40):
-            name = SUITE.operations[at].form.name
+            name = SUITE.operations[at].spec.name
             if name in ("begin", "drop", "update", "remove"):
                 continue
             if name == "put":

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage, store_folder
-from rocketmq_conformance.conformance.targets.port.local_store import LocalOffsetStore
+from rocketmq_conformance.conformance.targets.port.local_store import LocalStore as PortStore
 from rocketmq_conformance.conformance.targets.port.mutants.local_store import MUTANTS
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
 from rocketmq_conformance.models.client.fixtures import QUEUES
@@ -134,7 +135,7 @@ def test_sampled_cases_reach_every_branch_and_change_no_state() -> None:
             state = bound.initial
             for at, args in drawn.case(5, case, SUITE.steps):
                 shown = SUITE.show(state)
-                after, _, why = bound.handlers[at](state, *args)
+                after, _, why = bound.by_position[at](state, *args)
                 assert SUITE.show(state) == shown
                 kinds[why.rules, why.kind] += 1
                 state = after
@@ -203,11 +204,11 @@ Calls = Mapping[str, Callable[..., Result]]
 def first_difference(begin: Callable[[int], Calls], profile: Profile, cases: int) -> str | None:
     """The first operation that is answered otherwise than the model says, within so many cases."""
     bound, drawn = SUITE.bind(profile), sampler(SUITE, profile)
-    names = [op.form.name for op in SUITE.operations]
+    names = [op.spec.name for op in SUITE.operations]
     for case in range(cases):
         calls, state = begin(case), bound.initial
         for at, args in drawn.case(11, case, SUITE.steps):
-            state, expected, why = bound.handlers[at](state, *args)
+            state, expected, why = bound.by_position[at](state, *args)
             observed = calls[names[at]](*args)
             if not agrees(expected, observed):
                 return f"case {case}: {SUITE.operation((at, args))} answers {observed!r}, not {expected!r} ({why})"
@@ -216,17 +217,27 @@ def first_difference(begin: Callable[[int], Calls], profile: Profile, cases: int
 
 def played(store: type, folder: Path) -> Callable[[int], Calls]:
     """Begins cases of a port's store, each in a folder of its own."""
-    return lambda case: store(folder / str(case), "G").calls()
+
+    def begin(case: int) -> Calls:
+        made = store()
+        made.open(folder / str(case), "G")
+        return by_name(made.calls())
+
+    return begin
+
+
+def by_name(calls: Methods) -> Calls:
+    return {operation.spec.name: call for operation, call in calls.items()}
 
 
 def test_the_port_is_the_model(tmp_path: Path) -> None:
-    assert set(LocalOffsetStore(tmp_path, "G").calls()) == set(SUITE.index)
-    assert first_difference(played(LocalOffsetStore, tmp_path), Profile(), 1500) is None
+    assert tuple(PortStore().calls()) == SUITE.operations
+    assert first_difference(played(PortStore, tmp_path), Profile(), 1500) is None
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_every_mutant_is_noticed_within_2000_cases(mutant: Mutant, tmp_path: Path) -> None:
-    assert first_difference(played(mutant.parts["local_store"], tmp_path), Profile(), 2000) is not None
+    assert first_difference(played(mutant.parts["local-store"], tmp_path), Profile(), 2000) is not None
 
 
 # --- the real class ------------------------------------------------------------------------------------------
@@ -260,7 +271,8 @@ def test_the_port_and_the_real_class_read_each_others_files(release: str, tmp_pa
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
 
     java = JavaLocalStore(java_release(release), jvm.folder() / "offsets")
-    port = LocalOffsetStore(tmp_path, "G")
+    port = PortStore()
+    port.open(tmp_path, "G")
     java.update(0, 2**53 + 1, False)
     java.update(3, -1, False)
     java.persist_all((0, 3))

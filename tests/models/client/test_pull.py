@@ -35,7 +35,7 @@ class Play:
 
     def __init__(self, client: str = "5.5.0", queues: int = 1) -> None:
         bound = SUITE.bind(Profile.of(client=client))
-        self.handlers = dict(zip(SUITE.index, bound.handlers, strict=True))
+        self.handlers = dict(zip(SUITE.index, bound.by_position, strict=True))
         self.state: PullState = bound.initial
         for queue in range(queues, 3):
             self.do("lose", queue)
@@ -524,7 +524,7 @@ def test_every_owned_queue_has_one_request_which_is_in_one_place(client: str, pl
     bound = BOUND[client]
     state = bound.initial
     for at, args in sampler(SUITE, Profile.of(client=client)).case(5, plan, 60):
-        state, _, why = bound.handlers[at](state, *args)
+        state, _, why = bound.by_position[at](state, *args)
         assert set(why.rules) <= rulebook.RULES.keys()
         places = [*state.ready, *(number for number, _ in state.under_way), *(number for number, _ in state.timers)]
         assert len(places) == len(set(places))
@@ -543,7 +543,7 @@ def test_only_messages_that_were_done_and_empty_answers_and_corrections_move_an_
     state: PullState = bound.initial
     for at, args in sampler(SUITE, Profile.of(client=client)).case(6, plan, 60):
         before = state.store
-        state = bound.handlers[at](state, *args)[0]
+        state = bound.by_position[at](state, *args)[0]
         moved = {queue for queue, offset in state.store.memory.items() if before.memory.get(queue) != offset}
         assert not moved or names[at] in ("consume", "nothing", "fire", "update")
         for queue in moved & before.memory.keys():

@@ -43,8 +43,8 @@ def steps(client: str, plan: int) -> Iterator[tuple[str, tuple[Any, ...], GroupS
     state: GroupState = bound.initial
     for position, args in DRAW.case(plan, 0, SUITE.steps):
         before = state
-        state, result, _ = bound.handlers[position](state, *args)
-        yield SUITE.operations[position].form.name, args, before, result, state
+        state, result, _ = bound.by_position[position](state, *args)
+        yield SUITE.operations[position].spec.name, args, before, result, state
 
 
 def after(client: str, plan: int) -> GroupState:

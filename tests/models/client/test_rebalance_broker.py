@@ -387,8 +387,8 @@ def test_a_member_that_was_answered_has_what_was_assigned(client: str, plan: int
     bound = SUITE.bind(profile)
     state: AssignedState = bound.initial
     for position, args in sampler(SUITE, profile).case(plan, 0, SUITE.steps):
-        state, result, _ = bound.handlers[position](state, *args)
-        if SUITE.operations[position].form.name != "rebalance" or result is None:
+        state, result, _ = bound.by_position[position](state, *args)
+        if SUITE.operations[position].spec.name != "rebalance" or result is None:
             continue
         who = state.group.members[args[0]]
         assert who is not None

@@ -329,8 +329,8 @@ def test_what_is_told_is_what_changed(client: str, plan: int) -> None:
     state: ChangedState = bound.initial
     for position, args in sampler(SUITE, profile).case(plan, 0, SUITE.steps):
         before = state
-        state, result, _ = bound.handlers[position](state, *args)
-        if SUITE.operations[position].form.name != "rebalance":
+        state, result, _ = bound.by_position[position](state, *args)
+        if SUITE.operations[position].spec.name != "rebalance":
             continue
         was, who = before.group.members[args[0]], state.group.members[args[0]]
         assert was is not None

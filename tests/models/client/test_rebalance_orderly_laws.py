@@ -40,10 +40,10 @@ def steps(client: str, plan: int) -> Iterator[Step]:
     bound = SUITE.bind(Profile.of(client=client))
     state: OrderlyState = bound.initial
     for position, args in DRAW.case(plan, 0, 2 * SUITE.steps):
-        name = SUITE.operations[position].form.name
+        name = SUITE.operations[position].spec.name
         if undisturbed(name, args):
             before = state
-            state, result, _ = bound.handlers[position](state, *args)
+            state, result, _ = bound.by_position[position](state, *args)
             yield name, args, before, result, state
 
 

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.conformance.targets.port.rebalance import ProcessQueue
-from rocketmq_conformance.conformance.targets.port.rebalance_pull import LiteRebalancer
+from rocketmq_conformance.conformance.targets.port.rebalance_pull import RebalancePull
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, RETRY_TOPIC
@@ -42,7 +42,7 @@ class Play(Steps):
         super().__init__(bound, bound.initial)
 
     def do(self, name: str, *args: Any) -> Any:
-        return self._step(self.model.handlers[SUITE.index[name]], *args)
+        return self._step(self.model.by_position[SUITE.index[name]], *args)
 
     def round(self, member: int = 0, fault: str = "answer", bound: str = "answer", listed: str = "answer") -> Any:
         return self.do("rebalance", member, listed, fault, bound)
@@ -167,14 +167,14 @@ def test_queues_that_come_back_in_5_5_0_are_not_pulled() -> None:
     play.do("commit", 0)
 
 
-class OpensAgain(LiteRebalancer):
+class OpensAgain(RebalancePull):
     """Begins queues anew that were dropped while nobody knew of them (D95)."""
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         return owned.dropped
 
 
-@pytest.mark.parametrize(("port", "verdict"), [(Port(), CONFORMS), (Port({"lite_rebalancer": OpensAgain}), DIVERGES)])
+@pytest.mark.parametrize(("port", "verdict"), [(Port(), CONFORMS), (Port({"rebalance-pull": OpensAgain}), DIVERGES)])
 def test_the_corpus_notices_a_port_that_pulls_queues_that_come_back(port: Port, verdict: str) -> None:
     """Generated plans come to it once in some thousands."""
     stage = Stage(port, Profile())
@@ -423,7 +423,7 @@ def test_what_is_pulled_has_a_process_queue_that_lives_and_messages_that_wait_ha
     bound = SUITE.bind(Profile.of(client=client))
     state = bound.initial
     for position, args in DRAW.case(plan, 0, SUITE.steps):
-        state, _, _ = bound.handlers[position](state, *args)
+        state, _, _ = bound.by_position[position](state, *args)
         for who, kept in zip(state.group.members, state.kept, strict=True):
             numbers = [number for _, number, _ in kept.pulled]
             assert kept.caches.keys() >= set(numbers)
@@ -461,7 +461,7 @@ def test_every_reason_is_in_the_rule_book() -> None:
 
 def test_no_client_before_4_6_0_plays_it() -> None:
     offered = SUITE.offered(Profile.of(client="4.5.2"))
-    assert all(SUITE.operations[at].form.name in _ANYWHERE for at in offered)
+    assert all(SUITE.operations[at].spec.name in _ANYWHERE for at in offered)
     assert len(SUITE.offered(Profile.of(client="4.6.0"))) == len(SUITE.operations)
     assert SUITES["rebalance-pull"] is SUITE
 

@@ -301,7 +301,7 @@ def test_a_naive_store_agrees_on_every_case(client: str, broker: str) -> None:
     for case in range(60):
         state, naive = bound.initial, Naive(client, broker)
         for row in plans.case(7, case, SUITE.steps):
-            call: Callable[..., Any] = getattr(naive, SUITE.operations[row[0]].form.name)
-            state, expected, _ = bound.handlers[row[0]](state, *row[1])
+            call: Callable[..., Any] = getattr(naive, SUITE.operations[row[0]].spec.name)
+            state, expected, _ = bound.by_position[row[0]](state, *row[1])
             assert expected == call(*row[1]), (case, str(SUITE.operation(row)))
         assert dict(state.memory) == naive.held

@@ -27,7 +27,7 @@ from rocketmq_conformance.suites.declare.indeterminate import (
     unanswered,
 )
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 PUT, GOT = Why(("R-PUT",), "put"), Why(("R-GET",), "got")
 LOST = Err("TIMEOUT", definite=False)
@@ -56,8 +56,8 @@ def _get(state: int) -> Answer[int]:
     return state, state, GOT
 
 
-BOUND = Bound(0, (_put, _get, _get))
-SUITE = Suite("cell", "A cell.", Side.BROKER, (Put, Get, GetLarge), lambda profile: BOUND)
+BOUND = BoundModel(0, {Put: _put, Get: _get, GetLarge: _get})
+SUITE = Suite(name="cell", sentence="A cell.", side=Side.BROKER, bind=lambda profile: BOUND)
 GET: Row = (1, ())
 GET_LARGE: Row = (2, ())
 
@@ -151,7 +151,10 @@ def test_a_guard_must_allow_an_operation_whatever_is_so() -> None:
 
 def test_a_case_of_which_nothing_is_known_decides_nothing() -> None:
     ended = judged([put(5), put(6)], [LOST, LOST])
-    assert (ended.verdict, ended.reason) == (UNDECIDED, "of nothing that was asked for is it known whether it was done")
+    assert (ended.verdict, ended.reason) == (
+        UNDECIDED,
+        "every operation in this test case had an indeterminate outcome",
+    )
 
 
 def test_an_operation_that_changes_nothing_decides_nothing_without_answer() -> None:

@@ -28,12 +28,12 @@ def test_a_suite_is_told_with_its_rules_operations_and_arguments(suite: Suite) -
     for rule in suite.rules:
         assert f"`{rule}`" in said
     for op in suite.operations:
-        _, found, told = said.partition(f"\n### {op.form.name}\n")
+        _, found, told = said.partition(f"\n### {op.spec.name}\n")
         assert found
         told = told.partition("\n### ")[0]
-        assert op.form.sentence in told
-        assert f"Side {op.form.side.value}, weight {op.form.weight}." in told
-        for name, _ in op.form.domains:
+        assert op.spec.sentence in told
+        assert f"Side {op.spec.side.value}, weight {op.spec.weight}." in told
+        for name, _ in op.spec.domains:
             assert f"\n| {name} | " in told
 
 

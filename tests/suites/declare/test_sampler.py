@@ -42,14 +42,14 @@ def test_suites_that_share_operations_do_not_share_cases() -> None:
 @EVERY
 def test_operations_are_drawn_as_often_as_their_weights_say(suite: Suite) -> None:
     draw, offered = sampler(suite, PROFILE), suite.offered(PROFILE)
-    total = sum(suite.operations[at].form.weight for at in offered)
+    total = sum(suite.operations[at].spec.weight for at in offered)
     steps = 20_000
     times = Counter(at for number in range(100) for at, _ in draw.case(5, number, steps // 100))
     assert set(times) == set(offered)
     for at in offered:
-        expected = steps * suite.operations[at].form.weight / total
+        expected = steps * suite.operations[at].spec.weight / total
         # four standard deviations of a binomial count
-        assert abs(times[at] - expected) < 4 * expected**0.5, suite.operations[at].form.name
+        assert abs(times[at] - expected) < 4 * expected**0.5, suite.operations[at].spec.name
 
 
 def test_values_are_drawn_as_often_as_their_weights_say() -> None:

@@ -33,7 +33,7 @@ def test_the_document_is_a_schema_of_its_dialect() -> None:
 
 
 def test_every_operation_of_every_suite_is_defined() -> None:
-    named = {f"{suite.name}.{op.form.name}" for suite in SUITES.values() for op in suite.operations}
+    named = {f"{suite.name}.{op.spec.name}" for suite in SUITES.values() for op in suite.operations}
     assert set(SCHEMA["$defs"]) == named
 
 
@@ -53,10 +53,10 @@ def test_every_line_of_a_sampled_plan_is_valid(suite: Suite, release: str, tmp_p
 def test_a_simpler_step_is_valid_too(suite: Suite) -> None:
     tried = 0
     for position, args in sampler(suite, Profile()).case(3, 0, 10):
-        form = suite.operations[position].form
-        step = Draft202012Validator(form.schema())
-        for simpler in form.simpler(args)[:10]:
-            written = json.loads(json.dumps(dict(zip([name for name, _ in form.domains], simpler, strict=True))))
+        spec = suite.operations[position].spec
+        step = Draft202012Validator(spec.schema())
+        for simpler in spec.simpler(args)[:10]:
+            written = json.loads(json.dumps(dict(zip([name for name, _ in spec.domains], simpler, strict=True))))
             assert step.is_valid(written), written
             tried += 1
     assert tried

@@ -76,8 +76,8 @@ def differences(adapter: BrokerAdapter, suite: Suite, profile: Profile, cases: i
         for (at, args), outcome in zip(plan, outcomes, strict=True):
             assert not isinstance(outcome, Unsupported)
             observed = result_of(outcome)
-            given = (observed, *args) if suite.operations[at].form.observes else args
-            state, expected, _ = bound.handlers[at](state, *given)
+            given = (observed, *args) if suite.operations[at].spec.observes else args
+            state, expected, _ = bound.by_position[at](state, *given)
             if not agrees(expected, observed):
                 found.append(f"{suite.operation((at, args))}: {expected} but {observed}")
                 break

@@ -91,7 +91,7 @@ def test_a_broker_that_was_ended_cannot_be_reached_until_it_is_started(
     assert own.apply(Query(0, 0, 0, None)) == Err("UNREACHABLE")
     assert own.apply(Start()) == Ok()
     assert own.apply(Query(0, 0, 0, None)) == Ok(5)
-    assert fake.process.log == ["start", end.form.name, "start"]
+    assert fake.process.log == ["start", end.spec.name, "start"]
 
 
 def test_somebody_else_on_the_port_is_a_difference(own: BrokerAdapter, fake: Fake) -> None:
