@@ -14,6 +14,7 @@ JAVA = "a class of Java, whose attributes no type checker knows"
 
 #: Functions that take an attribute by a computed name, or import a module by one, and why.
 REASONS = {
+    "__init__.py::__getattr__": "a public name is imported when it is used first",
     "models/rulebook.py::_collect": "the rules of every model, with no list of models",
     "models/new_group_start.py::deciding": "every switch of a release's rules, whatever switches there are",
     "suites/declare/discovery.py::Suites._own": "suites are found by their files",
@@ -21,22 +22,22 @@ REASONS = {
     "suites/declare/hypothesis_machine.py::machine": "Hypothesis finds the rules of a machine as its attributes",
     "suites/declare/hypothesis_machine.py::play_plan.conforms": "the same rules, by the operations of a plan",
     "conformance/campaign/analysis/side.py::Half._sort": "all columns of a table are sorted alike",
-    "conformance/campaign/folder.py::resume": "every field of a campaign is compared with what is asked for now",
     "conformance/campaign/spark/session.py::_start": "py4j comes with an extra, and has no types",
+    "conformance/campaign/tables/folder.py::resume": "every field of a campaign is compared with what is asked for now",
+    "conformance/cli/lazy_group.py::LazyGroup.get_command": "a command is imported when it is used",
     "conformance/proof/broker_story.py::Story.tell": "a table names the chapters of a story with their rules",
     "conformance/targets/address.py::_python": "the user names the module and the factory",
-    "conformance/targets/discovery.py::module_of": "the class that plays a suite is found by the suite's name",
+    "conformance/targets/discovery.py::module_of": "what plays a suite is found by the suite's name",
     "conformance/targets/discovery.py::suite_modules": "mutants are found by listing their package",
-    "conformance/targets/java_client/adapter.py::JavaClient._stepped_calls": "what plays a suite, when it is asked for",
-    "conformance/targets/java_client/consume.py::JavaConcurrently.consumeMessage": JAVA,
-    "conformance/targets/java_client/consume.py::JavaConsumption.begin": JAVA,
-    "conformance/targets/java_client/consume_orderly.py::JavaOrderly.consumeMessage": JAVA,
+    "conformance/targets/java_client/consume.py::JavaConsume.consumeMessage": JAVA,
+    "conformance/targets/java_client/consume_orderly.py::JavaConsumeOrderly.consumeMessage": JAVA,
     "conformance/targets/java_client/consumer.py::JavaConsumer.__init__": JAVA,
-    "conformance/targets/java_client/consumer.py::JavaConsumer.start": JAVA,
+    "conformance/targets/java_client/consumption.py::JavaConsumption.start": JAVA,
+    "conformance/targets/java_client/group.py::Consumer.__init__": JAVA,
     "conformance/targets/java_client/local_store.py::JavaLocalStore.__init__": JAVA,
-    "conformance/targets/java_client/pair.py::PairedClient._admin": JAVA,
-    "conformance/targets/java_client/rebalance.py::Consumer.__init__": JAVA,
+    "conformance/targets/java_client/start.py::JavaStart.compute": JAVA,
     "conformance/targets/java_client/whole.py::WholeConsumer.__init__": JAVA,
+    "reports/event.py::_values": "every field of an event is written, whatever fields it has",
 }
 
 
@@ -54,10 +55,10 @@ def computed(tree: ast.AST, where: str = "") -> Iterator[str]:
 
 
 def found() -> set[str]:
+    paths = [path for room in ROOMS for path in PACKAGE.joinpath(room).rglob("*.py")]
     return {
         f"{path.relative_to(PACKAGE).as_posix()}::{function}"
-        for room in ROOMS
-        for path in PACKAGE.joinpath(room).rglob("*.py")
+        for path in [*paths, *PACKAGE.glob("*.py")]
         for function in computed(ast.parse(path.read_text("utf-8")))
     }
 
