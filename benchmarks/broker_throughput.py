@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rocketmq_conformance.conformance.targets.broker.adapter import LANES, BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
+from rocketmq_conformance.conformance.targets.broker.part import LANES
 from rocketmq_conformance.models.outcome import Outcome, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
@@ -62,8 +63,8 @@ def checked(profile: Profile, suite: Suite, plan: list[Row], outcomes: list[Outc
         if isinstance(outcome, Unsupported):
             raise SystemExit(f"{suite.name}: {outcome.reason}")
         observed = result_of(outcome)
-        given = (observed, *args) if suite.operations[at].form.observes else args
-        state, expected, _ = bound.handlers[at](state, *given)
+        given = (observed, *args) if suite.operations[at].spec.observes else args
+        state, expected, _ = bound.by_position[at](state, *given)
         if not agrees(expected, observed):
             print(f"  differs: {suite.operation((at, args))}: {expected!r}, but {observed!r}")
             return step

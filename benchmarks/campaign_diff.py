@@ -35,8 +35,8 @@ from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile
@@ -135,7 +135,7 @@ class Side:
             "against": "model",
             "step": len(judged.steps),
             "fingerprint": fingerprint(SUITE, last),
-            "operation": SUITE.operations[last.row[0]].form.name,
+            "operation": SUITE.operations[last.row[0]].spec.name,
             "rules": list(last.why.rules),
             "state_kind": last.why.kind,
             "expected": said(last.expected),

@@ -25,7 +25,7 @@ from rocketmq_conformance.models.rule import Answer, Why
 from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, operation
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 STEPS = 50
 QUEUES = 8
@@ -128,9 +128,10 @@ def restart(cells: Cells) -> Answer[Cells]:
 SUITE = Suite(
     name="offset-table",
     sentence="An offset table with a memory and a store.",
-    side=Commit.form.side,
-    operations=(Commit, Read, Persist, Drop, Restart),
-    bind=lambda profile: Bound(EMPTY, (commit, read, persist, drop, restart)),
+    side=Commit.spec.side,
+    bind=lambda profile: BoundModel(
+        EMPTY, {Commit: commit, Read: read, Persist: persist, Drop: drop, Restart: restart}
+    ),
     steps=STEPS,
 )
 

@@ -5,9 +5,7 @@ Try it from this folder: ``rocketmq-conformance run python:minimal_port:make -k 
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.adapter import Case, Hello
-from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
-from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance import Case, Err, Hello, Ok, Operation, Outcome, Unsupported
 
 
 def averagely(me: str, queues: list, members: list) -> list:
@@ -34,7 +32,7 @@ class MinimalPort:
         """Nothing is remembered between operations."""
 
     def apply(self, operation: Operation) -> Outcome:
-        strategy = self.STRATEGIES.get(operation.form.name)
+        strategy = self.STRATEGIES.get(operation.spec.name)
         if strategy is None:
             return Unsupported("minimal-port knows AVG and AVG_BY_CIRCLE only")
         me, queues, members = operation.args

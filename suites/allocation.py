@@ -8,23 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models import message_queue
-from rocketmq_conformance.models.allocation import (
-    averagely,
-    check,
-    circle,
-    config,
-    consistent_hash,
-    machine_room,
-    nearby,
-)
+from rocketmq_conformance.models.allocation import nearby
 from rocketmq_conformance.models.allocation.allocate import AllocationModel
 from rocketmq_conformance.models.client.switches import HASHES, NEARBY
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values.allocation import (
     ABSENT,
     ASTRAL,
@@ -192,47 +183,49 @@ class PlaceText(Operation):
     text: Annotated[str, text_of(_TEXTS)]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = AllocationModel(profile)
-    return Bound(
+    return BoundModel(
         None,
-        (
-            model.averagely,
-            model.by_circle,
-            model.by_config,
-            model.by_machine_room,
-            model.nearby,
-            model.by_consistent_hash,
-            model.sort_queues,
-            model.sort_members,
-            model.compare_queues,
-            model.identify_queue,
-            model.place_text,
-        ),
+        {
+            AllocateAveragely: model.averagely,
+            AllocateByCircle: model.by_circle,
+            AllocateByConfig: model.by_config,
+            AllocateByMachineRoom: model.by_machine_room,
+            AllocateNearby: model.nearby,
+            AllocateByConsistentHash: model.by_consistent_hash,
+            SortQueues: model.sort_queues,
+            SortMembers: model.sort_members,
+            CompareQueues: model.compare_queues,
+            IdentifyQueue: model.identify_queue,
+            PlaceText: model.place_text,
+        },
     )
 
-
-_MODULES = (check, averagely, circle, config, machine_room, nearby, consistent_hash, message_queue)
 
 SUITE = Suite(
     name="allocation",
     sentence="Which queues a member of a group owns by each strategy, and how queues and members are ordered.",
     side=Side.PURE,
-    operations=(
-        AllocateAveragely,
-        AllocateByCircle,
-        AllocateByConfig,
-        AllocateByMachineRoom,
-        AllocateNearby,
-        AllocateByConsistentHash,
-        SortQueues,
-        SortMembers,
-        CompareQueues,
-        IdentifyQueue,
-        PlaceText,
-    ),
     bind=_bind,
     steps=20,
     show=lambda state: "no state",
-    rules=tuple(rule.id for module in _MODULES for rule in module.RULES),
+    rules=(
+        "ALLOC-CHK-1",
+        "ALLOC-AVG-1",
+        "ALLOC-CIRC-1",
+        "ALLOC-CONF-1",
+        "ALLOC-ROOM-1",
+        "ALLOC-ROOM-1-FAULT",
+        "ALLOC-ROOM-1-CHECK",
+        "ALLOC-ROOM-1-NULL",
+        "ALLOC-NEAR-1",
+        "ALLOC-CH-1",
+        "ALLOC-CH-2",
+        "ALLOC-CH-3",
+        "ALLOC-CH-4",
+        "MQ-ORD-1",
+        "MQ-ID-1",
+        "REB-CLU-2",
+    ),
 )

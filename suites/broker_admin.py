@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import admin, clone
 from rocketmq_conformance.models.broker.broker_admin import Administered, AdministeredModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_offsets import (
@@ -19,7 +18,7 @@ from rocketmq_conformance.suites.broker_offsets import (
 from rocketmq_conformance.suites.broker_search import SendTimed
 from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 _BOOL = Values(True, False)
@@ -95,28 +94,28 @@ class Clone(Operation):
     offline: Annotated[bool, _BOOL]
 
 
-def bind(profile: Profile, server_reset: bool | None = None) -> Bound:
+def bind(profile: Profile, server_reset: bool | None = None) -> BoundModel:
     """The model; ``server_reset`` is the broker's property useServerSideResetOffset, None its release's default."""
     model = AdministeredModel(profile, server_reset)
-    return Bound(
+    return BoundModel(
         Administered(),
-        (
-            model.create_topic,
-            model.delete_topic,
-            model.create_group,
-            model.delete_group,
-            model.send_timed,
-            model.commit,
-            model.query,
-            model.max,
-            model.join,
-            model.leave,
-            model.pull,
-            model.reset_by_time,
-            model.reset_to_max,
-            model.reset_queue,
-            model.clone,
-        ),
+        {
+            CreateTopic: model.create_topic,
+            DeleteTopic: model.delete_topic,
+            CreateGroup: model.create_group,
+            DeleteGroup: model.delete_group,
+            SendTimed: model.send_timed,
+            Commit: model.commit,
+            Query: model.query,
+            Max: model.max,
+            Join: model.join,
+            Leave: model.leave,
+            Pull: model.pull,
+            ResetByTime: model.reset_by_time,
+            ResetToMax: model.reset_to_max,
+            ResetQueue: model.reset_queue,
+            Clone: model.clone,
+        },
     )
 
 
@@ -130,25 +129,8 @@ SUITE = Suite(
     name="broker-admin",
     sentence="Offsets that are reset and cloned, of groups and topics that come and go.",
     side=Side.BROKER,
-    operations=(
-        CreateTopic,
-        DeleteTopic,
-        CreateGroup,
-        DeleteGroup,
-        SendTimed,
-        Commit,
-        Query,
-        Max,
-        Join,
-        Leave,
-        Pull,
-        ResetByTime,
-        ResetToMax,
-        ResetQueue,
-        Clone,
-    ),
     bind=bind,
     steps=80,
     show=_show,
-    rules=values.ever(admin.RULES, clone.RULES),
+    rules=("BQ-TOPIC-1", "BQ-TOPIC-3", "BQ-GROUP-1", "BQ-GROUP-2", "BQ-CLONE-1", "BQ-CLONE-BLANK", "BQ-CLONE-ONLINE"),
 )

@@ -10,7 +10,7 @@ from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 
 def _assigns(profile: Profile) -> bool:
@@ -73,11 +73,20 @@ class Ask(Operation):
     strategy: Annotated[str | None, _STRATEGY]
 
 
-def bind(profile: Profile, balancing: bool = True, default: Mode = PULLED) -> Bound:
+def bind(profile: Profile, balancing: bool = True, default: Mode = PULLED) -> BoundModel:
     """The model; ``balancing`` is the broker's property serverLoadBalancerEnable, ``default`` its mode where none is
     set."""
     model = AssignedModel(profile, balancing, default)
-    return Bound(Assigned(), (model.make_topic, model.register, model.unregister, model.set_mode, model.ask))
+    return BoundModel(
+        Assigned(),
+        {
+            MakeTopic: model.make_topic,
+            Register: model.register,
+            Unregister: model.unregister,
+            SetMode: model.set_mode,
+            Ask: model.ask,
+        },
+    )
 
 
 def _show(state: Assigned) -> str:
@@ -90,7 +99,6 @@ SUITE = Suite(
     name="broker-assignment",
     sentence="Members of groups that come and go ask the broker which queues are theirs.",
     side=Side.BROKER,
-    operations=(MakeTopic, Register, Unregister, SetMode, Ask),
     bind=bind,
     steps=50,
     show=_show,

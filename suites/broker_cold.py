@@ -13,7 +13,7 @@ from rocketmq_conformance.models.broker.broker_offsets import AGED
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 _OWN = Values(0)
@@ -63,9 +63,18 @@ class QueryPages(Operation):
     set_zero: Annotated[bool | None, values.SET_ZERO]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = ColdModel(profile)
-    return Bound(model.initial(), (model.evict, model.send, model.read, model.commit, model.query_pages))
+    return BoundModel(
+        model.initial(),
+        {
+            Evict: model.evict,
+            Send: model.send,
+            Read: model.read,
+            Commit: model.commit,
+            QueryPages: model.query_pages,
+        },
+    )
 
 
 def _show(state: Chilled) -> str:
@@ -76,7 +85,6 @@ SUITE = Suite(
     name="broker-cold",
     sentence="A broker whose messages are put out of memory while it is asked for offsets.",
     side=Side.BROKER,
-    operations=(Evict, Send, Read, Commit, QueryPages),
     bind=_bind,
     steps=40,
     cases=8,

@@ -15,7 +15,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 #: When the connection is cut: after the request is sent, or in the middle of it.
@@ -61,7 +61,7 @@ class Query(Operation):
     queue: Annotated[int, _QUEUE]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = BrokerModel(profile)
 
     def commit_unheard(
@@ -72,14 +72,21 @@ def _bind(profile: Profile) -> Bound:
     def queried(state: BrokerState, group: int, topic: int, queue: int) -> Answer[BrokerState]:
         return model.query(state, group, topic, queue, None)
 
-    return Bound(begun(), (model.create_group, model.commit, commit_unheard, queried))
+    return BoundModel(
+        begun(),
+        {
+            CreateGroup: model.create_group,
+            Commit: model.commit,
+            CommitUnheard: commit_unheard,
+            Query: queried,
+        },
+    )
 
 
 SUITE = Suite(
     name="broker-doubt",
     sentence="Commits whose answers nobody waits for, among others.",
     side=Side.BROKER,
-    operations=(CreateGroup, Commit, CommitUnheard, Query),
     bind=_bind,
     steps=12,
     cases=256,

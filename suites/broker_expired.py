@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import aged_store, search
+from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.broker_offsets import AGED, BrokerModel
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 _TOPIC = Values(AGED)
@@ -78,11 +78,19 @@ class Search(Operation):
     boundary: Annotated[str, values.BOUNDARY]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = BrokerModel(profile)
-    return Bound(
+    return BoundModel(
         aged_store.aged(BrokerRules.of(profile)),
-        (model.commit, model.query, model.query_kept, model.max, model.min, model.earliest, model.search),
+        {
+            Commit: model.commit,
+            Query: model.query,
+            QueryKept: model.query_kept,
+            Max: model.max,
+            Min: model.min,
+            Earliest: model.earliest,
+            Search: model.search,
+        },
     )
 
 
@@ -90,9 +98,17 @@ SUITE = Suite(
     name="broker-expired",
     sentence="Queries, commits and searches on queues whose head, or everything, has expired.",
     side=Side.BROKER,
-    operations=(Commit, Query, QueryKept, Max, Min, Earliest, Search),
     bind=_bind,
     steps=60,
     show=values.show,
-    rules=(*values.ever(search.RULES), "BQ-QUERY-1", "BQ-COM-3", "BQ-UPDATE-1", "BQ-UPDATE-2"),
+    rules=(
+        "BQ-STORE-MAX",
+        "BQ-STORE-MIN",
+        "BQ-TIME-3",
+        "BQ-EARLIEST-1",
+        "BQ-QUERY-1",
+        "BQ-COM-3",
+        "BQ-UPDATE-1",
+        "BQ-UPDATE-2",
+    ),
 )

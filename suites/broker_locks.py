@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import broker_locks, broker_locks_strict, lock
+from rocketmq_conformance.models.broker import broker_locks, broker_locks_strict
 from rocketmq_conformance.models.broker.broker_locks import NOBODYS, Leases
 from rocketmq_conformance.models.broker.broker_locks_strict import Late
 from rocketmq_conformance.models.outcome import Result
@@ -18,7 +18,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 _GROUP = Values(0, 1, weights=(4, 1))
 _CLIENT = Values(0, 1, 2, weights=(3, 3, 1))
@@ -57,21 +57,26 @@ class Wait(Operation):
     share: Annotated[int, Values(100, 300, 600, 1050, weights=(2, 2, 2, 3))]
 
 
-def bind(profile: Profile, strict: bool = False) -> Bound:
+def bind(profile: Profile, strict: bool = False) -> BoundModel:
     """The model of a broker; ``strict`` is its property lockInStrictMode."""
     if strict:
-        return Bound(
+        return BoundModel(
             Late(),
-            (
-                broker_locks_strict.lock_queues,
-                _for_nobody_late,
-                broker_locks_strict.unlock_queues,
-                broker_locks_strict.pass_time,
-            ),
+            {
+                Lock: broker_locks_strict.lock_queues,
+                LockForNobody: _for_nobody_late,
+                Unlock: broker_locks_strict.unlock_queues,
+                Wait: broker_locks_strict.pass_time,
+            },
         )
-    return Bound(
+    return BoundModel(
         Leases(),
-        (broker_locks.lock_queues, _for_nobody, broker_locks.unlock_queues, broker_locks.pass_time),
+        {
+            Lock: broker_locks.lock_queues,
+            LockForNobody: _for_nobody,
+            Unlock: broker_locks.unlock_queues,
+            Wait: broker_locks.pass_time,
+        },
     )
 
 
@@ -98,12 +103,11 @@ SUITE = Suite(
     name="broker-locks",
     sentence="Queues that clients of a group lock and unlock, while time passes.",
     side=Side.BROKER,
-    operations=(Lock, LockForNobody, Unlock, Wait),
     bind=bind,
     steps=40,
     cases=256,
     show=_show,
-    rules=tuple(rule.id for rule in lock.RULES),
+    rules=("BQ-LOCK-1", "BQ-LOCK-2", "BQ-LOCK-3", "BQ-LOCK-4"),
 )
 
 #: The same on a broker in strict mode (lockInStrictMode); it is not in the registry.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import admin, commit, query, send
 from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
 from rocketmq_conformance.models.broker.fixtures import begun
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 
@@ -75,21 +74,21 @@ class Min(Operation):
     queue: Annotated[int, values.QUEUE]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = BrokerModel(profile)
-    return Bound(
+    return BoundModel(
         begun(),
-        (
-            model.create_topic,
-            model.delete_topic,
-            model.create_group,
-            model.delete_group,
-            model.send,
-            model.commit,
-            model.query,
-            model.max,
-            model.min,
-        ),
+        {
+            CreateTopic: model.create_topic,
+            DeleteTopic: model.delete_topic,
+            CreateGroup: model.create_group,
+            DeleteGroup: model.delete_group,
+            Send: model.send,
+            Commit: model.commit,
+            Query: model.query,
+            Max: model.max,
+            Min: model.min,
+        },
     )
 
 
@@ -97,9 +96,23 @@ SUITE = Suite(
     name="broker-offsets",
     sentence="Topics, groups, messages, commits and queries on one broker.",
     side=Side.BROKER,
-    operations=(CreateTopic, DeleteTopic, CreateGroup, DeleteGroup, Send, Commit, Query, Max, Min),
     bind=_bind,
     steps=60,
     show=values.show,
-    rules=(*values.ever(admin.RULES, commit.RULES, send.RULES, query.RULES), "BQ-STORE-MAX", "BQ-STORE-MIN"),
+    rules=(
+        "BQ-TOPIC-1",
+        "BQ-TOPIC-3",
+        "BQ-GROUP-1",
+        "BQ-GROUP-2",
+        "BQ-UPDATE-1",
+        "BQ-UPDATE-FIELD",
+        "BQ-UPDATE-2",
+        "BQ-SEND-1",
+        "BQ-TOPIC-2",
+        "BQ-QUERY-1",
+        "BQ-COM-3",
+        "BQ-QUERY-FIELD",
+        "BQ-STORE-MAX",
+        "BQ-STORE-MIN",
+    ),
 )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import search, send
 from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
 from rocketmq_conformance.models.broker.fixtures import begun
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 _TOPIC = Values(0, 1, weights=(7, 1))
@@ -62,18 +61,26 @@ class Earliest(Operation):
     queue: Annotated[int, values.QUEUE]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = BrokerModel(profile)
-    return Bound(begun(), (model.send_timed, model.search, model.max, model.min, model.earliest))
+    return BoundModel(
+        begun(),
+        {
+            SendTimed: model.send_timed,
+            Search: model.search,
+            Max: model.max,
+            Min: model.min,
+            Earliest: model.earliest,
+        },
+    )
 
 
 SUITE = Suite(
     name="broker-search",
     sentence="Searches by time around the store times that a broker gave.",
     side=Side.BROKER,
-    operations=(SendTimed, Search, Max, Min, Earliest),
     bind=_bind,
     steps=40,
     show=values.show,
-    rules=values.ever(search.RULES, send.RULES),
+    rules=("BQ-STORE-MAX", "BQ-STORE-MIN", "BQ-TIME-3", "BQ-EARLIEST-1", "BQ-SEND-1", "BQ-TOPIC-2"),
 )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import local_store, offset_table
 from rocketmq_conformance.models.client.fixtures import NO_QUEUE, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.local_store import BACKUP, DAMAGES, MAIN, LocalStore, LocalStoreModel
 from rocketmq_conformance.models.client.switches import FREEZES
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND
 
 #: The local store asks no broker: every queue is like any other. Null now and then.
@@ -72,21 +71,21 @@ class Damage(Operation):
     how: Annotated[str, Values(*DAMAGES)]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = LocalStoreModel(profile)
-    return Bound(
+    return BoundModel(
         LocalStore(),
-        (
-            model.update,
-            model.freeze,
-            model.read,
-            model.persist,
-            model.persist_all,
-            model.remove,
-            model.clone,
-            model.restart,
-            model.damage,
-        ),
+        {
+            Update: model.update,
+            Freeze: model.freeze,
+            Read: model.read,
+            Persist: model.persist,
+            PersistAll: model.persist_all,
+            Remove: model.remove,
+            Clone: model.clone,
+            Restart: model.restart,
+            Damage: model.damage,
+        },
     )
 
 
@@ -99,9 +98,21 @@ SUITE = Suite(
     name="local-store",
     sentence="A broadcasting consumer's offset store on its file, with restarts and damaged files.",
     side=Side.CLIENT,
-    operations=(Update, Freeze, Read, Persist, PersistAll, Remove, Clone, Restart, Damage),
     bind=_bind,
     steps=40,
     show=_show,
-    rules=tuple(rule.id for rule in (*local_store.RULES, *offset_table.RULES)),
+    rules=(
+        "OFF-L-PATH",
+        "OFF-L-SAVE",
+        "OFF-L-LOAD",
+        "OFF-L-INT",
+        "OFF-L-READ",
+        "OFF-L-PALL",
+        "OFF-L-P",
+        "OFF-L-REM",
+        "OFF-UPD-1",
+        "OFF-FRZ-1",
+        "OFF-VAL-1",
+        "OFF-R-CLONE",
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import pull, pull_request, pull_settings, subscription
+from rocketmq_conformance.models.client import pull_settings
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.pull import PullModel
 from rocketmq_conformance.models.client.pull_state import LARGE, OWNED, PullState, beginning
@@ -12,7 +12,8 @@ from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import world
 
 QUEUE = Values(*OWNED, weights=(3, 2, 1))
 #: Which of the requests in one place, from the oldest on; past the latest it begins again.
@@ -198,35 +199,37 @@ class Learn(Operation):
 
 
 @operation("The name server has a route of a topic; -1: it has none.", side=Side.WORLD, weight=1)
-class Route(Operation):
+class Route(world.Route):
     topic: Annotated[str, SUBSCRIBED]
     queues: Annotated[int, Values(5, -1)]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = PullModel(profile)
-    handlers = (
-        model.pull,
-        model.found,
-        model.nothing,
-        model.illegal,
-        model.fail,
-        model.fire,
-        model.consume,
-        model.gain,
-        model.lose,
-        model.update,
-        pull_settings.subscribe,
-        pull_settings.select,
-        pull_settings.unsubscribe,
-        pull_settings.run,
-        pull_settings.pause,
-        pull_settings.space,
-        pull_settings.post,
-        pull_settings.learn,
-        pull_settings.route,
+    return BoundModel(
+        beginning(),
+        {
+            Pull: model.pull,
+            Found: model.found,
+            Nothing: model.nothing,
+            Illegal: model.illegal,
+            Fail: model.fail,
+            Fire: model.fire,
+            Consume: model.consume,
+            Gain: model.gain,
+            Lose: model.lose,
+            Update: model.update,
+            Subscribe: pull_settings.subscribe,
+            Select: pull_settings.select,
+            Unsubscribe: pull_settings.unsubscribe,
+            Run: pull_settings.run,
+            Pause: pull_settings.pause,
+            Space: pull_settings.space,
+            Post: pull_settings.post,
+            Learn: pull_settings.learn,
+            Route: pull_settings.route,
+        },
     )
-    return Bound(beginning(), handlers)
 
 
 def _show(state: PullState) -> str:
@@ -253,29 +256,26 @@ SUITE = Suite(
         "are 8 apart. The message at offset 14 has 1 MiB, all others have one byte."
     ),
     side=Side.CLIENT,
-    operations=(
-        Pull,
-        Found,
-        Nothing,
-        Illegal,
-        Fail,
-        Fire,
-        Consume,
-        Gain,
-        Lose,
-        Update,
-        Subscribe,
-        Select,
-        Unsubscribe,
-        Run,
-        Pause,
-        Space,
-        Post,
-        Learn,
-        Route,
-    ),
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*pull.RULES, *pull_request.RULES, *subscription.RULES)),
+    rules=(
+        "PULL-PRE-1",
+        "PULL-RES-1",
+        "PULL-FND-1",
+        "PULL-NEXT-1",
+        "PULL-NON-1",
+        "PULL-LATE-1",
+        "PULL-ILL-1",
+        "PULL-ILL-2",
+        "REB-RPQ-1",
+        "PULL-OWN-1",
+        "PULL-COM-1",
+        "PULL-NODE-1",
+        "PULL-NODE-2",
+        "PULL-SUB-3",
+        "PULL-SUB-4",
+        "PULL-SUB-1",
+        "PULL-SUB-2",
+    ),
 )

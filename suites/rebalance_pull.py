@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.rebalance import owners
 from rocketmq_conformance.models.client.rebalance_pull import LiteModel, LiteState, beginning
 from rocketmq_conformance.models.client.switches import LITE_PULL
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import rebalance
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import world
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 6, 8, weights=(4, 4, 2, 2, 1, 1))
@@ -23,9 +23,9 @@ OFFSET = Values(1, 5, 6, 12)
 LISTS = Values(
     (0, 1, 2), (0, 1), (0,), (1,), (1, 2), (2,), (2, 1, 0), (0, 0, 1), (), weights=(6, 5, 5, 3, 1, 1, 1, 1, 1)
 )
-LIST_FAULT = Values("answer", "SYSTEM_ERROR", "empty", "silent", weights=(24, 1, 1, 1))
-FAULT = Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
-BOUND_FAULT = Values("answer", "SYSTEM_BUSY", weights=(3, 1))
+LIST_FAULT = Fault(Requests.MEMBERS, "answer", "SYSTEM_ERROR", "empty", "silent", weights=(24, 1, 1, 1))
+FAULT = Fault(Requests.OFFSETS, "answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
+BOUND_FAULT = Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", weights=(3, 1))
 
 
 def _offered(profile: Profile) -> bool:
@@ -132,31 +132,33 @@ class Update(Operation):
 
 
 @operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=6)
-class ListMembers(Operation):
+class ListMembers(world.ListMembers):
     members: Annotated[tuple[int, ...], LISTS]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = LiteModel(profile)
     group, of_group = model.group, model.of_group
-    handlers = (
-        model.rebalance,
-        model.join,
-        model.leave,
-        of_group(group.persist),
-        model.subscribe,
-        model.unsubscribe,
-        of_group(group.refresh),
-        model.pull,
-        model.poll,
-        model.commit,
-        of_group(group.update),
-        of_group(group.tick),
-        of_group(group.list_members),
-        of_group(group.route),
-        of_group(group.commit_elsewhere),
+    return BoundModel(
+        beginning(),
+        {
+            Rebalance: model.rebalance,
+            Join: model.join,
+            Leave: model.leave,
+            Persist: of_group(group.persist),
+            Subscribe: model.subscribe,
+            Unsubscribe: model.unsubscribe,
+            Refresh: of_group(group.refresh),
+            Pull: model.pull,
+            Poll: model.poll,
+            Commit: model.commit,
+            Update: of_group(group.update),
+            rebalance.Tick: of_group(group.tick),
+            ListMembers: of_group(group.list_members),
+            rebalance.Route: of_group(group.route),
+            rebalance.CommitElsewhere: of_group(group.commit_elsewhere),
+        },
     )
-    return Bound(beginning(), handlers)
 
 
 def _show(state: LiteState) -> str:
@@ -187,25 +189,22 @@ SUITE = Suite(
     name="rebalance-pull",
     sentence="A group of lite pull consumers: what they own, what they pull all the same, and what they commit.",
     side=Side.CLIENT,
-    operations=(
-        Rebalance,
-        Join,
-        Leave,
-        Persist,
-        Subscribe,
-        Unsubscribe,
-        Refresh,
-        Pull,
-        Poll,
-        Commit,
-        Update,
-        rebalance.Tick,
-        ListMembers,
-        rebalance.Route,
-        rebalance.CommitElsewhere,
-    ),
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*rebalance_pull.RULES, *rebalance_pull_round.RULES)),
+    rules=(
+        "REB-VAR-SUB",
+        "REB-VAR-UNSUB",
+        "LITE-PULL",
+        "LITE-PULL-0",
+        "LITE-POLL",
+        "LITE-COMMIT",
+        "LITE-COMMIT-0",
+        "LITE-COMMIT-BC",
+        "REB-VAR-REM",
+        "REB-VAR-START",
+        "REB-MQC-LITE",
+        "REB-MQC-SAME",
+        "REB-MQC-UNKNOWN",
+    ),
 )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import rebalance_service
 from rocketmq_conformance.models.client.rebalance_service import CONSUMERS, ServiceModel, ServiceState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 
 @operation(
@@ -52,10 +51,19 @@ class Enable(Operation):
     enabled: Annotated[bool, Values(False, True)]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = ServiceModel(profile)
-    handlers = (model.elapse, model.notify, model.suspend, model.resume, model.refuse, model.enable)
-    return Bound(ServiceState(), handlers)
+    return BoundModel(
+        ServiceState(),
+        {
+            Elapse: model.elapse,
+            Notify: model.notify,
+            Suspend: model.suspend,
+            Resume: model.resume,
+            Refuse: model.refuse,
+            Enable: model.enable,
+        },
+    )
 
 
 def _show(state: ServiceState) -> str:
@@ -70,9 +78,8 @@ SUITE = Suite(
     name="rebalance-service",
     sentence="A client instance with a push and a pull consumer: who rebalances when, and who is left out.",
     side=Side.CLIENT,
-    operations=(Elapse, Notify, Suspend, Resume, Refuse, Enable),
     bind=_bind,
     steps=40,
     show=_show,
-    rules=tuple(rule.id for rule in rebalance_service.RULES),
+    rules=("REB-SVC-1", "REB-SVC-WAKE", "REB-SVC-MIN", "REB-SVC-SOON", "REB-SVC-PAUSE", "REB-SVC-PULL"),
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import LITE_PULL, LITE_STARTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
 
 
@@ -26,7 +27,7 @@ def _timed(profile: Profile) -> bool:
     return LITE_STARTS.on(profile.client)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class _WhereArguments(values.WhereArguments):
     where: Annotated[str, values.LITE_WHERE]
 
@@ -56,16 +57,24 @@ class StartAtTimeChecked(values.TimeArguments):
     pass
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = StartModel(profile)
-    return values.bound(model, values.handlers(model.lite_pull))
+    start, start_at_time = values.starts(model.lite_pull)
+    return values.bound(
+        model,
+        {
+            Start: partial(start, False),
+            StartChecked: partial(start, True),
+            StartAtTime: partial(start_at_time, False),
+            StartAtTimeChecked: partial(start_at_time, True),
+        },
+    )
 
 
 SUITE = Suite(
     name="start-lite-pull",
     sentence="Where a lite pull consumer starts to pull, and what it does when nobody can tell.",
     side=Side.CLIENT,
-    operations=(Start, StartChecked, StartAtTime, StartAtTimeChecked, *values.AROUND),
     bind=_bind,
     steps=40,
     show=values.show,

@@ -7,7 +7,7 @@ from typing import Annotated
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
 
 
@@ -23,16 +23,15 @@ class StartChecked(Operation):
     fault: Annotated[str, values.FAULT]
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = StartModel(profile)
-    return values.bound(model, (model.pull, model.pull))
+    return values.bound(model, {Start: model.pull, StartChecked: model.pull})
 
 
 SUITE = Suite(
     name="start-pull",
     sentence="Where a pull consumer starts to pull: at 0, whatever is stored.",
     side=Side.CLIENT,
-    operations=(Start, StartChecked, *values.AROUND),
     bind=_bind,
     steps=20,
     show=values.show,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Side, operation
-from rocketmq_conformance.suites.declare.suite import Bound, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
 
 
@@ -32,15 +34,23 @@ class StartAtTimeChecked(values.TimeArguments):
     pass
 
 
-def _bind(profile: Profile) -> Bound:
+def _bind(profile: Profile) -> BoundModel:
     model = StartModel(profile)
-    return values.bound(model, values.handlers(model.push))
+    start, start_at_time = values.starts(model.push)
+    return values.bound(
+        model,
+        {
+            Start: partial(start, False),
+            StartChecked: partial(start, True),
+            StartAtTime: partial(start_at_time, False),
+            StartAtTimeChecked: partial(start_at_time, True),
+        },
+    )
 
 
 SUITE = Suite(
     name="start-push",
     sentence="Where a push consumer starts to pull, and what it does when nobody can tell.",
-    operations=(Start, StartChecked, StartAtTime, StartAtTimeChecked, *values.AROUND),
     side=Side.CLIENT,
     bind=_bind,
     steps=40,

@@ -1,27 +1,41 @@
-"""The one-way rule: models imports nothing of ours, suites imports models, reports imports reports."""
+"""The one-way rule: every part imports only from parts that stand before it, and reports imports nothing of ours."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from places import ROOT
 
-import rocketmq_conformance
-from rocketmq_conformance import conformance, models, reports, suites
+PACKAGE = "rocketmq_conformance"
+#: The parts of the house, the lowest first. A part imports from itself and from the parts on earlier lines.
+ORDER = (
+    ("models",),
+    ("suites.declare",),
+    ("suites",),
+    ("conformance.adapter", "conformance.compiled"),
+    ("conformance.remoting",),
+    ("conformance.fakes",),
+    ("conformance.engine",),
+    ("conformance.targets",),
+    ("conformance.api",),
+    ("conformance.campaign", "conformance.proof"),
+    ("conformance.cli", "conformance.pytest_plugin"),
+)
+#: The first part that may import reports, which itself imports nothing of ours.
+REPORTS, MAY_REPORT = "reports", "conformance.engine"
+LEVEL = {part: level for level, parts in enumerate(ORDER) for part in parts}
 
-ROOMS = {"models": models, "suites": suites, "conformance": conformance, "reports": reports}
-MAY_IMPORT = {
-    "models": {"models"},
-    "suites": {"models", "suites"},
-    "conformance": set(ROOMS),
-    "reports": {"reports"},
-}
+
+def part_of(module: str) -> str:
+    """The part that a module belongs to, by its name without the package's; "" for the package itself."""
+    names = [part for part in (*LEVEL, REPORTS) if f"{module}.".startswith(f"{part}.")]
+    return max(names, key=len, default="")
 
 
-def imported_rooms(source: str) -> set[str]:
-    """The rooms that a module imports from."""
-    found = set()
+def imports(source: str) -> Iterator[str]:
+    """What a module imports from the package, wherever in the module it does, by names without the package's."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
@@ -29,35 +43,67 @@ def imported_rooms(source: str) -> set[str]:
             names = [alias.name for alias in node.names]
         else:
             continue
-        for name in names:
-            parts = name.split(".")
-            if parts[0] == rocketmq_conformance.__name__ and len(parts) > 1 and parts[1] in ROOMS:
-                found.add(parts[1])
+        yield from (name.removeprefix(f"{PACKAGE}.") for name in names if name.startswith(f"{PACKAGE}."))
+
+
+def against_the_rule(module: str, source: str) -> list[str]:
+    """The imports of a module that it may not have."""
+    own = part_of(module)
+    found = []
+    for name in imports(source):
+        other = part_of(name)
+        if REPORTS in (own, other):
+            allowed = own == other or (own != REPORTS and LEVEL[own] >= LEVEL[MAY_REPORT])
+        else:
+            allowed = not other or other == own or LEVEL[other] < LEVEL[own]
+        if not allowed:
+            found.append(f"{module} imports {name}")
     return found
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_imports_only_what_lies_below_it(room: str) -> None:
-    modules = list(Path(ROOMS[room].__path__[0]).rglob("*.py"))
-    assert modules
-    for module in modules:
-        assert imported_rooms(module.read_text(encoding="utf-8")) <= MAY_IMPORT[room], module.name
+def modules() -> Iterator[tuple[str, str]]:
+    """Every module of the four rooms, by name, and its source."""
+    for room in ("models", "suites", "conformance", "reports"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            yield name, path.read_text(encoding="utf-8")
 
 
-def test_the_check_sees_a_forbidden_import() -> None:
-    assert imported_rooms("from rocketmq_conformance import reports") == {"reports"}
-    assert imported_rooms("import rocketmq_conformance.conformance.cli.main") == {"conformance"}
+def test_every_part_imports_only_what_stands_before_it() -> None:
+    seen = list(modules())
+    assert len(seen) > 300
+    assert [offence for module, source in seen for offence in against_the_rule(module, source)] == []
+
+
+def test_every_module_belongs_to_a_part() -> None:
+    assert [name for name, _ in modules() if not part_of(name) and name != "conformance"] == []
+
+
+def test_the_check_sees_forbidden_imports() -> None:
+    upwards = f"from {PACKAGE}.conformance.engine import plan"
+    assert against_the_rule("conformance.fakes.broker", upwards)
+    assert against_the_rule("conformance.campaign.spec", f"import {PACKAGE}.conformance.proof.evidence")
+    assert against_the_rule("reports.text", f"from {PACKAGE} import models")
+    assert against_the_rule("suites.rebalance", f"def later():\n    from {PACKAGE}.reports import event")
+    assert not against_the_rule("conformance.cli.main", upwards)
+    assert not against_the_rule("conformance.engine.judge", f"from {PACKAGE}.reports.event import CONFORMS")
+
+
+def test_the_import_package_is_a_link_to_each_room() -> None:
+    package = ROOT / "src" / PACKAGE
+    links = {path.name: path.resolve() for path in package.iterdir() if path.is_symlink()}
+    assert links == {room: ROOT / room for room in ("models", "suites", "conformance", "reports")}
 
 
 def test_models_do_no_input_output() -> None:
     forbidden = {"os", "sys", "socket", "subprocess", "random", "time", "secrets", "pathlib", "threading", "requests"}
-    for module in Path(models.__path__[0]).rglob("*.py"):
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-            names = (
-                [alias.name for alias in node.names]
-                if isinstance(node, ast.Import)
-                else [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else []
-            )
-            assert not forbidden & {name.split(".")[0] for name in names}, module.name
+    found = []
+    for path in sorted(Path(ROOT / "models").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            found += [f"{path.name} imports {name}" for name in names if name.split(".")[0] in forbidden]
+    assert found == []

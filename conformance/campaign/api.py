@@ -1,6 +1,6 @@
 """The library call for a campaign::
 
-    from rocketmq_conformance.conformance.campaign.api import campaign
+    from rocketmq_conformance import campaign
     code = campaign(Path("nightly"), addresses=("port",), cases=1_000_000, seed=7)
 
 The tables are then in ``nightly`` (see ``tables/schema.py``); ``code`` is the exit code that the command would return.

@@ -120,19 +120,19 @@ class Driver:
         self._write_run(hellos, (verdict, crew.peak, master))
         self.emit(
             event.RunEnded(
-                verdict,
-                code,
-                {name: self.watch.total(name) for name in event.VERDICTS},
-                self.watch.all_steps,
-                time.monotonic() - self.started,
-                sum(closing.controls.values()),
-                len(closing.controls),
-                self.watch.divergences,
-                closing.silent_everywhere,
-                self.failure or self.stopped,
-                self._left(),
-                len(crew.players),
-                crew.peak,
+                verdict=verdict,
+                exit_code=code,
+                cases={name: self.watch.total(name) for name in event.VERDICTS},
+                steps=self.watch.all_steps,
+                seconds=time.monotonic() - self.started,
+                controls_noticed=sum(closing.controls.values()),
+                controls=len(closing.controls),
+                divergences=self.watch.divergences,
+                silent_rules=closing.silent_everywhere,
+                stopped=self.failure or self.stopped,
+                left=self._left(),
+                workers=len(crew.players),
+                peak_memory=crew.peak,
             )
         )
         return code
@@ -205,23 +205,27 @@ class Driver:
             notes += hello["notes"]
         self.emit(
             event.RunStarted(
-                event.FORMAT,
-                __version__,
-                rulebook.digest(),
-                " ".join(spec.addresses),
-                " and ".join(hello["name"] for hello in hellos),
-                " and ".join(hello["version"] for hello in hellos),
-                hellos[0]["profile"],
-                spec.seed,
-                list(spec.suites),
-                str(self.means.folder),
-                self.began.isoformat(timespec="seconds"),
-                notes,
+                format=event.FORMAT,
+                kit=__version__,
+                rulebook=rulebook.digest(),
+                address=" ".join(spec.addresses),
+                implementation=" and ".join(hello["name"] for hello in hellos),
+                version=" and ".join(hello["version"] for hello in hellos),
+                profile=hellos[0]["profile"],
+                seed=spec.seed,
+                suites=list(spec.suites),
+                out=str(self.means.folder),
+                started=self.began.isoformat(timespec="seconds"),
+                notes=notes,
             )
         )
         for suite in spec.chosen():
             cases = -(-spec.cases // len(spec.suites))
-            self.emit(event.SuiteStarted(suite.name, suite.sentence, cases, spec.steps_of(suite), ""))
+            self.emit(
+                event.SuiteStarted(
+                    suite=suite.name, sentence=suite.sentence, cases=cases, steps=spec.steps_of(suite), plan=""
+                )
+            )
         if self.watch.cases:
             self._progress()
 
@@ -230,15 +234,15 @@ class Driver:
         done = self.watch.cases
         self.emit(
             event.Progress(
-                "",
-                done,
-                self.asked,
-                self.watch.all_steps,
-                time.monotonic() - self.started,
-                self._before[0],
-                self._before[1],
-                self.watch.discovery.behaviours,
-                self.watch.divergences,
+                suite="",
+                cases=done,
+                of=self.asked,
+                steps=self.watch.all_steps,
+                seconds=time.monotonic() - self.started,
+                cases_before=self._before[0],
+                steps_before=self._before[1],
+                behaviours=self.watch.discovery.behaviours,
+                divergences=self.watch.divergences,
             )
         )
 

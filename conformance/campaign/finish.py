@@ -135,17 +135,17 @@ class Closing:
             counts = self.watch.counts[part]
             verdict, reason = self._verdict(part)
             yield event.SuiteEnded(
-                suite,
-                verdict,
-                dict(counts),
-                self.watch.steps[part],
-                self.watch.seconds[part],
-                rows,
-                self._silent.get(part, []),
-                self.controls.get(part),
-                dict.fromkeys(sorted(self.watch.unsupported[part]), "not offered"),
-                refused or reason,
-                address,
+                suite=suite,
+                verdict=verdict,
+                cases=dict(counts),
+                steps=self.watch.steps[part],
+                seconds=self.watch.seconds[part],
+                coverage=rows,
+                silent_rules=self._silent.get(part, []),
+                control=self.controls.get(part),
+                unsupported=dict.fromkeys(sorted(self.watch.unsupported[part]), "not offered"),
+                reason=refused or reason,
+                address=address,
             )
 
     def _verdict(self, part: Part) -> tuple[str, str]:
@@ -179,15 +179,15 @@ def _unshrunk(one: Cluster, job: Job) -> event.DivergenceFound:
     if job.spec.steps:
         again += ["--steps", str(job.spec.steps)]
     return event.DivergenceFound(
-        one.suite,
-        one.case,
-        one.fingerprint,
-        [rule_json(name) for name in one.rules],
-        one.expected,
-        one.observed,
-        [],
-        one.step,
-        0,
-        "",
-        shlex.join(["rocketmq-conformance", *again, *job.spec.judged_as]),
+        suite=one.suite,
+        case=one.case,
+        fingerprint=one.fingerprint,
+        rules=[rule_json(name) for name in one.rules],
+        expected=one.expected,
+        observed=one.observed,
+        steps=[],
+        found_steps=one.step,
+        shrink_executions=0,
+        plan="",
+        replay=shlex.join(["rocketmq-conformance", *again, *job.spec.judged_as]),
     )

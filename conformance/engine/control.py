@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.engine.judge import Judge, Step, wrong
+from rocketmq_conformance.conformance.engine.judge import Judge, wrong
 from rocketmq_conformance.conformance.engine.real_clock import Recorded
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Undefined, Unsupported, outcome_of, result_of
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: An answer that no rule ever gives.
@@ -47,5 +48,5 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
 
 def _plantable(judge: Judge, step: Step) -> bool:
     """Does the implementation play this step, and do the rules decide its answer?"""
-    played = judge.suite.operations[step.row[0]].form.side is not Side.WORLD
+    played = judge.suite.operations[step.row[0]].spec.side is not Side.WORLD
     return played and not any(isinstance(one.expected, Undefined) for one in (step, *step.others))

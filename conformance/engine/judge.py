@@ -6,41 +6,17 @@ import marshal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
-from rocketmq_conformance.models.outcome import (
-    UNDEFINED,
-    Err,
-    Expected,
-    Outcome,
-    Result,
-    Undefined,
-    Unsupported,
-    agrees,
-    outcome_class,
-    result_of,
-)
+from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, Outcome, Result, Undefined, outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
-from rocketmq_conformance.suites.declare.indeterminate import MOST, UNKNOWN, Possibility, TooMany, narrowed, unanswered
-from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Span, Times, by_time
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
-
-
-class Step(NamedTuple):
-    """One judged step: the model's state around it, what was expected and what was observed."""
-
-    row: Row
-    before: Any
-    after: Any
-    expected: Expected
-    observed: Expected
-    why: Why
-    #: The same step as other possibilities have it, while an outcome is indeterminate.
-    others: tuple[Step, ...] = ()
+from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
+from rocketmq_conformance.suites.declare.measured_time import Span, Times
+from rocketmq_conformance.suites.declare.oracle import Agreed, Differs, Oracle, Skipped, Step, Undecided, Unmeasurable
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 
 @dataclass
@@ -56,6 +32,12 @@ class Judged:
     spans: list[Span] = field(default_factory=list)
     #: Was the rest left out, because no answer could be told from the time that was measured?
     cut: bool = False
+
+    def add(self, step: Step, span: Span | None) -> None:
+        """A step that was judged, and when it took place, where that was measured."""
+        self.steps.append(step)
+        if span:
+            self.spans.append(span)
 
     @property
     def rows(self) -> list[Row]:
@@ -105,13 +87,12 @@ class Judge:
 
     def __init__(self, suite: Suite, profile: Profile, coverage: Coverage | None = None) -> None:
         self.suite = suite
-        self.bound: Bound = suite.bind(profile)
+        self.bound: BoundModel = suite.bind(profile)
         self.coverage = coverage or Coverage()
-        self._observes = [op.form.observes for op in suite.operations]
-        self._doubtful = [op.form.doubtful for op in suite.operations]
-        self._guards = [op.form.guard for op in suite.operations]
+        self._guards = [op.spec.guard for op in suite.operations]
         self._guarded = any(self._guards)
-        self._stepwise = self._guarded or any(self._observes)
+        self._observes = any(op.spec.observes for op in suite.operations)
+        self._stepwise = self._guarded or self._observes
 
     def judge(
         self, rows: Sequence[Row], do: Callable[[Row], Outcome], *, count: bool = True, times: Times | None = None
@@ -121,79 +102,40 @@ class Judge:
         ``times`` tells when steps took place, if that is measured and not what the plan says.
         """
         judged = Judged(CONFORMS)
-        state = self.bound.initial
-        elapsed = Elapsed(self.suite, self.bound) if times and by_time(self.suite) else None
-        #: While there is more than one, ``state`` is not looked at.
-        possible: list[Possibility] = []
+        oracle = Oracle(self.suite, self.bound, timed=times is not None)
         for row in rows:
-            guard = self._guards[row[0]]
-            if guard and not all(guard(one.state) for one in possible or [Possibility(state)]):
+            if not oracle.allows(row[0]):
                 continue
-            if times and elapsed:
-                times.expect(partial(elapsed.definite, row))
+            ready = oracle.ready(row)
+            if times and ready:
+                times.expect(ready)
             outcome = do(row)
-            if isinstance(outcome, Unsupported):
-                judged.unsupported[self.suite.operations[row[0]].form.name] = outcome.reason
-                continue
-            observed = result_of(outcome)
-            unknown = isinstance(outcome, Err) and not outcome.definite
-            if unknown and not self._doubtful[row[0]]:
-                judged.verdict = UNDECIDED
-                judged.reason = f"{self.suite.operation(row)} ended in {outcome_class(observed)}, which decides nothing"
-                break
-            if unknown or possible:
-                try:
-                    step, possible = self._in_doubt(possible or [Possibility(state)], row, observed, unknown=unknown)
-                except TooMany:
-                    judged.verdict = UNDECIDED
-                    judged.reason = f"before {self.suite.operation(row)} there are more than {MOST} possibilities"
-                    break
-                judged.steps.append(step)
-                if not possible:
+            span = times.span() if times and ready else None
+            match oracle.judge(row, outcome, span):
+                case Agreed(step):
+                    judged.add(step, span)
+                case Differs(step):
+                    judged.add(step, span)
                     judged.verdict = DIVERGES
                     break
-                if len(possible) == 1 and not possible[0].open:
-                    state, possible = possible[0].state, []
-                continue
-            handler = self.bound.handlers[row[0]]
-            before = state
-            if times and elapsed:
-                span = times.span()
-                told = elapsed.step(row, span)
-                if told is None:
-                    judged.unsupported[self.suite.operations[row[0]].form.name] = LEFT_OUT
+                case Skipped(operation, reason):
+                    judged.unsupported[operation] = reason
+                case Undecided(reason):
+                    judged.verdict, judged.reason = UNDECIDED, reason
+                    break
+                case Unmeasurable(operation, reason):
+                    judged.unsupported[operation] = reason
                     judged.cut = True
                     break
-                before, state, expected, why = told
-                judged.spans.append(span)
-            elif self._observes[row[0]]:
-                state, expected, why = handler(state, observed, *row[1])
-            else:
-                state, expected, why = handler(state, *row[1])
-            judged.steps.append(Step(row, before, state, expected, observed, why))
-            if not agrees(expected, observed):
-                judged.verdict = DIVERGES
-                break
         if judged.verdict == CONFORMS and not judged.steps:
             judged.verdict = UNSUPPORTED
             judged.reason = next(iter(judged.unsupported.values()), "no step could be played")
         elif judged.verdict == CONFORMS and all(step.why is UNKNOWN for step in judged.steps):
             judged.verdict = UNDECIDED
-            judged.reason = "of nothing that was asked for is it known whether it was done"
+            judged.reason = "every operation in this test case had an indeterminate outcome"
         if count:
             self.coverage.add([s.why for s in judged.steps], [s.expected for s in judged.steps])
         return judged
-
-    def _in_doubt(
-        self, possible: list[Possibility], row: Row, observed: Expected, *, unknown: bool
-    ) -> tuple[Step, list[Possibility]]:
-        """A step while there is more than one possibility, and what is possible after it: nothing when it diverges."""
-        if unknown:
-            after = unanswered(self.bound, possible, row)
-            return Step(row, possible[0].state, after[0].state, UNDEFINED, observed, UNKNOWN), after
-        said, after = narrowed(self.bound, possible, row, observed, observes=self._observes[row[0]])
-        first, *others = [Step(row, one.before.state, one.after.state, one.expected, observed, one.why) for one in said]
-        return first._replace(others=tuple(others)), after
 
     @property
     def guarded(self) -> bool:
@@ -207,7 +149,7 @@ class Judge:
         """
         if self._stepwise:
             return None
-        handlers = self.bound.handlers
+        handlers = self.bound.by_position
         state = self.bound.initial
         expected: list[Expected] = []
         whys: list[Why] = []
@@ -235,14 +177,14 @@ class Judge:
             if guard and not guard(state):
                 continue
             before = state
-            state, result, why = self.bound.handlers[at](state, *args)
+            state, result, why = self.bound.by_position[at](state, *args)
             steps.append(Step((at, args), before, state, result, None, why))
         return steps
 
     @property
     def observes(self) -> bool:
         """Does what the model expects depend on what was observed?"""
-        return any(self._observes) or not self.suite.repeatable
+        return self._observes or not self.suite.repeatable
 
 
 def digest(judged: Judged) -> str:
@@ -281,7 +223,7 @@ def fingerprint(suite: Suite, step: Step) -> str:
     """Equal for two divergences that differ in nothing but values: rule, operation, kind of state, classes."""
     parts = (
         suite.name,
-        suite.operations[step.row[0]].form.name,
+        suite.operations[step.row[0]].spec.name,
         step.why.rules,
         step.why.kind,
         outcome_class(step.expected),

@@ -54,7 +54,7 @@ def profile_of(json: Mapping[str, str]) -> Profile:
 
 
 def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable[tuple[int, list[Row]]]) -> None:
-    """Write a plan; OSError when the place cannot be written."""
+    """Write a plan, in a folder that is made if need be; OSError when the place cannot be written."""
     header = {
         "plan": FORMAT,
         "suite": suite.name,
@@ -63,6 +63,7 @@ def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable
         "rulebook": rulebook.digest(),
         "kit": __version__,
     }
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as out:
         out.write(json.dumps(header) + "\n")
         for number, rows in cases:
@@ -71,9 +72,9 @@ def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable
 
 def steps_json(suite: Suite, rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The steps of a case as plans write them: operations by name, arguments by field."""
-    forms = [op.form for op in suite.operations]
-    names = [[name for name, _ in form.domains] for form in forms]
-    return [{forms[at].name: dict(zip(names[at], args, strict=True))} for at, args in rows]
+    specs = [op.spec for op in suite.operations]
+    names = [[name for name, _ in spec.domains] for spec in specs]
+    return [{specs[at].name: dict(zip(names[at], args, strict=True))} for at, args in rows]
 
 
 def read(path: Path) -> Plan:
@@ -121,7 +122,7 @@ def _row(path: Path, number: int, suite: Suite, step: Any) -> Row:
     at = suite.index.get(name)
     if at is None:
         raise PlanError(f"{path}, line {number}: {suite.name} has no operation {name!r}.")
-    wanted = [field for field, _ in suite.operations[at].form.domains]
+    wanted = [field for field, _ in suite.operations[at].spec.domains]
     if not isinstance(args, dict) or set(args) != set(wanted):
         raise PlanError(f"{path}, line {number}: {name} takes exactly {', '.join(wanted) or 'no arguments'}.")
     for field, schema in _schemas(suite)[at]:
@@ -136,7 +137,7 @@ def _row(path: Path, number: int, suite: Suite, step: Any) -> Row:
 @lru_cache(maxsize=64)
 def _schemas(suite: Suite) -> list[list[tuple[str, Schema]]]:
     """The schema of every argument of every operation."""
-    return [[(name, domain.schema()) for name, domain in op.form.domains] for op in suite.operations]
+    return [[(name, domain.schema()) for name, domain in op.spec.domains] for op in suite.operations]
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:

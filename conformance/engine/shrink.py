@@ -97,7 +97,7 @@ class _Shrinker:
             if at >= len(rows):
                 continue
             position, args = rows[at]
-            for simpler in self.judge.suite.operations[position].form.simpler(args):
+            for simpler in self.judge.suite.operations[position].spec.simpler(args):
                 if self.fails([*rows[:at], (position, simpler), *rows[at + 1 :]]):
                     break
         return self.best is not before

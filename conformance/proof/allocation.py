@@ -7,11 +7,12 @@ own odd inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import product
 from typing import Any
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.models.allocation.nearby import INNER
 from rocketmq_conformance.models.outcome import Result
@@ -27,7 +28,6 @@ QUEUES = 12
 _ROOM_QUEUES = 4
 _SEED = 1
 
-Calls = Mapping[str, Callable[..., Result]]
 Case = tuple[str, tuple[Any, ...]]
 
 
@@ -123,25 +123,26 @@ def worlds() -> Iterator[Case]:
     yield from order_worlds()
 
 
-def exhaust(tally: Tally, profile: Profile, calls: Calls, cases: Iterable[Case]) -> None:
+def exhaust(tally: Tally, profile: Profile, calls: Methods, cases: Iterable[Case]) -> None:
     """Ask one release about every case, as far as it has the operation."""
-    handlers = SUITE.bind(profile).handlers
-    offered = {SUITE.operations[at].form.name for at in SUITE.offered(profile)}
+    handlers = SUITE.bind(profile).by_position
+    offered = {SUITE.operations[at].spec.name for at in SUITE.offered(profile)}
     model = {name: handlers[at] for name, at in SUITE.index.items() if name in offered}
     for name, args in cases:
         if name in model:
             _, expected, why = model[name](None, *args)
-            tally.add(expected, why, calls[name](*args), partial(_described, name, args))
+            observed = calls[SUITE.operations[SUITE.index[name]]](*args)
+            tally.add(expected, why, observed, partial(_described, name, args))
 
 
 def _described(name: str, args: tuple[Any, ...]) -> str:
     return str(SUITE.operation((SUITE.index[name], args)))
 
 
-def sample(tally: Tally, profile: Profile, calls: Calls, cases: int) -> None:
+def sample(tally: Tally, profile: Profile, calls: Methods, cases: int) -> None:
     """Ask one release about the suite's odd inputs, in so many cases."""
-    handlers, drawn = SUITE.bind(profile).handlers, sampler(SUITE, profile)
-    named = [calls.get(op.form.name) for op in SUITE.operations]
+    handlers, drawn = SUITE.bind(profile).by_position, sampler(SUITE, profile)
+    named = [calls.get(op) for op in SUITE.operations]
     for case in range(cases):
         for row in drawn.case(_SEED, case, SUITE.steps):
             _ask(tally, handlers, named, row)
@@ -150,13 +151,13 @@ def sample(tally: Tally, profile: Profile, calls: Calls, cases: int) -> None:
 def _ask(tally: Tally, handlers: tuple[Any, ...], named: list[Callable[..., Result] | None], row: Row) -> None:
     at, args = row
     call = named[at]
-    assert call is not None, f"{SUITE.operations[at].form.name} is offered by the profile, but the release lacks it"
+    assert call is not None, f"{SUITE.operations[at].spec.name} is offered by the profile, but the release lacks it"
     _, expected, why = handlers[at](None, *args)
     tally.add(expected, why, call(*args), lambda: str(SUITE.operation(row)))
 
 
 def prove(
-    releases: Iterable[tuple[str, Calls]], exhaustive: bool, sampled: int, tallies: list[Tally] | None = None
+    releases: Iterable[tuple[str, Methods]], exhaustive: bool, sampled: int, tallies: list[Tally] | None = None
 ) -> list[ProofRow]:
     """Prove the model against each release, given as (release, its calls).
 

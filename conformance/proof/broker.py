@@ -7,19 +7,17 @@ really expire while it runs.
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
+from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof import broker_story
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
-from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.proof.evidence import Proven, Tally
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.launch_config import java, java_feature, seeing_java
@@ -27,7 +25,6 @@ from rocketmq_conformance.conformance.targets.broker.managed_broker import Start
 from rocketmq_conformance.models.broker import lifecycle
 from rocketmq_conformance.models.broker.aged_store import aged
 from rocketmq_conformance.models.broker.assignment import POP, PULL, Mode
-from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
 from rocketmq_conformance.models.broker.broker_restart import SURVIVED
 from rocketmq_conformance.models.broker.fixtures import begun
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
@@ -36,8 +33,6 @@ from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRu
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.models.rule import Answer
-from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites import (
     broker_admin,
     broker_assignment,
@@ -53,7 +48,7 @@ from rocketmq_conformance.suites import (
 from rocketmq_conformance.suites.declare.indeterminate import Possibility, TooMany, narrowed, unanswered
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 from rocketmq_conformance.suites.values.broker import show
 
 #: Releases that a full proof asks.
@@ -101,7 +96,7 @@ class Table:
     def __init__(self, adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
         self.adapter = adapter
         self.rules = BrokerRules.of(profile)
-        self.model = BrokerModel(profile)
+        self.handlers = tables.handlers(profile)
         self.tally = tally
         self.states: list[BrokerState] = []
         #: How the broker ended since the offsets were stored (STOP, KILL).
@@ -122,8 +117,8 @@ class Table:
     def _check(self, state: BrokerState, case: Sequence[Operation], outcomes: Sequence[Outcome]) -> BrokerState:
         for operation, outcome in zip(case, outcomes, strict=True):
             observed = _observed(outcome)
-            handler: Callable[..., Answer[BrokerState]] = getattr(self.model, operation.form.name)
-            given = (observed, *operation.args) if operation.form.observes else operation.args
+            handler = self.handlers[type(operation)]
+            given = (observed, *operation.args) if operation.spec.observes else operation.args
             after, expected, why = handler(state, *given)
             if self.how and why.rules == ("BQ-QUERY-1",):
                 why = SURVIVED[self.how]
@@ -194,21 +189,21 @@ def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | N
 
 
 def _prove_case(
-    suite: Suite, bound: Bound, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
+    suite: Suite, bound: BoundModel, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
 ) -> None:
     """One case until its first difference; TooMany when too many of its outcomes are indeterminate."""
     possible = [Possibility(bound.initial)]
     for step, row in enumerate(plan):
-        form = suite.operations[row[0]].form
-        if form.guard is not None and not all(form.guard(one.state) for one in possible):
+        spec = suite.operations[row[0]].spec
+        if spec.guard is not None and not all(spec.guard(one.state) for one in possible):
             continue
         observed = _observed(do(step, row))
         if isinstance(observed, Err) and not observed.definite:
-            if not form.doubtful:  # too busy, or silent: nothing can be concluded
+            if not spec.doubtful:  # too busy, or silent: nothing can be concluded
                 return
             possible = unanswered(bound, possible, row)
             continue
-        (one, *_), possible = narrowed(bound, possible, row, observed, observes=form.observes)
+        (one, *_), possible = narrowed(bound, possible, row, observed, observes=spec.observes)
         place = f"{suite.show(one.before.state)}, {name} step {step}"
         tally.add(one.expected, one.why, observed, partial(_describe, suite.operation(row), place))
         if not possible:
@@ -316,37 +311,22 @@ def prove_release(release: str) -> Tally:
     return tally
 
 
-def prove(releases: Iterable[str], workers: int) -> Iterator[tuple[Tally, list[ProofRow]]]:
-    """Prove the model against each release, ``workers`` of them side by side.
+def prove(releases: Iterable[str], workers: int) -> Iterator[Proven]:
+    """Prove the model against each release, ``workers`` of them side by side, and give them in their order.
 
-    Answers, in the order of the releases, the counts and examples of the model's proof, and all rows: those of the
-    embedded broker's comparison too.
+    The rows of the fake broker's story are among those of a release.
     """
     with ThreadPoolExecutor(workers) as pool:
-        for tally, story in pool.map(lambda release: (prove_release(release), broker_story.prove(release)), releases):
-            yield tally, [*tally.rows(), *story]
+        yield from pool.map(_prove, releases)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prove, write the rows as JSON Lines, and print what differs; 1 when something does."""
-    parser = argparse.ArgumentParser(description="Prove the model against real brokers.")
-    parser.add_argument("releases", nargs="*", default=list(RELEASES), help="such as 4.9.7 5.5.0")
-    parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
-    parser.add_argument("--workers", type=int, default=WORKERS, help="releases side by side")
-    chosen = parser.parse_args(arguments)
-    began = time.monotonic()
-    rows: list[ProofRow] = []
-    for tally, proven in prove(chosen.releases, chosen.workers):
-        print(f"broker {tally.release}: {tally.cases} cases, {tally.differences} differences", flush=True)
-        rows += proven
-        if chosen.out:  # at once, so that a proof that is stopped keeps what it has
-            write_rows(chosen.out, rows)
+def _prove(release: str) -> Proven:
+    try:
+        tally, story = prove_release(release), broker_story.prove(release)
+    except CannotRunError as error:
+        return Proven(release=release, lines=[f"broker {release}: not judged: {error}"], rows=[], judged=False)
+    rows = [*tally.rows(), *story]
     wrong = [row for row in rows if row.differences]
-    for example in dict.fromkeys(row.example for row in wrong):
-        print(f"  {example}")
-    print(f"{time.monotonic() - began:.0f} s")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+    counted = f"broker {release}: {tally.cases} cases, {tally.differences} differences"
+    lines = [counted, *(f"  {example}" for example in dict.fromkeys(row.example for row in wrong))]
+    return Proven(release=release, lines=lines, rows=rows, differences=len(wrong))

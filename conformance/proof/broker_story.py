@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
@@ -353,8 +353,8 @@ def connecting(address: str) -> Open:
 
 
 def told(release: str) -> Seen:
-    """The answers of the embedded broker of a release."""
-    with EmbeddedBroker(Profile.of(broker=release)) as broker:
+    """The answers of the fake broker of a release."""
+    with FakeBroker(Profile.of(broker=release)) as broker:
         return Story(connecting(broker.address)).tell()
 
 

@@ -12,6 +12,8 @@ from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.broker_offsets import AGED
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
 from rocketmq_conformance.suites.broker_expired import Earliest, QueryKept, Search
 from rocketmq_conformance.suites.broker_offsets import (
     Commit,
@@ -26,6 +28,7 @@ from rocketmq_conformance.suites.broker_offsets import (
 )
 from rocketmq_conformance.suites.broker_search import SendTimed
 from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.suite import Handler
 
 Case = list[Operation]
 
@@ -40,6 +43,12 @@ SET_ZERO = (None, True, False)
 _DAY = 86_400_000
 #: Distances from the first message of an aged queue that reach before, between, at and after all of them (ms).
 _DELTAS = (-_DAY, *range(-2, 42), _DAY)
+
+
+def handlers(profile: Profile) -> dict[type[Operation], Handler]:
+    """What the model says of every operation of the tables; the suites that have them share a state."""
+    suites = (broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE)
+    return {operation: handler for suite in suites for operation, handler in suite.bind(profile).handlers.items()}
 
 
 def stored() -> list[Case]:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from rocketmq_conformance.models.outcome import UNDEFINED, Expected, agrees
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.proof import ProofRow
 from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """What asking one release, or one pair of releases, came to; it travels between processes."""
+
+    release: str
+    #: What there is to say about it, in lines.
+    lines: list[str]
+    rows: list[ProofRow]
+    differences: int = 0
+    #: Whether it could be had at all.
+    judged: bool = True
 
 
 class Tally:

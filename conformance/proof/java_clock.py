@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.proof.evidence import Tally, described
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.measured_time import TICK, by_time
+from rocketmq_conformance.suites.declare.measured_time import by_time
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -60,5 +60,5 @@ def prove_release(release: str, only: str = "", cases: int = CASES) -> Tally:
 
 def _asks(suite: Suite, row: Row) -> bool:
     """Is the client asked, and is it asked for more than to wait?"""
-    form = suite.operations[row[0]].form
-    return form.side is not Side.WORLD and form.name != TICK
+    spec = suite.operations[row[0]].spec
+    return spec.side is not Side.WORLD and not spec.duration

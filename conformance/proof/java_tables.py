@@ -56,7 +56,7 @@ def timed_starts(suite: Suite) -> Iterator[Plan]:
 
 def _faults(suite: Suite, row: Row) -> tuple[int, str, str]:
     """Queue and faults of a start; a start that sends no request has no faults."""
-    names = [name for name, _ in suite.operations[row[0]].form.domains]
+    names = [name for name, _ in suite.operations[row[0]].spec.domains]
     given = dict(zip(names, row[1], strict=True))
     return given["queue"], given.get("fault", "answer"), given.get("bound_fault", "answer")
 
@@ -65,7 +65,7 @@ def _distinct(suite: Suite, name: str) -> Sequence[Row]:
     at = suite.index.get(name)
     if at is None:
         return []
-    rows = suite.operations[at].form.rows()
+    rows = suite.operations[at].spec.rows()
     assert rows is not None, f"{suite.name}/{name} cannot be listed"
     return [(at, args) for args in dict.fromkeys(rows)]
 

@@ -7,28 +7,20 @@ the model. ``play`` is how the implementation does one row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Protocol
 
 from hypothesis import Phase, example, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from rocketmq_conformance.models.outcome import Err, Expected, Outcome, Unsupported, result_of
+from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.indeterminate import (
-    Answered,
-    Possibility,
-    allowing,
-    left,
-    narrowed,
-    unanswered,
-)
-from rocketmq_conformance.suites.declare.measured_time import Elapsed, Span, Times, by_time
-from rocketmq_conformance.suites.declare.operation import Form, Guard
+from rocketmq_conformance.suites.declare.measured_time import Times
+from rocketmq_conformance.suites.declare.operation import OperationSpec
+from rocketmq_conformance.suites.declare.oracle import Differs, Oracle, Undecided, Unmeasurable, describe
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
-#: Possibilities up to which Hypothesis may add to the doubt; it would rather do that than anything else.
+#: Possibilities up to which Hypothesis may add indeterminate outcomes; it would rather do that than anything else.
 _FEW = 64
 
 
@@ -59,15 +51,15 @@ class HypothesisChoices:
         return self._draw(st.integers(0, n - 1))
 
 
-def arguments(form: Form) -> st.SearchStrategy[tuple[Any, ...]]:
+def arguments(spec: OperationSpec) -> st.SearchStrategy[tuple[Any, ...]]:
     """The strategy of an operation's arguments."""
-    rows = form.rows()
+    rows = spec.rows()
     if rows is not None:
         return st.sampled_from(rows)
 
     @st.composite
     def drawn(draw: Callable[[st.SearchStrategy[int]], int]) -> tuple[Any, ...]:
-        return form.draw(HypothesisChoices(draw))
+        return spec.draw(HypothesisChoices(draw))
 
     return drawn()
 
@@ -79,69 +71,42 @@ def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]
     class Machine(RuleBasedStateMachine):
         def __init__(self) -> None:
             super().__init__()
-            self.possible = [Possibility(bound.initial)]
-            #: The model by measured time; None when time is what the plan says.
-            self.elapsed = Elapsed(suite, bound) if playground.times and by_time(suite) else None
-            #: Was the rest left out, because no answer could be told from the time that was measured?
+            self.oracle = Oracle(suite, bound, timed=playground.times is not None)
+            #: Did a step leave the rest of the test case without a verdict?
             self.cut = False
             playground.begin(suite, 0)
 
         def step(self, position: int, args: tuple[Any, ...]) -> None:
             if self.cut:
                 return
-            form = suite.operations[position].form
-            if self.elapsed and playground.times:
-                playground.times.expect(partial(self.elapsed.definite, (position, args)))
-            outcome = playground.do(suite, (position, args))
-            if isinstance(outcome, Unsupported):
-                return
-            if isinstance(outcome, Err) and not outcome.definite:
-                if form.doubtful:
-                    self.possible = unanswered(bound, self.possible, (position, args))
-                return
-            observed = result_of(outcome)
-            if self.elapsed and playground.times:
-                said, self.possible = self.in_time(self.elapsed, playground.times.span(), (position, args), observed)
-            else:
-                said, self.possible = narrowed(bound, self.possible, (position, args), observed, observes=form.observes)
-            assert self.possible, (
-                f"{suite.operation((position, args))}: expected {' or '.join(repr(one.expected) for one in said)}, "
-                f"observed {observed!r} ({', '.join(said[0].why.rules)}: {said[0].why.kind})"
-            )
-
-        def in_time(
-            self, elapsed: Elapsed, span: Span, row: Row, observed: Expected
-        ) -> tuple[list[Answered], list[Possibility]]:
-            """What the model says of a step that took place then, and what is possible after it."""
-            told = elapsed.step(row, span)
-            if told is None:
-                self.cut = True
-                return [], self.possible
-            before, after, expected, why = told
-            said = [Answered(Possibility(before), Possibility(after), expected, why)]
-            return said, left(allowing(said, observed))
-
-        def allows(self, guard: Guard) -> bool:
-            """May an operation be done, whatever is so?"""
-            return all(guard(one.state) for one in self.possible)
+            row = position, args
+            ready = self.oracle.ready(row)
+            if playground.times and ready:
+                playground.times.expect(ready)
+            outcome = playground.do(suite, row)
+            span = playground.times.span() if playground.times and ready else None
+            match self.oracle.judge(row, outcome, span):
+                case Differs(step):
+                    raise AssertionError(describe(suite, step))
+                case Undecided() | Unmeasurable():
+                    self.cut = True
 
     for position in suite.offered(playground.profile):
-        setattr(Machine, suite.operations[position].form.name, _rule(suite.operations[position].form, position))
+        setattr(Machine, suite.operations[position].spec.name, _rule(suite.operations[position].spec, position))
     Machine.__name__ = Machine.__qualname__ = "".join(part.title() for part in suite.name.split("-")) + "Machine"
     return Machine
 
 
-def _rule(form: Form, position: int) -> Any:
+def _rule(spec: OperationSpec, position: int) -> Any:
     def do(self: Any, args: tuple[Any, ...]) -> None:
         self.step(position, args)
 
-    do.__name__ = form.name
-    made = rule(args=arguments(form))(do)
-    if form.guard is not None:
-        guard = form.guard
-        made = precondition(lambda self: self.allows(guard))(made)
-    if form.doubtful:
-        made = precondition(lambda self: len(self.possible) <= _FEW)(made)
+    do.__name__ = spec.name
+    made = rule(args=arguments(spec))(do)
+    if spec.guard is not None:
+        made = precondition(lambda self: self.oracle.allows(position))(made)
+    if spec.doubtful:
+        made = precondition(lambda self: self.oracle.possibilities <= _FEW)(made)
     return made
 
 
@@ -160,10 +125,10 @@ def play_plan(made: type[RuleBasedStateMachine], suite: Suite, name: str, rows: 
         state: Any = made()
         try:
             for position, args in rows:
-                form = suite.operations[position].form
-                if form.guard is None or state.allows(form.guard):
-                    note(f"state.{form.name}(args={args!r})")
-                    getattr(state, form.name)(args=args)
+                spec = suite.operations[position].spec
+                if state.oracle.allows(position):
+                    note(f"state.{spec.name}(args={args!r})")
+                    getattr(state, spec.name)(args=args)
         finally:
             note("state.teardown()")
             state.teardown()

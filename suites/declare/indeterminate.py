@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.outcome import Expected, agrees
 from rocketmq_conformance.models.rule import Why
-from rocketmq_conformance.suites.declare.suite import Bound, Row
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row
 
 #: Possibilities beyond which a case is given up: so many open requests are no test any more.
 MOST = 1024
@@ -40,20 +40,20 @@ class TooMany(Exception):  # noqa: N818 - nobody's error: the plan leaves too mu
     """There are more possibilities than anybody can follow."""
 
 
-def unanswered(bound: Bound, possible: Iterable[Possibility], row: Row) -> list[Possibility]:
+def unanswered(bound: BoundModel, possible: Iterable[Possibility], row: Row) -> list[Possibility]:
     """What is possible after a request whose answer never came; TooMany beyond ``MOST``."""
     return _at_any_time(bound, [Possibility(one.state, (*one.open, row)) for one in possible])
 
 
 def answers(
-    bound: Bound, possible: Iterable[Possibility], row: Row, observed: Expected, *, observes: bool
+    bound: BoundModel, possible: Iterable[Possibility], row: Row, observed: Expected, *, observes: bool
 ) -> list[Answered]:
     """What every possibility says of a step, whenever the open requests are handled; TooMany beyond ``MOST``."""
     at, args = row
     given = (observed, *args) if observes else args
     said = []
     for one in _at_any_time(bound, possible):
-        state, expected, why = bound.handlers[at](one.state, *given)
+        state, expected, why = bound.by_position[at](one.state, *given)
         said.append(Answered(one, one._replace(state=state), expected, why))
     return said
 
@@ -70,7 +70,7 @@ def left(allowed: Iterable[Answered]) -> list[Possibility]:
 
 
 def narrowed(
-    bound: Bound, possible: Iterable[Possibility], row: Row, observed: Expected, *, observes: bool
+    bound: BoundModel, possible: Iterable[Possibility], row: Row, observed: Expected, *, observes: bool
 ) -> tuple[list[Answered], list[Possibility]]:
     """What an answer leaves of the possibilities: those that allow it, and what is possible after it.
 
@@ -81,7 +81,7 @@ def narrowed(
     return allowed or said, left(allowed)
 
 
-def _at_any_time(bound: Bound, possible: Iterable[Possibility]) -> list[Possibility]:
+def _at_any_time(bound: BoundModel, possible: Iterable[Possibility]) -> list[Possibility]:
     """Each possibility, and those where some of its open requests were handled meanwhile, in any order."""
     waiting = list(possible)
     if not any(one.open for one in waiting):
@@ -95,7 +95,7 @@ def _at_any_time(bound: Bound, possible: Iterable[Possibility]) -> list[Possibil
         if len(found) > MOST:
             raise TooMany
         for place, (at, args) in enumerate(one.open):
-            state, _, _ = bound.handlers[at](one.state, *args)
+            state, _, _ = bound.by_position[at](one.state, *args)
             waiting.append(Possibility(state, one.open[:place] + one.open[place + 1 :]))
     return list(found.values())
 

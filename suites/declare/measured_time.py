@@ -12,7 +12,7 @@ That is rare by construction. Suites draw ticks of seconds, so that ages lie sec
 one right on a bound is, once measured, a little more than it, as a wait never ends too soon. And a step whose answer
 is about to change is put off until it has changed.
 
-A model is asked what time does by its operation ``tick``, before every step.
+A model is asked what time does by the suite's operation with a ``Duration``, before every step.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ from typing import Any, NamedTuple, Protocol
 
 from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.rule import Why
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
-#: The operation by which a plan lets time pass.
-TICK = "tick"
 #: What is told of a step whose answer depends on more than can be measured.
-LEFT_OUT = "within what cannot be measured of a real clock its answer changes: the rest of such a case is left out"
+LEFT_OUT = "the expected answer changes within the clock's measurement error; the rest of the case is skipped"
 
 #: Is the answer of the next step the same from one time to another?
 Ready = Callable[[int, int], bool]
@@ -70,9 +68,10 @@ class Told(NamedTuple):
 class Elapsed:
     """The two models of a case, and when each of them is."""
 
-    def __init__(self, suite: Suite, bound: Bound) -> None:
-        self._handlers = bound.handlers
-        self._tick = suite.index[TICK]
+    def __init__(self, suite: Suite, bound: BoundModel) -> None:
+        self._handlers = bound.by_position
+        assert suite.clock is not None
+        self._tick = suite.clock
         self._old: Any = bound.initial
         self._young: Any = bound.initial
         self._span = Span(0, 0)
@@ -108,4 +107,4 @@ class Elapsed:
 
 def by_time(suite: Suite) -> bool:
     """Do answers of the suite depend on the time that passed?"""
-    return TICK in suite.index
+    return suite.clock is not None

@@ -13,7 +13,7 @@ from typing import Any
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Domain, Schema, Values
-from rocketmq_conformance.suites.declare.operation import Form, Side
+from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
 _OLDEST = Profile.of("4.0.0", "4.0.0")
@@ -50,23 +50,23 @@ def _suite(suite: Suite) -> str:
         f"## {suite.name}",
         f"{suite.sentence}{suite.beginning and ' '}{suite.beginning} An ordinary run has {size}.{when}",
         f"Rules that it can reach: {rules}.",
-        *(_operation(op.form) for op in suite.operations),
+        *(_operation(op.spec) for op in suite.operations),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _operation(form: Form) -> str:
-    facts = [f"Side {form.side.value}, weight {form.weight}.", form.sentence]
-    if form.effect:
+def _operation(spec: OperationSpec) -> str:
+    facts = [f"Side {spec.side.value}, weight {spec.weight}.", spec.sentence]
+    if spec.effect:
         facts.append("Judged by the commits that reached the scripted broker, as sorted (queue, offset) pairs.")
-    if form.side is Side.WORLD:
+    if spec.side is Side.WORLD:
         facts.append("It has no answer.")
-    if not form.offered(_OLDEST):
+    if not spec.offered(_OLDEST):
         facts.append("Not every release has it.")
-    lines = [f"### {form.name}", "", " ".join(facts)]
-    if form.domains:
+    lines = [f"### {spec.name}", "", " ".join(facts)]
+    if spec.domains:
         lines += ["", "| argument | values |", "|---|---|"]
-        lines += [f"| {name} | {_values(domain)} |" for name, domain in form.domains]
+        lines += [f"| {name} | {_values(domain)} |" for name, domain in spec.domains]
     return "\n".join(lines)
 
 

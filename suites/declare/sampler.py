@@ -39,19 +39,19 @@ class Sampler:
     def __init__(self, suite: Suite, profile: Profile) -> None:
         self.suite = suite
         offered = suite.offered(profile)
-        total = sum(suite.operations[at].form.weight for at in offered)
+        total = sum(suite.operations[at].spec.weight for at in offered)
         self._table: list[Any] = []
         for at in offered:
-            form = suite.operations[at].form
-            share = max(1, _TABLE * form.weight // total)
-            rows = form.rows()
+            spec = suite.operations[at].spec
+            share = max(1, _TABLE * spec.weight // total)
+            rows = spec.rows()
             if rows is not None:
                 # one tuple object per distinct row; spread evenly over the operation's share
                 made = [(at, row) for row in rows]
                 self._table += [made[k * len(made) // share] for k in range(share)]
             else:
-                columns = form.columns()
-                self._table += [_Drawn(at, form.draw) if columns is None else _Columns(at, columns)] * share
+                columns = spec.columns()
+                self._table += [_Drawn(at, spec.draw) if columns is None else _Columns(at, columns)] * share
         while len(self._table) < _TABLE:
             self._table.append(self._table[-1])
         del self._table[_TABLE:]

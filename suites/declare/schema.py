@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rocketmq_conformance.suites.declare.domain import Schema
-from rocketmq_conformance.suites.declare.operation import Form
+from rocketmq_conformance.suites.declare.operation import OperationSpec
 from rocketmq_conformance.suites.declare.suite import Suite
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -31,27 +31,27 @@ def case_line(suites: Iterable[Suite]) -> Schema:
         "required": ["case", "steps"],
         "additionalProperties": False,
         "anyOf": [_steps(suite) for suite in known],
-        "$defs": {_key(suite, op.form): _step(op.form) for suite in known for op in suite.operations},
+        "$defs": {_key(suite, op.spec): _step(op.spec) for suite in known for op in suite.operations},
     }
     # tuples become lists, as in a plan file
     plain: Schema = json.loads(json.dumps(schema))
     return plain
 
 
-def _key(suite: Suite, form: Form) -> str:
-    return f"{suite.name}.{form.name}"
+def _key(suite: Suite, spec: OperationSpec) -> str:
+    return f"{suite.name}.{spec.name}"
 
 
 def _steps(suite: Suite) -> Schema:
-    choices = [{"$ref": f"#/$defs/{_key(suite, op.form)}"} for op in suite.operations]
+    choices = [{"$ref": f"#/$defs/{_key(suite, op.spec)}"} for op in suite.operations]
     return {"title": suite.name, "properties": {"steps": {"items": {"anyOf": choices}}}}
 
 
-def _step(form: Form) -> Schema:
+def _step(spec: OperationSpec) -> Schema:
     return {
         "type": "object",
-        "properties": {form.name: form.schema()},
-        "required": [form.name],
+        "properties": {spec.name: spec.schema()},
+        "required": [spec.name],
         "additionalProperties": False,
     }
 

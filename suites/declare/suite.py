@@ -1,6 +1,9 @@
 """Suites: operations bound to the model that answers them.
 
-A suite names its operations and, for a profile, gives the initial state and one *handler* per operation::
+A suite is bound to a profile: that gives the initial state of its model and one *handler* per operation class, and is
+the one place where its operations are listed, in the order of their positions::
+
+    BoundModel(initial_state, {Update: model.update, Read: model.read})
 
     handler(state, *arguments) -> Answer(state, result, why)
 
@@ -11,12 +14,13 @@ the borders only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.models.rule import Answer, Rule
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 
 Handler = Callable[..., Answer[Any]]
@@ -24,57 +28,80 @@ Handler = Callable[..., Answer[Any]]
 Row = tuple[int, tuple[Any, ...]]
 
 
-class Bound(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BoundModel:
     """A suite's model for one profile."""
 
+    #: The initial state.
     initial: Any
-    handlers: tuple[Handler, ...]
+    #: The handler of every operation, in the order of their positions: the same operations for every profile.
+    handlers: Mapping[type[Operation], Handler]
+    #: The same by position, for the hot loop.
+    by_position: tuple[Handler, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_position", tuple(self.handlers.values()))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Suite:
     """Operations of one side that belong together, and their model."""
 
     name: str
     sentence: str
     side: Side
-    operations: tuple[type[Operation], ...]
     #: Builds the model for a profile.
-    bind: Callable[[Profile], Bound]
+    bind: Callable[[Profile], BoundModel]
     #: Steps of a case when nobody says otherwise.
     steps: int = 30
     #: Cases of an ordinary run when nobody says otherwise.
     cases: int = 1000
     #: How the model's state is shown to a reader.
     show: Callable[[Any], str] = repr
-    #: Rules that the suite can reach, for the coverage table.
+    #: Ids of the rules that the suite can reach, for the coverage table. A new rule of a model reaches the suites that
+    #: name it, and no others.
     rules: tuple[str, ...] = ()
+    #: Rules that are not in the kit's rule book: those of a suite in somebody else's package.
+    own_rules: tuple[Rule, ...] = ()
     #: Is the suite run when nobody names it? Slow ones (restarts) are not.
     ordinary: bool = True
     #: How things stand when a case begins, where the operations do not say it.
     beginning: str = ""
     #: Has a plan the same answers every time? Not when it depends on luck what becomes of a request.
     repeatable: bool = True
-    #: Position of each operation by name.
-    index: dict[str, int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        names = [op.form.name for op in self.operations]
-        object.__setattr__(self, "index", {name: at for at, name in enumerate(names)})
+    @cached_property
+    def operations(self) -> tuple[type[Operation], ...]:
+        """What can be done, by position: the operations that the model has handlers for."""
+        return tuple(self.bind(Profile()).handlers)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Position of each operation by name."""
+        return {op.spec.name: at for at, op in enumerate(self.operations)}
 
     def row(self, op: Operation) -> Row:
         """An operation as the hot loop has it."""
-        return self.index[op.form.name], op.args
+        return self.index[op.spec.name], op.args
 
     def operation(self, row: Row) -> Operation:
         """The dataclass of a row."""
         return self.operations[row[0]](*row[1])
 
+    def asked(self, row: Row) -> Operation:
+        """The operation of a row as an implementation is given it: without what the kit plays itself."""
+        return self.operations[row[0]].asked(row[1])
+
+    @cached_property
+    def clock(self) -> int | None:
+        """Position of the operation that lets time pass; None when the suite knows no time."""
+        return next((at for at, op in enumerate(self.operations) if op.spec.duration), None)
+
     def offered(self, profile: Profile) -> Sequence[int]:
         """Positions of the operations that the profile has."""
-        return [at for at, op in enumerate(self.operations) if op.form.offered(profile)]
+        return [at for at, op in enumerate(self.operations) if op.spec.offered(profile)]
 
     def lacking(self, profile: Profile, rows: Iterable[Row]) -> str:
         """The first operation of a plan that the profile does not have, by name, or ""."""
         offered = {*self.offered(profile)}
-        return next((self.operations[at].form.name for at, _ in rows if at not in offered), "")
+        return next((self.operations[at].spec.name for at, _ in rows if at not in offered), "")

@@ -28,6 +28,9 @@ class Slow:
         self.applied += 1
         return self.answer(operation, self.port.apply(operation))
 
+    def pass_time(self, millis: int) -> Outcome:
+        return self.port.pass_time(millis)
+
     def answer(self, operation: Operation, outcome: Outcome) -> Outcome:
         return outcome
 
@@ -77,7 +80,7 @@ class OffByOne(Slow):
     """Reads one too many from memory."""
 
     def answer(self, operation: Operation, outcome: Outcome) -> Outcome:
-        if operation.form.name == "read" and outcome == Ok(12):
+        if operation.spec.name == "read" and outcome == Ok(12):
             return Ok(13)
         return outcome
 

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, o
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import said
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, digest, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -31,6 +31,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -194,7 +195,7 @@ def _rows(
 
 
 def _observes(suite: Suite) -> bool:
-    return any(op.form.observes for op in suite.operations)
+    return any(op.spec.observes for op in suite.operations)
 
 
 def _answers(suite: Suite, steps: Iterable[Step]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -226,8 +227,8 @@ def _step(suite: Suite, played: Played, address: str, number: int, step: Step) -
         "case": played.number,
         "address": address,
         "step": number,
-        "operation": op.form.name,
-        "arguments": json.dumps(dict(zip([name for name, _ in op.form.domains], op.args, strict=True))),
+        "operation": op.spec.name,
+        "arguments": json.dumps(dict(zip([name for name, _ in op.spec.domains], op.args, strict=True))),
         "expected": said(step.expected),
         "observed": said(step.observed),
         "rules": list(step.why.rules),
@@ -246,7 +247,7 @@ def _divergence(suite: Suite, number: int, address: str, against: str, steps: Se
         "against": against,
         "step": len(steps),
         "fingerprint": fingerprint(suite, last),
-        "operation": suite.operations[last.row[0]].form.name,
+        "operation": suite.operations[last.row[0]].spec.name,
         "rules": list(last.why.rules),
         "state_kind": last.why.kind,
         "expected": said(last.expected),

@@ -52,7 +52,14 @@ def arms() -> list[Event]:
     """A campaign with both arms of discovery, for all suites and for one."""
     curve = [[1, 20], [10, 90], [1000, 400], [100_000, 700]]
     found = [
-        Discovery(suite, arm, 100_000, 700, 0.001, [[cases, seen * times] for cases, seen in curve])
+        Discovery(
+            suite=suite,
+            arm=arm,
+            cases=100_000,
+            behaviours=700,
+            chance=0.001,
+            curve=[[cases, seen * times] for cases, seen in curve],
+        )
         for suite in ("", "remote-store")
         for arm, times in (("random", 1), ("steered", 2))
     ]

@@ -203,7 +203,7 @@ def test_what_a_reader_must_know_is_told_above_everything(kind: str) -> None:
     stream = list(GOOD)
     match kind:
         case "lost":
-            stream.insert(-1, CaseLost("allocation", 3, "port", "ended with signal 9, twice"))
+            stream.insert(-1, CaseLost(suite="allocation", case=3, address="port", reason="ended with signal 9, twice"))
             words = "1 case lost"
         case "left":
             stream[-1] = dataclasses.replace(stream[-1], left=1200, stopped="time limit")  # type: ignore[call-arg]
@@ -344,7 +344,7 @@ def test_the_kind_with_most_cases_comes_first() -> None:
 
 def test_a_case_of_the_corpus_is_called_by_its_plan() -> None:
     stream = [
-        dataclasses.replace(e, corpus=[CorpusPlan("suites/corpus/old.plan.jsonl", 3)])
+        dataclasses.replace(e, corpus=[CorpusPlan(plan="suites/corpus/old.plan.jsonl", case=3)])
         if isinstance(e, SuiteStarted)
         else dataclasses.replace(e, case=-1)
         if isinstance(e, DivergenceFound)
@@ -380,7 +380,18 @@ def test_long_plans_texts_and_conversations_are_cut_with_a_word() -> None:
 
 
 def drawing(*messages: list[str], diverges: bool = True, operation: str = "read(queue=0)") -> Node:
-    step = Step(1, operation, "-1", "5", ["R"], "kind", "a", "b", diverges, list(messages))
+    step = Step(
+        number=1,
+        operation=operation,
+        expected="-1",
+        observed="5",
+        rules=["R"],
+        state_kind="kind",
+        before="a",
+        after="b",
+        diverges=diverges,
+        messages=list(messages),
+    )
     return with_divergences(found(steps=[step])).one("svg", class_="seq")
 
 
@@ -445,9 +456,11 @@ def test_long_operations_are_broken_into_lines_that_fit_a_phone() -> None:
 
 def test_both_arms_are_in_one_chart_with_their_numbers() -> None:
     arms = [
-        Discovery("", "random", 1000, 40, 0.002, [[1, 20], [10, 35], [1000, 40]]),
-        Discovery("", "steered", 500, 60, 0.25, [[1, 20], [500, 60]]),
-        Discovery("start-push", "random", 50, 7, 0.0, [[1, 7]]),
+        Discovery(
+            suite="", arm="random", cases=1000, behaviours=40, chance=0.002, curve=[[1, 20], [10, 35], [1000, 40]]
+        ),
+        Discovery(suite="", arm="steered", cases=500, behaviours=60, chance=0.25, curve=[[1, 20], [500, 60]]),
+        Discovery(suite="start-push", arm="random", cases=50, behaviours=7, chance=0.0, curve=[[1, 7]]),
     ]
     root = shown([*GOOD[:-1], *arms, GOOD[-1]])
     whole, part = root.one("section", id="discovery").all("figure")
@@ -466,7 +479,7 @@ def test_both_arms_are_in_one_chart_with_their_numbers() -> None:
 
 def test_points_that_are_none_and_points_beyond_the_limit_are_counted() -> None:
     curve = [[n, n] for n in range(1, 2001)]
-    arm = Discovery("", "random", 2000, 2000, 2.0, [*curve, [1], [1, 2, 3], []])
+    arm = Discovery(suite="", arm="random", cases=2000, behaviours=2000, chance=2.0, curve=[*curve, [1], [1, 2, 3], []])
     figure = shown([*GOOD[:-1], arm, GOOD[-1]]).one("section", id="discovery").one("figure")
     assert len(figure.one("polyline").attributes["points"].split()) == 600
     assert "1403 points are not drawn" in figure.words
@@ -475,7 +488,9 @@ def test_points_that_are_none_and_points_beyond_the_limit_are_counted() -> None:
 
 @pytest.mark.parametrize("curve", [[], [[0, 0]], [[5, 0], [7, 0]], [[2**63, 2**63]], [[-5, -7]]])
 def test_strange_curves_stay_in_the_chart(curve: list[list[int]]) -> None:
-    root = shown([*GOOD[:-1], Discovery("", "random", 7, 7, 0.1, curve), GOOD[-1]])
+    root = shown(
+        [*GOOD[:-1], Discovery(suite="", arm="random", cases=7, behaviours=7, chance=0.1, curve=curve), GOOD[-1]]
+    )
     figure = root.one("section", id="discovery").one("figure")
     for line in figure.all("polyline"):
         for point in line.attributes["points"].split():
@@ -561,7 +576,10 @@ def test_the_file_is_not_written_for_every_suite(tmp_path: Path) -> None:
 
 
 def test_what_separates_is_drawn_as_shares() -> None:
-    separators = [Separator("offset = 0", 0.997, 0.0004), Separator("odd", 7.0, -1.0)]
+    separators = [
+        Separator(feature="offset = 0", diverging=0.997, others=0.0004),
+        Separator(feature="odd", diverging=7.0, others=-1.0),
+    ]
     bars = with_divergences(found(separates=separators)).one("ul", class_="bars")
     assert [bar.words for bar in bars.all("li")] == [
         "offset = 0 99 % of these 0.04 % of others",

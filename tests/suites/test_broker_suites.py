@@ -88,19 +88,19 @@ def play(suite: Suite, release: str, cases: int) -> tuple[Counter[tuple[str, str
     for case in range(cases):
         state = bound.initial
         for at, args in drawn.case(7, case, suite.steps):
-            name = suite.operations[at].form.name
-            if suite.operations[at].form.observes:
+            name = suite.operations[at].spec.name
+            if suite.operations[at].spec.observes:
                 observed = None
                 if name == "send_timed":
                     clock += case % 3
                     observed = tuple((offset, clock + args[3] * offset) for offset in range(args[2]))
                 if name == "lock":
                     observed = args[2], clock, clock + 5
-                state, expected, why = bound.handlers[at](state, observed, *args)
+                state, expected, why = bound.by_position[at](state, observed, *args)
             else:
                 if name == "wait":
                     clock += args[0]
-                state, expected, why = bound.handlers[at](state, *args)
+                state, expected, why = bound.by_position[at](state, *args)
             kinds.add(why.kind)
             for rule in why.rules:
                 seen[rule, why.kind, outcome_class(expected)] += 1
@@ -177,12 +177,12 @@ def places(suite: Suite, release: str, cases: int) -> set[str]:
     for case in range(cases):
         state: BrokerState = bound.initial
         for at, args in drawn.case(7, case, suite.steps):
-            if suite.operations[at].form.name == "query":
+            if suite.operations[at].spec.name == "query":
                 group, topic, queue, _ = args
                 offset = state.stored.get((GROUPS[group], NAMES[topic], queue))
                 log = state.logs.get((NAMES[topic], queue), ABSENT)
                 found.add(_place(offset, log))
-            state = bound.handlers[at](state, *args)[0]
+            state = bound.by_position[at](state, *args)[0]
     return found
 
 

@@ -31,7 +31,7 @@ def played(suite: Suite) -> list[tuple[Expected, Why]]:
     for case in range(CASES):
         state = bound.initial
         for at, args in drawn.case(5, case, suite.steps):
-            state, result, why = bound.handlers[at](state, *args)
+            state, result, why = bound.by_position[at](state, *args)
             steps.append((result, why))
     return steps
 

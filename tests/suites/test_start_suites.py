@@ -100,12 +100,12 @@ def test_a_second_statement_agrees_on_every_step_of_whole_cases(suite: Suite, ki
     for case in range(40):
         state = bound.initial
         for at, args in plans.case(11, case, suite.steps):
-            form = suite.operations[at].form
+            spec = suite.operations[at].spec
             before = state
-            state, expected, _ = bound.handlers[at](before, *args)
-            if form.name.startswith("start"):
-                step = dict(zip([name for name, _ in form.domains], args, strict=True))
-                again = naive(client, kind, before, step, form.name.endswith("checked"))
+            state, expected, _ = bound.by_position[at](before, *args)
+            if spec.name.startswith("start"):
+                step = dict(zip([name for name, _ in spec.domains], args, strict=True))
+                again = naive(client, kind, before, step, spec.name.endswith("checked"))
                 assert expected == again, (case, str(suite.operation((at, args))))
                 compared += 1
     assert compared > 300
@@ -119,7 +119,7 @@ def reasons(suite: Suite, client: str, cases: int = 80) -> Counter[tuple[tuple[s
     for case in range(cases):
         state = bound.initial
         for at, args in plans.case(1, case, suite.steps):
-            state, _, why = bound.handlers[at](state, *args)
+            state, _, why = bound.by_position[at](state, *args)
             found[why.rules, why.kind] += 1
     return found
 
@@ -142,7 +142,7 @@ def test_an_ordinary_run_meets_every_way_to_start_several_times(suite: Suite, le
 
 @pytest.mark.parametrize("suite", [PUSH, LITE, PULL], ids=lambda suite: suite.name)
 def test_every_operation_is_drawn_from_a_table(suite: Suite) -> None:
-    assert [op.form.name for op in suite.operations if op.form.rows() is None] == []
+    assert [op.spec.name for op in suite.operations if op.spec.rows() is None] == []
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_every_operation_is_drawn_from_a_table(suite: Suite) -> None:
         (PULL, "5.5.0", {"start", "start_checked"}),
     ],
 )
-def test_a_client_is_asked_only_what_it_has(suite: Suite, client: str, names: set[str]) -> None:
-    offered = {suite.operations[at].form.name for at in suite.offered(Profile.of(client))}
+def test_a_client_gets_only_operations_that_it_has(suite: Suite, client: str, names: set[str]) -> None:
+    offered = {suite.operations[at].spec.name for at in suite.offered(Profile.of(client))}
     assert {name for name in offered if name.startswith("start")} == names
 
 

@@ -29,12 +29,11 @@ from rocketmq_conformance.conformance.campaign.analysis.side import UNDECIDING, 
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import rule_json, said
-from rocketmq_conformance.conformance.engine.judge import Step
-from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import agrees
 from rocketmq_conformance.reports.campaign_diff import CampaignDifference, Deed, Difference, Side, SuiteDifference
 from rocketmq_conformance.reports.event import Separator
-from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.discovery import SUITES, rules
+from rocketmq_conformance.suites.declare.oracle import Step
 
 #: Cases per suite whose steps are rebuilt on both sides to find the first difference.
 REBUILT = 10_000
@@ -263,4 +262,4 @@ def _story(trace: Trace, step: int) -> tuple[str, list[list[str]]]:
 
 def _rules(names: Iterable[str]) -> list[dict[str, str]]:
     """Rules as events write them; those that this kit does not have by name alone."""
-    return [rule_json(name) if name in rulebook.RULES else {"id": name} for name in names]
+    return [rule_json(name) if name in rules() else {"id": name} for name in names]

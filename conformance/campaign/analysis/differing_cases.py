@@ -71,7 +71,7 @@ def by_steps(a: Half, b: Half, cases: Iterable[int]) -> Parted:
             found.undecided[why] += 1
             continue
         one, other = trace_a.steps[at], trace_b.steps[at]
-        name = trace_a.suite.operations[one.row[0]].form.name
+        name = trace_a.suite.operations[one.row[0]].spec.name
         classes = outcome_class(one.observed), outcome_class(other.observed)
         rows.append((case, at + 1, name, one.why.kind, *classes))
     found.add(pd.DataFrame(rows, columns=COLUMNS))

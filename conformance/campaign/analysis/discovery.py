@@ -129,7 +129,9 @@ class Discovery:
         seen = np.sort(first[first != _NEVER])
         cases, ranks = _ranks([group.blocks for group in chosen], seen)
         holders = len(np.unique(first[times == 1]))
-        yield event.Discovery(suite, arm, cases, len(seen), holders / cases, _curve(ranks, cases))
+        yield event.Discovery(
+            suite=suite, arm=arm, cases=cases, behaviours=len(seen), chance=holders / cases, curve=_curve(ranks, cases)
+        )
 
 
 def _ranks(groups: list[dict[int, tuple[Any, int]]], places: Any) -> tuple[int, Any]:

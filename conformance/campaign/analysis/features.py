@@ -11,10 +11,10 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from rocketmq_conformance.conformance.engine.judge import Step
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, outcome_class
 from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 
@@ -46,7 +46,7 @@ def features(suite: Suite, steps: Sequence[Step], at: int) -> set[Feature]:
     """The features of step ``at`` (0 is the first) of a case. Steps without states have none of the state's."""
     step = steps[at]
     arguments = _arguments(suite, step)
-    found = {_operation(suite.operations[step.row[0]].form.name)}
+    found = {_operation(suite.operations[step.row[0]].spec.name)}
     for name, value in arguments:
         found.update(_of_argument(name, value))
     found.update(_relations(arguments))
@@ -61,7 +61,7 @@ def features(suite: Suite, steps: Sequence[Step], at: int) -> set[Feature]:
 
 
 def _arguments(suite: Suite, step: Step) -> Named:
-    return tuple(zip((name for name, _ in suite.operations[step.row[0]].form.domains), step.row[1], strict=True))
+    return tuple(zip((name for name, _ in suite.operations[step.row[0]].spec.domains), step.row[1], strict=True))
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def _history(suite: Suite, earlier: Sequence[Step], arguments: Named) -> Iterato
     now = {name: value for name, value in arguments if not isinstance(value, tuple)}
     last: dict[str, Step] = {}
     for step in earlier:
-        name = suite.operations[step.row[0]].form.name
+        name = suite.operations[step.row[0]].spec.name
         yield _yes(HISTORY, f"earlier {name}", f"no earlier {name}")
         for argument, value in _arguments(suite, step):
             if isinstance(value, tuple):
@@ -314,7 +314,7 @@ def _history(suite: Suite, earlier: Sequence[Step], arguments: Named) -> Iterato
                 text = f"earlier {name}({feature.text})"
                 yield _yes(PAST, text, f"no {text}")
     for argument, step in last.items():
-        name = suite.operations[step.row[0]].form.name
+        name = suite.operations[step.row[0]].spec.name
         text = f"last of the same {argument}: {name}"
         yield _yes(HISTORY, text, f"not {text}")
         for other, value in _arguments(suite, step):

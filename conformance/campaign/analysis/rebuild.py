@@ -23,11 +23,12 @@ import pyarrow.compute as pc
 from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.engine.divergence import said
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, digest
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, outcome_class
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -65,14 +66,14 @@ class Trace:
         """The steps as rows of the table ``steps``."""
         made = []
         for number, step in enumerate(self.steps, start=1):
-            form = self.suite.operations[step.row[0]].form
-            names = [name for name, _ in form.domains]
+            spec = self.suite.operations[step.row[0]].spec
+            names = [name for name, _ in spec.domains]
             made.append(
                 {
                     "case": self.case,
                     "address": self.address,
                     "step": number,
-                    "operation": form.name,
+                    "operation": spec.name,
                     "arguments": json.dumps(dict(zip(names, step.row[1], strict=True))),
                     "expected": said(step.expected),
                     "observed": said(step.observed),

@@ -20,8 +20,8 @@ from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster
 from rocketmq_conformance.conformance.campaign.analysis.features import KIND, PAST, Feature, features, is_absence
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
-from rocketmq_conformance.conformance.engine.judge import Step
 from rocketmq_conformance.reports.event import CONFORMS, Separator
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases of a cluster, and conforming cases, that are looked at.
@@ -225,7 +225,7 @@ class _Selection:
     def _separator(self, at: int) -> Separator:
         name = self.names[at]
         text = name.text if self.positive[at] else name.opposite
-        return Separator(text, float(self.shares[at]), float(self.rest[at]))
+        return Separator(feature=text, diverging=float(self.shares[at]), others=float(self.rest[at]))
 
 
 def _tail(hits: Any, total: int, share: Any, others: int) -> Any:

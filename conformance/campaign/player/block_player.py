@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rocketmq_conformance.conformance.adapter import Hello
+from rocketmq_conformance.conformance.adapter import Hello, Shared
 from rocketmq_conformance.conformance.campaign.player.first_difference import compare_played, conforming_steps
 from rocketmq_conformance.conformance.campaign.player.report_divergence import tell
 from rocketmq_conformance.conformance.campaign.spec import Spec
@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, Step, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -27,6 +27,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, MODEL, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.measured_time import by_time
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -114,7 +115,8 @@ class Players:
 
     def _introduced(self, one: Implementation) -> dict[str, Any]:
         # the address by which other processes reach the same server, where this process started one
-        shared = getattr(one.stage.adapter, "shared_address", lambda: "")()
+        adapter = one.stage.adapter
+        shared = adapter.shared_address() if isinstance(adapter, Shared) else ""
         hello = _seen_by_others(shared) if shared else one.hello
         return {
             "name": one.hello.name,
@@ -308,7 +310,7 @@ class _Block:
                 against,
                 at,
                 mark,
-                self.suite.operations[step.row[0]].form.name,
+                self.suite.operations[step.row[0]].spec.name,
                 list(step.why.rules),
                 step.why.kind,
                 said(step.expected),
@@ -320,14 +322,14 @@ class _Block:
 
     def _keep(self, address: str, number: int, steps: Sequence[Step]) -> None:
         for at, step in enumerate(steps, start=1):
-            form = self.suite.operations[step.row[0]].form
-            arguments = dict(zip((name for name, _ in form.domains), step.row[1], strict=True))
+            spec = self.suite.operations[step.row[0]].spec
+            arguments = dict(zip((name for name, _ in spec.domains), step.row[1], strict=True))
             self.steps.append(
                 (
                     number,
                     address,
                     at,
-                    form.name,
+                    spec.name,
                     json.dumps(arguments),
                     said(step.expected),
                     said(step.observed),

@@ -13,13 +13,13 @@ from hashlib import blake2b
 from typing import Any
 
 from rocketmq_conformance.conformance.engine.judge import Coverage
-from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import Expected, outcome_class
 from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.suites.declare.discovery import rules
 
 ANSWER, TRANSITION = "answer", "transition"
 #: Rules by bit: the same in every process.
-RULES = tuple(rulebook.RULES)
+RULES = tuple(rules())
 #: (id, kind, rules, kind of state, outcome class, next rules, next kind of state)
 Behaviour = tuple[int, str, tuple[str, ...], str, str, tuple[str, ...], str]
 #: Rules and kind of state.

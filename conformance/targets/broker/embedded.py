@@ -1,12 +1,14 @@
-"""An embedded broker as what is judged: in this process, over a real socket, on the aged store, with locks that do not
-live long. It is the kit's own in all: its process is a thread, its disk and its memory are pretended."""
+"""The embedded broker as the broker that is judged: in this process, over a real socket, on the aged store.
+
+It is the kit's own in all: its process is a thread, its disk and its memory are simulated, and its locks live short.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
@@ -26,7 +28,7 @@ class Embedded:
     """
 
     lease = LEASE
-    #: Whatever it acknowledges is there.
+    #: A topic that it acknowledges is there.
     late_topics = False
     #: Its routes are those of ``broker-assignment``.
     routed = True
@@ -38,7 +40,7 @@ class Embedded:
 
     def __init__(self, profile: Profile, parts: Mapping[str, type] | None = None, *, strict: bool = False) -> None:
         # a port of those that the system gives to connections might be taken while the broker is down
-        self._broker = EmbeddedBroker(
+        self._broker = FakeBroker(
             profile, port=free_port(), lease=int(LEASE * 1000), parts=parts, routes=readable, strict_locks=strict
         )
         offsets = {(aged_store.KEPT, queue): offset for queue, offset in aged_store.STORED.items()}

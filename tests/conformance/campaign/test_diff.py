@@ -254,7 +254,7 @@ def test_a_digest_that_fits_nothing_is_not_called_a_difference(port: Campaign, t
 
 def test_operations_that_only_one_offers_end_the_comparison_of_a_case(port: Campaign, tmp_path: Path) -> None:
     def no_clones(case: int, operation: Operation) -> Outcome | None:
-        return Unsupported("no clones") if case < 30 and operation.form.name == "clone" else None
+        return Unsupported("no clones") if case < 30 and operation.spec.name == "clone" else None
 
     found = diff(port, odd(tmp_path, no_clones))
     assert found.suites[0].undecided == {LEFT_OUT: sum(has_clone(port, case) for case in range(30))}
@@ -263,7 +263,7 @@ def test_operations_that_only_one_offers_end_the_comparison_of_a_case(port: Camp
 
 def has_clone(campaign: Campaign, case: int) -> bool:
     suite = Half(campaign, "remote-store", "port").rebuilder
-    return any(suite.suite.operations[row[0]].form.name == "clone" for row in suite.plan(case))
+    return any(suite.suite.operations[row[0]].spec.name == "clone" for row in suite.plan(case))
 
 
 def test_what_the_rules_leave_open_is_no_difference(folder: Path) -> None:

@@ -31,7 +31,7 @@ ZERO, TOPIC = "mutant:asks-no-zero", "mutant:clone-ignores-topic"
 
 class OffersNoReads(Slow):
     def answer(self, operation: Operation, outcome: Outcome) -> Outcome:
-        return Unsupported("no reads") if operation.form.name == "read" else outcome
+        return Unsupported("no reads") if operation.spec.name == "read" else outcome
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def test_what_could_not_be_run_is_not_compared() -> None:
 
 def test_what_one_of_them_does_not_offer_is_not_compared() -> None:
     with playing(Port(), OffersNoReads()) as (ours, theirs):
-        reads = [at for at, op in enumerate(SUITE.operations) if op.form.name == "read"]
+        reads = [at for at, op in enumerate(SUITE.operations) if op.spec.name == "read"]
         for number, rows in plans(60):
             if any(at in reads for at, _ in rows):
                 assert compare_played(theirs, theirs.one(number, rows), ours, ours.one(number, rows)) is None

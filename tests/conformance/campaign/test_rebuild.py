@@ -163,7 +163,7 @@ def test_a_case_that_could_not_be_run_says_why(tmp_path: Path) -> None:
 
 def test_operations_that_are_not_offered_are_left_out(tmp_path: Path) -> None:
     def no_clones(operation: Operation, step: int) -> Outcome | None:
-        return Unsupported("no clones") if operation.form.name in ("clone", "freeze") else None
+        return Unsupported("no clones") if operation.spec.name in ("clone", "freeze") else None
 
     campaign = odd(tmp_path, no_clones, sample=1)
     played = stored(campaign, "remote-store", "python:odd")

@@ -17,10 +17,11 @@ from rocketmq_conformance.conformance.campaign.analysis.separating_features impo
     separators,
 )
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
-from rocketmq_conformance.conformance.engine.judge import Judge, Step
+from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.oracle import Step
 
 pytestmark = pytest.mark.spark
 STORE = SUITES["remote-store"]

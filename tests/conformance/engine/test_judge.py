@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from rocketmq_conformance.conformance.engine.judge import Coverage, Judge, Judged, Step, digest, fingerprint, wrong
+from rocketmq_conformance.conformance.engine.judge import Coverage, Judge, Judged, digest, fingerprint, wrong
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Ok, Outcome, Result, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Why
@@ -15,8 +15,9 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UN
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.declare.suite import Bound, Row, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 ADDED, EVEN, ODD, TOLD, ANY = (
     Why(("R-ADD",), "added"),
@@ -70,9 +71,9 @@ def whatever(state: int) -> Answer[int]:
 
 
 def made(*ops: type[Operation], name: str = "sums") -> Suite:
-    handlers = {"add": add, "sum": total, "sum_if_any": total, "tell": tell, "whatever": whatever}
-    bound = Bound(0, tuple(handlers[op.form.name] for op in ops))
-    return Suite(name, "Sums.", Side.CLIENT, ops, lambda profile: bound)
+    handlers = {Add: add, Sum: total, SumIfAny: total, Tell: tell, Whatever: whatever}
+    bound = BoundModel(0, {op: handlers[op] for op in ops})
+    return Suite(name=name, sentence="Sums.", side=Side.CLIENT, bind=lambda profile: bound)
 
 
 SUMS, GUARDED, TOLD_SUMS = made(Add, Sum, Whatever), made(Add, SumIfAny), made(Add, Sum, Tell)
@@ -253,7 +254,7 @@ def test_a_planted_answer_is_always_wrong(result: Result) -> None:
 
 @pytest.mark.parametrize(
     "suite",
-    [suite for suite in SUITES.values() if not any(op.form.observes for op in suite.operations)],
+    [suite for suite in SUITES.values() if not any(op.spec.observes for op in suite.operations)],
     ids=lambda suite: suite.name,
 )
 def test_the_model_agrees_with_itself(suite: Suite) -> None:

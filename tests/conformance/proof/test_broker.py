@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rocketmq_conformance.conformance.cli.prove import settle
 from rocketmq_conformance.conformance.proof import broker as proof
 from rocketmq_conformance.conformance.proof import broker_expiry, broker_story, broker_tables
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
@@ -79,7 +80,7 @@ class ModelAdapter(BrokerAdapter):
         return [self._one(lane, operation) for lane, operation in work]
 
     def _one(self, lane: int, operation: Operation) -> Outcome:
-        name = operation.form.name
+        name = operation.spec.name
         if name in ("restart", "save", "memory") and lane not in self.others:
             return {"restart": self.restart, "memory": self.memory}.get(name, lambda *args: self.save())(
                 *operation.args
@@ -105,16 +106,16 @@ class ModelAdapter(BrokerAdapter):
             state = bound.initial if type(state) is not type(bound.initial) else state
         if suite.name == "broker-assignment":
             bound = broker_assignment.bind(self.profile, self.balancing, self.default)
-        name, args = operation.form.name, operation.args
+        name, args = operation.spec.name, operation.args
         self.clock += args[0] if name == "wait" else 5
         if name == "send_timed":
             broker = state.broker.possible[0] if suite.name == "broker-process" else state.broker
             known = broker.logs.get((f"T{args[0]}", args[1]))
             first = known.max if known else 0
             args = (tuple((first + at, self.clock + at) for at in range(args[2])), *args)
-        elif operation.form.observes:
+        elif operation.spec.observes:
             args = ((), self.clock, self.clock + 1), *args
-        after, result, _ = bound.handlers[suite.index[name]](state, *args)
+        after, result, _ = bound.by_position[suite.index[name]](state, *args)
         if name == "commit_unheard":
             self.others[lane] = suite, state if args[-1] == "middle" else after
             return Err("TIMEOUT", definite=False)
@@ -175,7 +176,7 @@ def wrong_after_restart(operation: Operation, result: Result) -> Result:
 
 
 def wrong_upper(operation: Operation, result: Result) -> Result:
-    wrong = operation.form.name == "search" and operation.args[-1] == "upper" and result == 10
+    wrong = operation.spec.name == "search" and operation.args[-1] == "upper" and result == 10
     return 11 if wrong else result
 
 
@@ -254,7 +255,7 @@ def test_locks_are_played_in_strict_mode_too_and_then_as_before(monkeypatch: pyt
 
 def test_nothing_is_concluded_from_a_broker_that_is_busy() -> None:
     def busy(operation: Operation, result: Result) -> Result:
-        return Err("SYSTEM_BUSY", definite=False) if operation.form.name == "commit" else result
+        return Err("SYSTEM_BUSY", definite=False) if operation.spec.name == "commit" else result
 
     profile, counted = Profile(), tally()
     prove_suite(ModelAdapter(profile, busy), profile, counted, broker_offsets.SUITE, 4)
@@ -330,7 +331,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
 
 def test_a_whole_proof(pretended: list[ModelAdapter], tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     rows = tmp_path / "rows.jsonl"
-    assert proof.main(["4.9.7", "5.5.0", "--out", str(rows), "--workers", "1"]) == 0
+    assert settle(lambda: proof.prove(["4.9.7", "5.5.0"], 1), rows) == 0
     said = capsys.readouterr().out
     assert "broker 4.9.7: " in said
     assert " 0 differences" in said
@@ -344,7 +345,7 @@ def test_a_whole_proof_that_finds_something(
     pretended: list[ModelAdapter], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ModelAdapter, "restart", lambda self, how: self.change(lambda state: state._replace(stored={})))
-    assert proof.main(["5.5.0"]) == 1
+    assert settle(lambda: proof.prove(["5.5.0"], 1), None) == 1
     assert "the model says" in capsys.readouterr().out
 
 

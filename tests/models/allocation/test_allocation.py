@@ -455,7 +455,7 @@ def test_order_and_identity_are_answered() -> None:
     ],
 )
 def test_strategies_are_offered_from_their_first_release(client: str, absent: set[str]) -> None:
-    offered = {SUITE.operations[at].form.name for at in SUITE.offered(Profile.of(client=client))}
+    offered = {SUITE.operations[at].spec.name for at in SUITE.offered(Profile.of(client=client))}
     assert set(SUITE.index) - offered == absent
 
 
@@ -466,7 +466,7 @@ def reached(client: str, cases: int) -> tuple[set[str], set[str]]:
     kinds: set[str] = set()
     for case in range(cases):
         for at, args in drawn.case(1, case, 20):
-            why = bound.handlers[at](None, *args)[2]
+            why = bound.by_position[at](None, *args)[2]
             rules.update(why.rules)
             kinds.add(why.kind)
     return rules, kinds
@@ -482,14 +482,14 @@ def test_every_simplification_is_simpler_and_well_formed() -> None:
     compared = 0
     for case in range(40):
         for at, args in drawn.case(2, case, 20):
-            form = SUITE.operations[at].form
-            for simple in form.simpler(args):
+            spec = SUITE.operations[at].spec
+            for simple in spec.simpler(args):
                 assert len(simple) == len(args)
-                if form.name in ("allocate_nearby", "allocate_by_consistent_hash") and simple[:3] == args[:3]:
-                    assert simple[3] in form.domains[3][1].simpler(args[3])
+                if spec.name in ("allocate_nearby", "allocate_by_consistent_hash") and simple[:3] == args[:3]:
+                    assert simple[3] in spec.domains[3][1].simpler(args[3])
                 else:
-                    assert size(simple) < size(args), (form.name, args, simple)
-                bound.handlers[at](None, *simple)
+                    assert size(simple) < size(args), (spec.name, args, simple)
+                bound.by_position[at](None, *simple)
                 compared += 1
     assert compared > 1000
 
@@ -524,10 +524,10 @@ def test_shrinking_reaches_the_smallest_story() -> None:
         return me in members and bool(given_queues) and members.index(me) >= len(given_queues)
 
     args: tuple[Any, ...] = ("c4", queues(7, 8, 9, broker="east@b0"), ("c0", "c1", "c2", "c3", "c4"))
-    form = SUITE.operations[SUITE.index["allocate_averagely"]].form
+    spec = SUITE.operations[SUITE.index["allocate_averagely"]].spec
     tried = 0
     while True:
-        for simple in form.simpler(args):
+        for simple in spec.simpler(args):
             tried += 1
             if wrong(simple):
                 args = simple

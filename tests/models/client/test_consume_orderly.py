@@ -246,8 +246,8 @@ def test_no_message_is_given_to_the_listener_before_one_with_a_smaller_offset_th
         state = bound.initial
         for at, args in draw.case(9, number, 40):
             before = state
-            state, result, _ = bound.handlers[at](state, *args)
-            if SUITE.operations[at].form.name == "consume" and isinstance(result, tuple) and result[0]:
+            state, result, _ = bound.by_position[at](state, *args)
+            if SUITE.operations[at].spec.name == "consume" and isinstance(result, tuple) and result[0]:
                 run = before.runs[min(args[0], len(before.runs) - 1)]
                 there = sorted(before.cached[run].tree)
                 seen = [offset for batch in result[0] for offset in batch]

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage, store_folder
-from rocketmq_conformance.conformance.targets.port.local_store import LocalOffsetStore
+from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage_offset_file, store_folder
+from rocketmq_conformance.conformance.targets.port.local_store import LocalStore as PortStore
 from rocketmq_conformance.conformance.targets.port.mutants.local_store import MUTANTS
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
 from rocketmq_conformance.models.client.fixtures import QUEUES
@@ -134,7 +135,7 @@ def test_sampled_cases_reach_every_branch_and_change_no_state() -> None:
             state = bound.initial
             for at, args in drawn.case(5, case, SUITE.steps):
                 shown = SUITE.show(state)
-                after, _, why = bound.handlers[at](state, *args)
+                after, _, why = bound.by_position[at](state, *args)
                 assert SUITE.show(state) == shown
                 kinds[why.rules, why.kind] += 1
                 state = after
@@ -184,13 +185,13 @@ def test_what_is_no_table_is_refused(text: str) -> None:
 
 def test_damage_makes_empties_and_deletes_files(tmp_path: Path) -> None:
     folder = store_folder(tmp_path, "G")
-    damage(folder, "main", "delete")
+    damage_offset_file(folder, "main", "delete")
     assert not folder.exists()
-    damage(folder, "backup", "garbage")
+    damage_offset_file(folder, "backup", "garbage")
     assert (folder / "offsets.json.bak").read_text() == GARBAGE_TEXT
-    damage(folder, "backup", "empty")
+    damage_offset_file(folder, "backup", "empty")
     assert (folder / "offsets.json.bak").read_text() == ""
-    damage(folder, "backup", "delete")
+    damage_offset_file(folder, "backup", "delete")
     assert list(folder.iterdir()) == []
     assert folder == tmp_path / "10.0.0.1@conformance" / "G"
 
@@ -201,13 +202,13 @@ Calls = Mapping[str, Callable[..., Result]]
 
 
 def first_difference(begin: Callable[[int], Calls], profile: Profile, cases: int) -> str | None:
-    """The first operation that is answered otherwise than the model says, within so many cases."""
+    """The first operation whose answer differs from the model's, within so many cases."""
     bound, drawn = SUITE.bind(profile), sampler(SUITE, profile)
-    names = [op.form.name for op in SUITE.operations]
+    names = [op.spec.name for op in SUITE.operations]
     for case in range(cases):
         calls, state = begin(case), bound.initial
         for at, args in drawn.case(11, case, SUITE.steps):
-            state, expected, why = bound.handlers[at](state, *args)
+            state, expected, why = bound.by_position[at](state, *args)
             observed = calls[names[at]](*args)
             if not agrees(expected, observed):
                 return f"case {case}: {SUITE.operation((at, args))} answers {observed!r}, not {expected!r} ({why})"
@@ -216,17 +217,27 @@ def first_difference(begin: Callable[[int], Calls], profile: Profile, cases: int
 
 def played(store: type, folder: Path) -> Callable[[int], Calls]:
     """Begins cases of a port's store, each in a folder of its own."""
-    return lambda case: store(folder / str(case), "G").calls()
+
+    def begin(case: int) -> Calls:
+        made = store()
+        made.open(folder / str(case), "G")
+        return by_name(made.calls())
+
+    return begin
+
+
+def by_name(calls: Methods) -> Calls:
+    return {operation.spec.name: call for operation, call in calls.items()}
 
 
 def test_the_port_is_the_model(tmp_path: Path) -> None:
-    assert set(LocalOffsetStore(tmp_path, "G").calls()) == set(SUITE.index)
-    assert first_difference(played(LocalOffsetStore, tmp_path), Profile(), 1500) is None
+    assert tuple(PortStore().calls()) == SUITE.operations
+    assert first_difference(played(PortStore, tmp_path), Profile(), 1500) is None
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_every_mutant_is_noticed_within_2000_cases(mutant: Mutant, tmp_path: Path) -> None:
-    assert first_difference(played(mutant.parts["local_store"], tmp_path), Profile(), 2000) is not None
+    assert first_difference(played(mutant.parts["local-store"], tmp_path), Profile(), 2000) is not None
 
 
 # --- the real class ------------------------------------------------------------------------------------------
@@ -238,16 +249,14 @@ RELEASES = ("4.7.1", "4.9.8", "5.0.0", "5.1.4", "5.2.0", "5.4.0", "5.5.0")
 @pytest.mark.java
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_model_is_the_real_class(release: str) -> None:
-    from rocketmq_conformance.conformance.targets.java_client import jvm
     from rocketmq_conformance.conformance.targets.java_client.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
 
-    classes = java_release(release)
-    store = JavaLocalStore(classes, jvm.folder() / "offsets")
+    store = JavaLocalStore(java_release(release))
 
     def begin(case: int) -> Calls:
-        store.begin()
-        return store.calls()
+        store.open()
+        return {operation.spec.name: call for operation, call in store.calls().items()}
 
     assert first_difference(begin, Profile.of(client=release), 300) is None
 
@@ -255,12 +264,12 @@ def test_the_model_is_the_real_class(release: str) -> None:
 @pytest.mark.java
 @pytest.mark.parametrize("release", ["4.7.1", "5.5.0"])
 def test_the_port_and_the_real_class_read_each_others_files(release: str, tmp_path: Path) -> None:
-    from rocketmq_conformance.conformance.targets.java_client import jvm
     from rocketmq_conformance.conformance.targets.java_client.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
 
-    java = JavaLocalStore(java_release(release), jvm.folder() / "offsets")
-    port = LocalOffsetStore(tmp_path, "G")
+    java = JavaLocalStore(java_release(release))
+    port = PortStore()
+    port.open(tmp_path, "G")
     java.update(0, 2**53 + 1, False)
     java.update(3, -1, False)
     java.persist_all((0, 3))
@@ -276,7 +285,7 @@ def test_the_port_and_the_real_class_read_each_others_files(release: str, tmp_pa
 
 
 @pytest.mark.java
-def test_the_users_own_offsets_are_left_alone(tmp_path: Path) -> None:
+def test_the_users_own_offsets_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rocketmq_conformance.conformance.adapter import AdapterError
     from rocketmq_conformance.conformance.targets.java_client.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
@@ -286,10 +295,11 @@ def test_the_users_own_offsets_are_left_alone(tmp_path: Path) -> None:
     class Careless:
         LOCAL_OFFSET_STORE_DIR = str(tmp_path / ".rocketmq_offsets")
 
-    class Classes:
-        def load(self, name: str) -> object:
-            return Careless if name.endswith("LocalFileOffsetStore") else real.load(name)
+    def load(name: str) -> object:
+        return Careless if name.endswith("LocalFileOffsetStore") else original(name)
 
+    original = real.load
+    monkeypatch.setattr(real, "load", load)
     with pytest.raises(AdapterError, match=r"set -Drocketmq\.client\.localOffsetStoreDir"):
-        JavaLocalStore(Classes(), tmp_path)
+        JavaLocalStore(real)
     assert list(tmp_path.iterdir()) == []

@@ -35,7 +35,7 @@ class Play:
 
     def __init__(self, client: str = "5.5.0", queues: int = 1) -> None:
         bound = SUITE.bind(Profile.of(client=client))
-        self.handlers = dict(zip(SUITE.index, bound.handlers, strict=True))
+        self.handlers = dict(zip(SUITE.index, bound.by_position, strict=True))
         self.state: PullState = bound.initial
         for queue in range(queues, 3):
             self.do("lose", queue)
@@ -231,7 +231,9 @@ def test_a_broker_that_is_too_old_is_not_asked_for_sql92() -> None:
     ("client", "tag", "sql"),
     [("4.0.0", None, ""), ("4.1.0", None, "SQL92"), ("4.3.0", "TAG", "SQL92"), ("5.5.0", "TAG", "SQL92")],
 )
-def test_the_type_of_an_expression_is_told_since_there_are_types(client: str, tag: str | None, sql: str) -> None:
+def test_a_pull_carries_the_type_of_its_expression_since_there_are_types(
+    client: str, tag: str | None, sql: str
+) -> None:
     play = Play(client)
     assert play.pull()[7] == tag
     assert (SUITE.index["select"] in SUITE.offered(Profile.of(client=client))) is bool(sql)
@@ -275,7 +277,7 @@ def test_an_expression_without_parts_is_refused_and_changes_nothing() -> None:
 # --- messages -----------------------------------------------------------------------------------------------------
 
 
-def test_messages_go_to_the_listener_and_the_next_pull_asks_for_what_the_answer_says() -> None:
+def test_messages_go_to_the_listener_and_the_next_pull_asks_for_the_offset_of_the_answer() -> None:
     play = Play()
     assert play.found((5, "A"), (6, ""), next_offset=9) == (0, "pull", 0, 9, (5, 6), -1, False)
     assert play.kind == "kept"
@@ -524,7 +526,7 @@ def test_every_owned_queue_has_one_request_which_is_in_one_place(client: str, pl
     bound = BOUND[client]
     state = bound.initial
     for at, args in sampler(SUITE, Profile.of(client=client)).case(5, plan, 60):
-        state, _, why = bound.handlers[at](state, *args)
+        state, _, why = bound.by_position[at](state, *args)
         assert set(why.rules) <= rulebook.RULES.keys()
         places = [*state.ready, *(number for number, _ in state.under_way), *(number for number, _ in state.timers)]
         assert len(places) == len(set(places))
@@ -543,7 +545,7 @@ def test_only_messages_that_were_done_and_empty_answers_and_corrections_move_an_
     state: PullState = bound.initial
     for at, args in sampler(SUITE, Profile.of(client=client)).case(6, plan, 60):
         before = state.store
-        state = bound.handlers[at](state, *args)[0]
+        state = bound.by_position[at](state, *args)[0]
         moved = {queue for queue, offset in state.store.memory.items() if before.memory.get(queue) != offset}
         assert not moved or names[at] in ("consume", "nothing", "fire", "update")
         for queue in moved & before.memory.keys():

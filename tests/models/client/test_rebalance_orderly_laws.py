@@ -29,7 +29,7 @@ Step = tuple[str, tuple[Any, ...], OrderlyState, Any, OrderlyState]
 
 
 def undisturbed(name: str, args: tuple[Any, ...]) -> bool:
-    """A step after which nobody has lost a lock without being told: brokers keep running, client ids are unique."""
+    """A step after which every holder knows its locks: brokers keep running, client ids are unique."""
     if name == "join":
         return not args[1]
     return name != "forget_locks" and not (name == "lock_elsewhere" and args[1])
@@ -40,10 +40,10 @@ def steps(client: str, plan: int) -> Iterator[Step]:
     bound = SUITE.bind(Profile.of(client=client))
     state: OrderlyState = bound.initial
     for position, args in DRAW.case(plan, 0, 2 * SUITE.steps):
-        name = SUITE.operations[position].form.name
+        name = SUITE.operations[position].spec.name
         if undisturbed(name, args):
             before = state
-            state, result, _ = bound.handlers[position](state, *args)
+            state, result, _ = bound.by_position[position](state, *args)
             yield name, args, before, result, state
 
 

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.conformance.targets.port.rebalance import ProcessQueue
-from rocketmq_conformance.conformance.targets.port.rebalance_pull import LiteRebalancer
+from rocketmq_conformance.conformance.targets.port.rebalance_pull import RebalancePull
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, RETRY_TOPIC
@@ -42,7 +42,7 @@ class Play(Steps):
         super().__init__(bound, bound.initial)
 
     def do(self, name: str, *args: Any) -> Any:
-        return self._step(self.model.handlers[SUITE.index[name]], *args)
+        return self._step(self.model.by_position[SUITE.index[name]], *args)
 
     def round(self, member: int = 0, fault: str = "answer", bound: str = "answer", listed: str = "answer") -> Any:
         return self.do("rebalance", member, listed, fault, bound)
@@ -144,7 +144,7 @@ def test_a_topic_that_was_given_up_and_taken_back_is_owned_and_not_pulled(client
 
 
 @pytest.mark.parametrize("client", [*OLD, *NEW])
-def test_a_topic_without_queues_is_pulled_on_until_somebody_hears_of_it(client: str) -> None:
+def test_a_topic_without_queues_is_pulled_on_until_the_listener_is_called(client: str) -> None:
     play = settled(client)
     play.do("route", "T", 0)
     play.do("refresh", 0)
@@ -167,14 +167,14 @@ def test_queues_that_come_back_in_5_5_0_are_not_pulled() -> None:
     play.do("commit", 0)
 
 
-class OpensAgain(LiteRebalancer):
+class OpensAgain(RebalancePull):
     """Begins queues anew that were dropped while nobody knew of them (D95)."""
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         return owned.dropped
 
 
-@pytest.mark.parametrize(("port", "verdict"), [(Port(), CONFORMS), (Port({"lite_rebalancer": OpensAgain}), DIVERGES)])
+@pytest.mark.parametrize(("port", "verdict"), [(Port(), CONFORMS), (Port({"rebalance-pull": OpensAgain}), DIVERGES)])
 def test_the_corpus_notices_a_port_that_pulls_queues_that_come_back(port: Port, verdict: str) -> None:
     """Generated plans come to it once in some thousands."""
     stage = Stage(port, Profile())
@@ -187,7 +187,7 @@ def test_the_corpus_notices_a_port_that_pulls_queues_that_come_back(port: Port, 
 
 
 @pytest.mark.parametrize("client", ["4.9.8", "5.4.0"])
-def test_a_topic_that_was_never_known_is_heard_of_in_5(client: str) -> None:
+def test_the_listener_is_called_for_a_topic_that_was_never_known_in_5(client: str) -> None:
     play = Play(client)
     play.do("route", "T", -1)
     play.join()
@@ -206,7 +206,7 @@ def test_a_broadcasting_member_pulls_everything_and_loses_it_with_the_route() ->
     assert play.kind == "dropped with offset"
 
 
-def test_a_member_without_list_keeps_what_it_has() -> None:
+def test_a_member_without_list_keeps_its_queues() -> None:
     play = settled()
     assert play.round(listed="silent") == (MINE, MINE, True, ())
     assert play.kind == "no list"
@@ -298,7 +298,7 @@ def test_messages_of_a_given_up_topic_are_polled_until_the_round_and_not_committ
     assert play.do("poll", 0, 8) == ((8, 12),)
 
 
-def test_a_message_that_was_pulled_twice_is_polled_twice_and_undoes_what_the_first_consumed() -> None:
+def test_a_message_that_was_pulled_twice_is_polled_twice_and_sets_the_offset_back() -> None:
     play = settled()
     play.pull()
     play.do("unsubscribe", 0, "T")
@@ -341,7 +341,7 @@ def test_a_commit_is_left_to_the_timer() -> None:
     assert (5, 13) in play.do("persist", 0)
 
 
-def test_a_commit_lowers_what_memory_holds() -> None:
+def test_a_commit_lowers_the_offset_in_memory() -> None:
     play = settled()
     play.pull()
     play.do("poll", 0, 1)
@@ -350,7 +350,7 @@ def test_a_commit_lowers_what_memory_holds() -> None:
     assert play.memory()[5] == 13
 
 
-def test_the_first_release_sends_a_commit_at_once_and_only_what_is_new() -> None:
+def test_the_first_release_sends_a_commit_at_once_and_new_offsets_only() -> None:
     play = Play("4.6.0")
     play.do("commit_elsewhere", 5, 1)
     play.round()
@@ -378,7 +378,7 @@ def test_a_broadcasting_commit_sends_up_to_4_9_3(client: str, sends: bool) -> No
 # --- lives -------------------------------------------------------------------------------------------------------
 
 
-def test_a_member_that_ends_sends_what_it_owns_and_keeps_nothing() -> None:
+def test_a_member_that_ends_sends_offsets_of_owned_queues_and_keeps_nothing() -> None:
     play = settled()
     play.do("update", 0, 5, 12)
     assert (5, 12) in play.do("leave", 0)
@@ -423,7 +423,7 @@ def test_what_is_pulled_has_a_process_queue_that_lives_and_messages_that_wait_ha
     bound = SUITE.bind(Profile.of(client=client))
     state = bound.initial
     for position, args in DRAW.case(plan, 0, SUITE.steps):
-        state, _, _ = bound.handlers[position](state, *args)
+        state, _, _ = bound.by_position[position](state, *args)
         for who, kept in zip(state.group.members, state.kept, strict=True):
             numbers = [number for _, number, _ in kept.pulled]
             assert kept.caches.keys() >= set(numbers)
@@ -461,7 +461,7 @@ def test_every_reason_is_in_the_rule_book() -> None:
 
 def test_no_client_before_4_6_0_plays_it() -> None:
     offered = SUITE.offered(Profile.of(client="4.5.2"))
-    assert all(SUITE.operations[at].form.name in _ANYWHERE for at in offered)
+    assert all(SUITE.operations[at].spec.name in _ANYWHERE for at in offered)
     assert len(SUITE.offered(Profile.of(client="4.6.0"))) == len(SUITE.operations)
     assert SUITES["rebalance-pull"] is SUITE
 

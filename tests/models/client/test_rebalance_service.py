@@ -120,7 +120,7 @@ def test_a_pull_consumer_that_may_not_rebalance_counts_as_balanced() -> None:
     assert play.do("elapse", WAIT) == ((20_000, BOTH),)
 
 
-def test_rounds_without_anybody_are_not_told_but_count() -> None:
+def test_rounds_without_consumers_are_not_reported_but_count() -> None:
     play = Play()
     play.do("suspend")
     play.do("enable", False)
@@ -144,11 +144,11 @@ def test_rounds_keep_their_distance(client: str, plan: int) -> None:
     looks = client in (LOOKS, NOW)
     for position, args in sampler(SUITE, profile).case(plan, 0, SUITE.steps):
         before = state
-        state, result, _ = bound.handlers[position](state, *args)
+        state, result, _ = bound.by_position[position](state, *args)
         assert state.now < state.due <= state.now + WAIT
         if looks and state.last != before.last:
             assert state.last - before.last >= LEAST
-        if SUITE.operations[position].form.name == "elapse":
+        if SUITE.operations[position].spec.name == "elapse":
             rounds = [before.now + when for when, _ in result]
             assert all(later - sooner >= LEAST for sooner, later in pairwise(rounds))
             assert all(before.now < when <= state.now for when in rounds)

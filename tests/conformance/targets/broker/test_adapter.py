@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import RESPONSE, Command, decode, encode, frame_length
 from rocketmq_conformance.conformance.targets.broker import adapter as module
@@ -52,13 +52,13 @@ def on(address: str) -> BrokerAdapter:
 
 
 @pytest.fixture
-def embedded() -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker(Profile.of(broker="5.5.0")) as broker:
+def embedded() -> Iterator[FakeBroker]:
+    with FakeBroker(Profile.of(broker="5.5.0")) as broker:
         yield broker
 
 
 @pytest.fixture
-def adapter(embedded: EmbeddedBroker) -> Iterator[BrokerAdapter]:
+def adapter(embedded: FakeBroker) -> Iterator[BrokerAdapter]:
     made = on(embedded.address)
     yield made
     made.close()
@@ -76,8 +76,8 @@ def differences(adapter: BrokerAdapter, suite: Suite, profile: Profile, cases: i
         for (at, args), outcome in zip(plan, outcomes, strict=True):
             assert not isinstance(outcome, Unsupported)
             observed = result_of(outcome)
-            given = (observed, *args) if suite.operations[at].form.observes else args
-            state, expected, _ = bound.handlers[at](state, *given)
+            given = (observed, *args) if suite.operations[at].spec.observes else args
+            state, expected, _ = bound.by_position[at](state, *given)
             if not agrees(expected, observed):
                 found.append(f"{suite.operation((at, args))}: {expected} but {observed}")
                 break
@@ -88,7 +88,7 @@ def differences(adapter: BrokerAdapter, suite: Suite, profile: Profile, cases: i
 @pytest.mark.parametrize("release", ["4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.2.0", "5.5.0"])
 def test_a_broker_that_follows_the_rules_conforms(suite: Suite, release: str) -> None:
     profile = Profile.of(broker=release)
-    with EmbeddedBroker(profile) as broker:
+    with FakeBroker(profile) as broker:
         adapter = on(broker.address)
         try:
             assert differences(adapter, suite, profile, 12) == []
@@ -122,7 +122,7 @@ def test_nobody_waits_for_a_lock_that_lives_a_minute(adapter: BrokerAdapter) -> 
     assert adapter.apply(Unlock(0, 0, (0,))) == Ok()
 
 
-def test_time_passes_in_shares_of_the_lease(embedded: EmbeddedBroker) -> None:
+def test_time_passes_in_shares_of_the_lease(embedded: FakeBroker) -> None:
     host, _, port = embedded.address.rpartition(":")
     adapter = BrokerAdapter(Running(host, int(port), lease=0.2))
     adapter.reset_many([(0, LOCKS)])
@@ -137,7 +137,7 @@ def test_time_passes_in_shares_of_the_lease(embedded: EmbeddedBroker) -> None:
     adapter.close()
 
 
-def test_members_leave_when_their_case_ends(embedded: EmbeddedBroker, adapter: BrokerAdapter) -> None:
+def test_members_leave_when_their_case_ends(embedded: FakeBroker, adapter: BrokerAdapter) -> None:
     adapter.reset_many([(0, ADMIN), (1, ADMIN)])
     adapter.play_many([(0, [Join(0, (0,)), Join(1, ())])])
     first, second = (adapter.topic_name(lane, 0).removesuffix("-T0") for lane in (0, 1))
@@ -150,7 +150,7 @@ def test_members_leave_when_their_case_ends(embedded: EmbeddedBroker, adapter: B
 
 
 def test_what_members_are_told_of_a_reset_is_part_of_the_answer() -> None:
-    with EmbeddedBroker(Profile.of(broker="4.9.7")) as broker:
+    with FakeBroker(Profile.of(broker="4.9.7")) as broker:
         adapter = on(broker.address)
         adapter.reset_many([(0, ADMIN), (1, ADMIN)])
         work = [Commit(0, 0, 0, 7), Commit(0, 0, 1, 8), Join(0, (0,))]
@@ -175,7 +175,7 @@ def test_a_pull_that_moves_elsewhere_is_no_failure(adapter: BrokerAdapter) -> No
 
 
 def test_a_broker_of_another_release_does_not() -> None:
-    with EmbeddedBroker(Profile.of(broker="4.9.7")) as broker:
+    with FakeBroker(Profile.of(broker="4.9.7")) as broker:
         adapter = on(broker.address)
         try:
             assert differences(adapter, OFFSETS, Profile.of(broker="5.5.0"), 12)
@@ -241,15 +241,15 @@ def test_searches_are_relative_to_the_times_that_the_broker_gave(adapter: Broker
     assert adapter.apply(Search(0, 0, 1, 0, "lower")) == Ok(0)
 
 
-def test_everything_that_a_case_created_is_deleted(embedded: EmbeddedBroker) -> None:
+def test_everything_that_a_case_created_is_deleted(embedded: FakeBroker) -> None:
     adapter = on(embedded.address)
     adapter.reset_many([(0, OFFSETS)])
-    before = set(embedded._storage.state.topics)
+    before = set(embedded.storage.state.topics)
     adapter.apply(CreateTopic(1, 1))
     adapter.apply(Commit(0, 0, 0, 5))
-    assert len(embedded._storage.state.topics) == len(before) + 1
+    assert len(embedded.storage.state.topics) == len(before) + 1
     adapter.close()
-    state = embedded._storage.state
+    state = embedded.storage.state
     assert [topic for topic in state.topics if topic.startswith("conf-")] == []
     assert [group for group in state.groups if group.startswith("conf-")] == []
     assert state.stored == {}
@@ -497,13 +497,13 @@ class FakeProcess:
         return "java.lang.OutOfMemoryError"
 
 
-class FakeBroker:
+class BrokerInThread:
     """An embedded broker in the place of a process."""
 
     java = 17
 
     def __init__(self, folder: Path) -> None:
-        self.embedded = EmbeddedBroker(Profile.of(broker="5.5.0"))
+        self.embedded = FakeBroker(Profile.of(broker="5.5.0"))
         self.process = FakeProcess()
         self.store = folder
         self.offsets_file = folder / "consumerOffset.json"
@@ -534,18 +534,18 @@ class FakeBroker:
 
 
 @pytest.fixture
-def fake(tmp_path: Path) -> FakeBroker:
-    return FakeBroker(tmp_path)
+def fake(tmp_path: Path) -> BrokerInThread:
+    return BrokerInThread(tmp_path)
 
 
 @pytest.fixture
-def own(fake: FakeBroker) -> Iterator[BrokerAdapter]:
+def own(fake: BrokerInThread) -> Iterator[BrokerAdapter]:
     made = BrokerAdapter(Started(Release(5, 5, 0), lambda: fake))  # type: ignore[arg-type,return-value]
     yield made
     made.close()
 
 
-def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: BrokerInThread) -> None:
     said = own.hello()
     assert sorted(said.unsupported) == ["broker-cold"]  # it is no program here, as one in a container is none
     assert said.java == 17
@@ -554,7 +554,7 @@ def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: FakeBro
 
 
 def test_a_query_is_told_beside_what_is_in_memory(
-    own: BrokerAdapter, fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+    own: BrokerAdapter, fake: BrokerInThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Path, str, int]] = []
     there = iter([True, True, False, True, None, None])
@@ -576,7 +576,7 @@ def test_a_query_is_told_beside_what_is_in_memory(
 
 
 def test_only_a_program_here_is_put_out_of_memory(
-    own: BrokerAdapter, fake: FakeBroker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    own: BrokerAdapter, fake: BrokerInThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own.reset_many([(0, broker_cold.SUITE)])
     assert "as a program here" in str(own.apply(Evict()))
@@ -597,7 +597,7 @@ def test_a_read_answers_offsets(adapter: BrokerAdapter) -> None:
     assert adapter.apply(Read(2, 0)) == Err("TOPIC_NOT_EXIST")
 
 
-def test_a_restart_keeps_the_case(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_restart_keeps_the_case(own: BrokerAdapter, fake: BrokerInThread) -> None:
     own.reset_many([(0, broker_restart.SUITE)])
     own.apply(Commit(0, 0, 0, 5))
     assert own.apply(Restart("stop")) == Ok()
@@ -606,21 +606,21 @@ def test_a_restart_keeps_the_case(own: BrokerAdapter, fake: FakeBroker) -> None:
     assert fake.log == ["start", "stop", "start", "kill", "start"]
 
 
-def test_a_broker_that_does_not_come_back(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_that_does_not_come_back(own: BrokerAdapter, fake: BrokerInThread) -> None:
     own.reset_many([(0, broker_restart.SUITE)])
     fake.comes_back = False
     with pytest.raises(AdapterError, match=r"did not come back after a kill: .*load exception"):
         own.apply(Restart("kill"))
 
 
-def test_a_broker_that_cannot_start_is_removed(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_that_cannot_start_is_removed(own: BrokerAdapter, fake: BrokerInThread) -> None:
     fake.comes_back = False
     with pytest.raises(CannotRunError, match="ended while it started"):
         own.hello()
     assert fake.log == ["start", "close"]
 
 
-def test_a_broker_that_dies_is_named_with_its_last_error(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_that_dies_is_named_with_its_last_error(own: BrokerAdapter, fake: BrokerInThread) -> None:
     own.reset_many([(0, OFFSETS)])
     fake.process.alive = False
     fake.embedded.stop()
@@ -630,7 +630,7 @@ def test_a_broker_that_dies_is_named_with_its_last_error(own: BrokerAdapter, fak
         own.apply(Max(0, 0))
 
 
-def test_a_broker_of_our_own_may_close_a_connection_and_live(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_of_our_own_may_close_a_connection_and_live(own: BrokerAdapter, fake: BrokerInThread) -> None:
     own.hello()
     assert own.source.describe_end() == "Broker 5.5.0 closed the connection"
 
@@ -653,7 +653,7 @@ def test_the_ratio_is_set_back_before_the_next_case(own: BrokerAdapter, monkeypa
     assert asked == [b"accessMessageInMemoryMaxRatio=0\n", b"accessMessageInMemoryMaxRatio=40\n"]
 
 
-def test_saving_waits_for_the_file(own: BrokerAdapter, fake: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saving_waits_for_the_file(own: BrokerAdapter, fake: BrokerInThread, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = b'{"offsetTable":{"T@G":{0:5}},"pullOffsetTable":{}}'
     monkeypatch.setattr(BrokerAdapter, "ask", lambda self, request: memory)
     written = threading.Timer(0.3, fake.offsets_file.write_text, ['{"offsetTable":{"T@G":{"0":5}}}'])

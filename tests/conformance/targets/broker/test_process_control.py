@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
@@ -44,7 +44,7 @@ class Fake:
     java = 17
 
     def __init__(self) -> None:
-        self.embedded = EmbeddedBroker(Profile())
+        self.embedded = FakeBroker(Profile())
         self.process = Process()
         #: A real broker's port stays the same.
         self.fixed = 0
@@ -91,7 +91,7 @@ def test_a_broker_that_was_ended_cannot_be_reached_until_it_is_started(
     assert own.apply(Query(0, 0, 0, None)) == Err("UNREACHABLE")
     assert own.apply(Start()) == Ok()
     assert own.apply(Query(0, 0, 0, None)) == Ok(5)
-    assert fake.process.log == ["start", end.form.name, "start"]
+    assert fake.process.log == ["start", end.spec.name, "start"]
 
 
 def test_somebody_else_on_the_port_is_a_difference(own: BrokerAdapter, fake: Fake) -> None:

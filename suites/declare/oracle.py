@@ -1,0 +1,173 @@
+"""The oracle of a test case: what the model says of each step, and which states it allows afterwards.
+
+The engine's judge and the generated Hypothesis machines both ask an oracle, so that a step is judged in one place. An
+oracle knows one state of the model as a rule. After a request whose outcome is indeterminate it knows several
+(:mod:`indeterminate`), and on a real clock it follows the model at the earliest and the latest time at which each
+step may have happened (:mod:`measured_time`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from rocketmq_conformance.models.outcome import (
+    UNDEFINED,
+    Err,
+    Expected,
+    Outcome,
+    Unsupported,
+    agrees,
+    outcome_class,
+    result_of,
+)
+from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.suites.declare.indeterminate import (
+    MOST,
+    UNKNOWN,
+    Possibility,
+    TooMany,
+    narrowed,
+    unanswered,
+)
+from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Ready, Span, by_time
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
+
+
+class Step(NamedTuple):
+    """One judged step: the model's state around it, what was expected and what was observed."""
+
+    row: Row
+    before: Any
+    after: Any
+    expected: Expected
+    observed: Expected
+    why: Why
+    #: The same step in the other states that are possible while an earlier outcome is indeterminate.
+    others: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """The observed answer is one that the model allows."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """The model allows no such answer."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """The implementation does not offer the operation: the state of the model stays as it was."""
+
+    operation: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """From here on nothing can be concluded from the test case."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unmeasurable:
+    """The expected answer changes within the measurement error of a real clock: the rest of the case is skipped."""
+
+    operation: str
+    reason: str = LEFT_OUT
+
+
+Judgement = Agreed | Differs | Skipped | Undecided | Unmeasurable
+
+
+class Oracle:
+    """Follows the model through one test case.
+
+    ``timed``: steps take place at measured times, and :meth:`judge` is given the span of each.
+    """
+
+    def __init__(self, suite: Suite, bound: BoundModel, *, timed: bool = False) -> None:
+        self._suite = suite
+        self._bound = bound
+        self._state = bound.initial
+        #: More than one possibility, or one with open requests; empty while the state is certain.
+        self._possible: list[Possibility] = []
+        self._elapsed = Elapsed(suite, bound) if timed and by_time(suite) else None
+
+    @property
+    def possibilities(self) -> int:
+        """How many states of the model are possible at this moment."""
+        return len(self._possible) or 1
+
+    def allows(self, position: int) -> bool:
+        """May the operation at this position be done, in every state that is possible?"""
+        guard = self._suite.operations[position].spec.guard
+        if guard is None:
+            return True
+        if not self._possible:
+            return guard(self._state)
+        return all(guard(one.state) for one in self._possible)
+
+    def ready(self, row: Row) -> Ready | None:
+        """On a measured clock: is the expected answer the same from one time to another?"""
+        return partial(self._elapsed.definite, row) if self._elapsed else None
+
+    def judge(self, row: Row, outcome: Outcome, span: Span | None = None) -> Judgement:
+        """Compare what was observed with what the model expects, and go on to the states that this leaves."""
+        spec = self._suite.operations[row[0]].spec
+        if isinstance(outcome, Unsupported):
+            return Skipped(spec.name, outcome.reason)
+        observed = result_of(outcome)
+        indeterminate = isinstance(outcome, Err) and not outcome.definite
+        if indeterminate and not spec.doubtful:
+            return Undecided(f"{self._suite.operation(row)} ended in {outcome_class(observed)}, which decides nothing")
+        if indeterminate or self._possible:
+            try:
+                return self._among_possibilities(row, observed, indeterminate=indeterminate)
+            except TooMany:
+                return Undecided(f"before {self._suite.operation(row)} there are more than {MOST} possibilities")
+        before = self._state
+        if self._elapsed and span:
+            timed = self._elapsed.step(row, span)
+            if timed is None:
+                return Unmeasurable(spec.name)
+            before, self._state, expected, why = timed
+        else:
+            given = (observed, *row[1]) if spec.observes else row[1]
+            self._state, expected, why = self._bound.by_position[row[0]](before, *given)
+        step = Step(row, before, self._state, expected, observed, why)
+        return Agreed(step) if agrees(expected, observed) else Differs(step)
+
+    def _among_possibilities(self, row: Row, observed: Expected, *, indeterminate: bool) -> Judgement:
+        """A step while several states are possible, or one after which they are."""
+        possible = self._possible or [Possibility(self._state)]
+        if indeterminate:
+            self._possible = unanswered(self._bound, possible, row)
+            return Agreed(Step(row, possible[0].state, self._possible[0].state, UNDEFINED, observed, UNKNOWN))
+        observes = self._suite.operations[row[0]].spec.observes
+        answers, left = narrowed(self._bound, possible, row, observed, observes=observes)
+        first, *others = [
+            Step(row, one.before.state, one.after.state, one.expected, observed, one.why) for one in answers
+        ]
+        step = first._replace(others=tuple(others))
+        self._possible = left
+        if not left:
+            return Differs(step)
+        if len(left) == 1 and not left[0].open:
+            self._state, self._possible = left[0].state, []
+        return Agreed(step)
+
+
+def describe(suite: Suite, step: Step) -> str:
+    """A difference in one sentence: the operation, every expected answer, the observed one and the rules."""
+    expected = " or ".join(repr(one.expected) for one in (step, *step.others))
+    rules = ", ".join(step.why.rules)
+    return f"{suite.operation(step.row)}: expected {expected}, observed {step.observed!r} ({rules}: {step.why.kind})"
