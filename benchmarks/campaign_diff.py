@@ -27,15 +27,16 @@ import pyarrow as pa
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.campaign.analysis.diff import diff
 from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
-from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES, RUNS, VERSION, signed
+from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES, RUNS, VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile

@@ -3,11 +3,20 @@
 An adapter has four methods. ``hello`` says what is judged, ``reset`` begins a case, ``apply`` does one operation
 and answers an outcome, ``close`` ends it all. An exception means that the adapter is broken, never an answer;
 an operation that the implementation does not offer answers ``Unsupported(reason)``.
+
+What ``apply`` is given has the arguments of the implementation alone. The kit plays the rest of a step itself: faults
+(``suites.declare.domain.Fault``) are armed on the scripted broker, and operations of the world never reach an adapter.
+An operation that lets time pass (a ``Duration``) becomes a call of ``pass_time`` when the clock is virtual. When it is
+real, the kit waits for so long, and then calls ``apply`` with the operation, which has no arguments left: it answers
+what timers did meanwhile.
+
+More that an adapter can do, if it has the methods, is here as a Protocol each: :class:`VirtualClock`,
+:class:`InProcess`, :class:`SideBySide`, :class:`RefusesFaults`, :class:`Overheard`, :class:`Shared`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -48,8 +57,8 @@ class Hello:
     unsupported: dict[str, str] = field(default_factory=dict)
     #: Sides that it has: "pure", "client", "broker".
     sides: tuple[str, ...] = ("pure", "client", "broker")
-    #: VIRTUAL: its timers go by the ``tick`` operations of the plan, which take no time; REAL: they cannot be made to,
-    #: and a plan's time is waited for, as far as that is short.
+    #: VIRTUAL: its timers go by the plan's time, which ``pass_time`` lets pass; REAL: they cannot be made to, and it is
+    #: waited for, as far as that is short.
     clock: str = VIRTUAL
     #: How many times faster than standard the timers of a real clock are set: at a pace of 100 the 20 s between two
     #: rebalances are 200 ms.
@@ -106,10 +115,73 @@ class Adapter(Protocol):
 
 
 @runtime_checkable
+class VirtualClock(Protocol):
+    """An adapter whose clock the kit turns (``Hello.clock`` is VIRTUAL): its suites with timers need it."""
+
+    def pass_time(self, millis: int) -> Outcome:
+        """Turn the clock of the case by so many ms; the outcome is what the suite's operation with a ``Duration``
+        answers, such as how many requests timers made ready."""
+        ...
+
+
+#: How operations are done, by their classes.
+Methods = Mapping[type[Operation], Callable[..., Result]]
+
+
+@runtime_checkable
 class InProcess(Protocol):
     """An adapter fast enough for the seeded tier: one plain call per operation, no dataclass in between."""
 
-    def calls(self, suite: Suite) -> Sequence[Callable[..., Result]] | None:
-        """One callable per operation of the suite, taking its arguments (world operations: anything); None when
-        the suite needs ``apply``. They act on the case of the last ``reset``."""
+    def calls(self, suite: Suite) -> Methods | None:
+        """A method for each operation of the suite that the implementation has, taking what ``apply`` would find in
+        ``operation.args``, and for the one with a ``Duration`` the ms by which the clock is turned; None when the
+        suite needs ``apply``. They act on the case of the last ``reset``."""
+        ...
+
+
+@runtime_checkable
+class SideBySide(Protocol):
+    """An adapter that plays several cases at once, each in a lane of its own."""
+
+    def lanes(self, suite: Suite) -> int:
+        """How many cases of the suite are played side by side; 1 for one after the other."""
+        ...
+
+    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
+        """Begin a case in each of these lanes."""
+        ...
+
+    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
+        """Do the operations of each lane, in their order; the outcomes, lane by lane."""
+        ...
+
+
+@runtime_checkable
+class RefusesFaults(Protocol):
+    """An adapter that cannot be judged under some faults."""
+
+    def refuses_fault(self, fault: str) -> str:
+        """Why an operation cannot be done while the scripted broker plays this fault, or "": it is unsupported."""
+        ...
+
+
+#: Told of a message: from, to, text.
+Hear = Callable[[str, str, str], None]
+
+
+@runtime_checkable
+class Overheard(Protocol):
+    """An adapter that talks to a broker of its own, and tells what the two say to one another."""
+
+    def overhear(self, hear: Hear | None) -> None:
+        """Tell every message from now on; None: no more."""
+        ...
+
+
+@runtime_checkable
+class Shared(Protocol):
+    """An adapter that started a server which other processes can be pointed at."""
+
+    def shared_address(self) -> str:
+        """The address by which others reach the same server, or "" when there is none."""
         ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import consume_orderly, process_queue_contents, sent_back
 from rocketmq_conformance.models.client.consume import OWNED
 from rocketmq_conformance.models.client.consume_orderly import (
     CALM,
@@ -22,7 +21,7 @@ from rocketmq_conformance.models.client.consume_orderly import (
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
@@ -70,13 +69,15 @@ class Consume(Operation):
     then: Annotated[str, Values(*_STATUSES, weights=(5, 4, 3, 3, 1, 1))]
     automatic: Annotated[bool, Values(True, False, weights=(3, 2))]
     suspension: Annotated[int, Values(-1, 0, 5_000, 60_000, weights=(3, 1, 1, 1))]
-    back_fault: Annotated[str, Values(*(fault for fault in BACK_FAULTS if fault != "copy"), weights=(4, 1, 2))]
+    back_fault: Annotated[
+        str, Fault(Requests.SEND_BACK, *(fault for fault in BACK_FAULTS if fault != "copy"), weights=(4, 1, 2))
+    ]
     meanwhile: Annotated[str, Values(CALM, LOSES, CLEARS, weights=(16, 1, 1))]
 
 
 @operation("Time passes, in ms. Answers how many runs are to begin.", weight=7)
 class Tick(Operation):
-    millis: Annotated[int, Values(1_000, 9, 10, 999, 5_000, 30_000, weights=(4, 1, 1, 1, 2, 4))]
+    millis: Annotated[int, Duration(1_000, 9, 10, 999, 5_000, 30_000, weights=(4, 1, 1, 1, 2, 4))]
 
 
 @operation("A queue is lost and won again: its process queue is dropped, and a new one made.", weight=1)
@@ -137,9 +138,17 @@ SUITE = Suite(
     bind=_bind,
     steps=50,
     show=_show,
-    rules=tuple(
-        rule.id
-        for rule in (*process_queue_contents.RULES, *sent_back.RULES, *consume_orderly.RULES)
-        if rule.id != "PQ-2" and not rule.id.startswith("CONS-BACK")  # of concurrent listeners
+    rules=(
+        "PQ-1",
+        "PQ-BODY",
+        "PQ-SIZE",
+        "PQ-3",
+        "CONS-2",
+        "CONS-2-AUTO",
+        "CONS-2-MANUAL",
+        "CONS-2-SUSPEND",
+        "CONS-2-TIMES",
+        "CONS-2-COPY",
+        "CONS-2-COMMIT",
     ),
 )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import process_queue, rebalance_round
-from rocketmq_conformance.models.client import rebalance as group
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.rebalance import GroupModel, GroupState, beginning, owners, piled_up
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import world
 
 MEMBER = Values(*range(len(CLIENTS)))
 QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
@@ -27,8 +26,8 @@ LISTS = Values(
     weights=(6, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1),
 )
 #: How a broker plays queries and commits, and max.
-FAULT = Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
-BOUND_FAULT = Values("answer", "SYSTEM_BUSY", weights=(3, 1))
+FAULT = Fault(Requests.OFFSETS, "answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
+BOUND_FAULT = Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", weights=(3, 1))
 
 
 @operation(
@@ -40,7 +39,9 @@ BOUND_FAULT = Values("answer", "SYSTEM_BUSY", weights=(3, 1))
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
-    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", weights=(14, 1, 1, 1, 1))]
+    list_fault: Annotated[
+        str, Fault(Requests.MEMBERS, "answer", "SYSTEM_ERROR", "empty", "no-body", "silent", weights=(14, 1, 1, 1, 1))
+    ]
     fault: Annotated[str, FAULT]
     bound_fault: Annotated[str, BOUND_FAULT]
 
@@ -126,11 +127,11 @@ class Update(Operation):
 
 @operation("Time passes, in ms: a round's 20 s, or more than a queue may go without a pull.", weight=3)
 class Tick(Operation):
-    millis: Annotated[int, Values(20_000, 60_000, 130_000)]
+    millis: Annotated[int, Duration(20_000, 60_000, 130_000)]
 
 
 @operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=4)
-class ListMembers(Operation):
+class ListMembers(world.ListMembers):
     members: Annotated[tuple[int, ...], LISTS]
 
 
@@ -139,13 +140,13 @@ class ListMembers(Operation):
     side=Side.WORLD,
     weight=2,
 )
-class Route(Operation):
+class Route(world.Route):
     topic: Annotated[str, Values(TOPIC, OTHER_TOPIC, RETRY_TOPIC, weights=(2, 1, 1))]
     queues: Annotated[int, Values(5, 4, 2, 1, 0, -1)]
 
 
 @operation("Somebody else commits for the group.", side=Side.WORLD, weight=1)
-class CommitElsewhere(Operation):
+class CommitElsewhere(world.CommitElsewhere):
     queue: Annotated[int, QUEUE]
     offset: Annotated[int, OFFSET]
 
@@ -197,5 +198,26 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*rebalance_round.RULES, *process_queue.RULES, *group.RULES)),
+    rules=(
+        "REB-DO-1",
+        "REB-CLU-1",
+        "REB-CLU-ROUTE",
+        "REB-CLU-3",
+        "REB-CLU-4",
+        "REB-BC-1",
+        "REB-DROP-1",
+        "REB-REM-1",
+        "REB-ADD-1",
+        "REB-ADD-START",
+        "REB-TRUNC-1",
+        "REB-RET-1",
+        "REB-DROP-EXPIRY",
+        "PULL-PRE-DROP",
+        "CONS-DROP",
+        "REB-BEGIN-1",
+        "REB-END-1",
+        "REB-PERSIST-1",
+        "REB-SUB-1",
+        "REB-ROUTE-1",
+    ),
 )

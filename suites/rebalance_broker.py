@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import rebalance_broker, rebalance_broker_round
 from rocketmq_conformance.models.client.fixtures import (
     ASSIGN_FAULTS,
     CLIENTS,
@@ -17,10 +16,11 @@ from rocketmq_conformance.models.client.fixtures import (
 from rocketmq_conformance.models.client.rebalance_broker import AssignedGroupModel, AssignedState, beginning
 from rocketmq_conformance.models.client.rebalance_broker_round import ODDITIES
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import CommitElsewhere, Join, Leave, ListMembers, Persist, Refresh
+from rocketmq_conformance.suites.values import world
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 2, 1))
 #: Topics that a plan subscribes to.
@@ -41,10 +41,10 @@ OFFSET = Values(1, 5, 6, 12)
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
-    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", weights=(14, 1))]
-    assign_fault: Annotated[str, Values(*ASSIGN_FAULTS, weights=(40, 2, 3, 2, 1, 2, 2, 2, 2, 2))]
-    fault: Annotated[str, Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", weights=(8, 1, 1))]
-    bound_fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(3, 1))]
+    list_fault: Annotated[str, Fault(Requests.MEMBERS, "answer", "SYSTEM_ERROR", weights=(14, 1))]
+    assign_fault: Annotated[str, Fault(Requests.ASSIGNMENTS, *ASSIGN_FAULTS, weights=(40, 2, 3, 2, 1, 2, 2, 2, 2, 2))]
+    fault: Annotated[str, Fault(Requests.OFFSETS, "answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", weights=(8, 1, 1))]
+    bound_fault: Annotated[str, Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", weights=(3, 1))]
 
 
 @operation("A member subscribes to a topic.", weight=3)
@@ -92,7 +92,7 @@ class Update(Operation):
 
 @operation("Time passes, in ms: a round's 20 s, or more than a queue may go without a pull or a pop.", weight=4)
 class Tick(Operation):
-    millis: Annotated[int, Values(20_000, 60_000, 130_000)]
+    millis: Annotated[int, Duration(20_000, 60_000, 130_000)]
 
 
 @operation(
@@ -102,7 +102,7 @@ class Tick(Operation):
     side=Side.WORLD,
     weight=16,
 )
-class Assign(Operation):
+class Assign(world.Assign):
     topic: Annotated[
         str,
         Values(
@@ -125,7 +125,7 @@ class Assign(Operation):
     side=Side.WORLD,
     weight=2,
 )
-class Route(Operation):
+class Route(world.Route):
     topic: Annotated[
         str,
         Values(TOPIC, OTHER_TOPIC, NEXT_TOPIC, pop_retry(TOPIC), pop_retry(NEXT_TOPIC), weights=(1, 1, 2, 1, 2)),
@@ -178,5 +178,14 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*rebalance_broker_round.RULES, *rebalance_broker.RULES)),
+    rules=(
+        "REB-BRK-1",
+        "REB-BRK-ROUTE",
+        "REB-BRK-MODE",
+        "REB-BRK-POP",
+        "REB-BRK-RETRY",
+        "REB-BRK-PROBE",
+        "REB-BRK-LEFT",
+        "POP-PRE-DROP",
+    ),
 )

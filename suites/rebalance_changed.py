@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import rebalance_changed, rebalance_changed_round
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.rebalance_changed import ChangedGroupModel, ChangedState, beginning
 from rocketmq_conformance.models.client.rebalance_changed_round import NO_LIMIT
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
+from rocketmq_conformance.suites.values import world
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
-BEAT_FAULT = Values("answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
+BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
 
 
 @operation(
@@ -31,8 +31,8 @@ BEAT_FAULT = Values("answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
-    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "empty", weights=(16, 1, 1))]
-    fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(8, 1))]
+    list_fault: Annotated[str, Fault(Requests.MEMBERS, "answer", "SYSTEM_ERROR", "empty", weights=(16, 1, 1))]
+    fault: Annotated[str, Fault(Requests.OFFSETS, "answer", "SYSTEM_BUSY", weights=(8, 1))]
     beat_fault: Annotated[str, BEAT_FAULT]
     fails: Annotated[bool, Values(False, True, weights=(3, 1))]
     given_up: Annotated[str, Values("", TOPIC, OTHER_TOPIC, weights=(16, 1, 1))]
@@ -76,7 +76,7 @@ class Subscribe(Operation):
 
 @operation("Time passes, in ms: a round's 20 s, or more than a queue may go without a pull.", weight=1)
 class Tick(Operation):
-    millis: Annotated[int, Values(20_000, 130_000)]
+    millis: Annotated[int, Duration(20_000, 130_000)]
 
 
 @operation(
@@ -84,7 +84,7 @@ class Tick(Operation):
     side=Side.WORLD,
     weight=5,
 )
-class Route(Operation):
+class Route(world.Route):
     topic: Annotated[str, Values(TOPIC, OTHER_TOPIC, RETRY_TOPIC, weights=(2, 1, 2))]
     queues: Annotated[int, Values(5, 2, 1, 0, -1, weights=(2, 1, 1, 1, 2))]
 
@@ -128,5 +128,13 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*rebalance_changed_round.RULES, *rebalance_changed.RULES)),
+    rules=(
+        "REB-MQC-VERSION",
+        "REB-MQC-SHARE",
+        "REB-MQC-HEARD",
+        "REB-MQC-GONE",
+        "REB-MQC-NONE",
+        "REB-MQC-BRIEF",
+        "REB-SUB-BEAT",
+    ),
 )

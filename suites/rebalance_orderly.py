@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import rebalance_orderly, rebalance_orderly_round
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.rebalance import owners
 from rocketmq_conformance.models.client.rebalance_orderly import OrderlyModel, OrderlyState, beginning, held, holders
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import (
@@ -24,6 +23,7 @@ from rocketmq_conformance.suites.rebalance import (
     Unsubscribe,
     Update,
 )
+from rocketmq_conformance.suites.values import world
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(3, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 3, weights=(6, 4, 1, 1, 1))
@@ -32,7 +32,7 @@ SLOW = Values(0, 5, weights=(2, 1))
 OFFSET = Values(0, 4, 5, 11)
 #: Lists that move queues 0 and 5 to and fro between the first two members, mostly.
 LISTS = Values((0, 1, 2), (0,), (1,), (0, 1), (1, 2), (2,), (0, 0, 1), (), weights=(4, 4, 4, 2, 1, 1, 1, 1))
-LOCK_FAULT = Values("answer", "SYSTEM_ERROR", "silent", weights=(10, 1, 1))
+LOCK_FAULT = Fault(Requests.LOCKS, "answer", "SYSTEM_ERROR", "silent", weights=(10, 1, 1))
 
 
 @operation(
@@ -45,7 +45,7 @@ LOCK_FAULT = Values("answer", "SYSTEM_ERROR", "silent", weights=(10, 1, 1))
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
-    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "silent", weights=(14, 1, 1))]
+    list_fault: Annotated[str, Fault(Requests.MEMBERS, "answer", "SYSTEM_ERROR", "silent", weights=(14, 1, 1))]
     fault: Annotated[str, FAULT]
     bound_fault: Annotated[str, BOUND_FAULT]
     lock_fault: Annotated[str, LOCK_FAULT]
@@ -117,16 +117,16 @@ class Finish(Operation):
 
 @operation("Time passes, in ms, for the broker's locks as well.", weight=10)
 class Tick(Operation):
-    millis: Annotated[int, Values(10_000, 20_000, 30_000, 60_000, 130_000, weights=(3, 3, 3, 2, 2))]
+    millis: Annotated[int, Duration(10_000, 20_000, 30_000, 60_000, 130_000, weights=(3, 3, 3, 2, 2))]
 
 
 @operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=8)
-class ListMembers(Operation):
+class ListMembers(world.ListMembers):
     members: Annotated[tuple[int, ...], LISTS]
 
 
 @operation("The broker restarts: it remembers no locks.", side=Side.WORLD, weight=1)
-class ForgetLocks(Operation):
+class ForgetLocks(world.ForgetLocks):
     pass
 
 
@@ -135,7 +135,7 @@ class ForgetLocks(Operation):
     side=Side.WORLD,
     weight=4,
 )
-class LockElsewhere(Operation):
+class LockElsewhere(world.LockElsewhere):
     queue: Annotated[int, SLOW]
     restarted: Annotated[bool, Values(False, True)]
 
@@ -203,5 +203,19 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*rebalance_orderly.RULES, *rebalance_orderly_round.RULES)),
+    rules=(
+        "REB-LOCK-1",
+        "REB-LOCK-2",
+        "REB-LOCK-3",
+        "REB-LOCK-4",
+        "REB-LOCK-DELAY",
+        "PULL-PRE-LOCK",
+        "CONS-ORDER-1",
+        "REB-ADD-LOCK",
+        "REB-ADD-BORN",
+        "REB-BC-LOCK",
+        "REB-REM-2",
+        "REB-REM-3",
+        "REB-DROP-KEPT",
+    ),
 )

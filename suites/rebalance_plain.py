@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import rebalance_plain
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.rebalance_plain import PlainModel, PlainState, beginning
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
+from rocketmq_conformance.suites.values import world
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 TOPICS = Values(TOPIC, OTHER_TOPIC)
@@ -29,8 +29,10 @@ QUEUE = Values(5, 0, 6, 8, 2, weights=(3, 2, 2, 2, 1))
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
-    list_fault: Annotated[str, Values("answer", "SYSTEM_ERROR", "empty", "silent", weights=(24, 1, 1, 1))]
-    fault: Annotated[str, Values("answer", "SYSTEM_BUSY", weights=(4, 1))]
+    list_fault: Annotated[
+        str, Fault(Requests.MEMBERS, "answer", "SYSTEM_ERROR", "empty", "silent", weights=(24, 1, 1, 1))
+    ]
+    fault: Annotated[str, Fault(Requests.OFFSETS, "answer", "SYSTEM_BUSY", weights=(4, 1))]
     fails: Annotated[bool, Values(False, True, weights=(4, 1))]
 
 
@@ -69,7 +71,7 @@ class Update(Operation):
 
 @operation("Time passes, in ms.", weight=2)
 class Tick(Operation):
-    millis: Annotated[int, Values(20_000, 130_000)]
+    millis: Annotated[int, Duration(20_000, 130_000)]
 
 
 @operation(
@@ -77,7 +79,7 @@ class Tick(Operation):
     side=Side.WORLD,
     weight=3,
 )
-class Route(Operation):
+class Route(world.Route):
     topic: Annotated[str, TOPICS]
     queues: Annotated[int, Values(5, 2, 1, 0, -1)]
 
@@ -122,5 +124,5 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in rebalance_plain.RULES),
+    rules=("REB-VAR-PLAIN", "REB-VAR-PLAIN-REM", "REB-VAR-PLAIN-MQC", "REB-VAR-PLAIN-NONE", "REB-VAR-PLAIN-ROUTE"),
 )

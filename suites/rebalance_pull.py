@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.rebalance import owners
 from rocketmq_conformance.models.client.rebalance_pull import LiteModel, LiteState, beginning
 from rocketmq_conformance.models.client.switches import LITE_PULL
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import rebalance
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import world
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 6, 8, weights=(4, 4, 2, 2, 1, 1))
@@ -23,9 +23,9 @@ OFFSET = Values(1, 5, 6, 12)
 LISTS = Values(
     (0, 1, 2), (0, 1), (0,), (1,), (1, 2), (2,), (2, 1, 0), (0, 0, 1), (), weights=(6, 5, 5, 3, 1, 1, 1, 1, 1)
 )
-LIST_FAULT = Values("answer", "SYSTEM_ERROR", "empty", "silent", weights=(24, 1, 1, 1))
-FAULT = Values("answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
-BOUND_FAULT = Values("answer", "SYSTEM_BUSY", weights=(3, 1))
+LIST_FAULT = Fault(Requests.MEMBERS, "answer", "SYSTEM_ERROR", "empty", "silent", weights=(24, 1, 1, 1))
+FAULT = Fault(Requests.OFFSETS, "answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", "silent", weights=(12, 3, 1, 1))
+BOUND_FAULT = Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", weights=(3, 1))
 
 
 def _offered(profile: Profile) -> bool:
@@ -132,7 +132,7 @@ class Update(Operation):
 
 
 @operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=6)
-class ListMembers(Operation):
+class ListMembers(world.ListMembers):
     members: Annotated[tuple[int, ...], LISTS]
 
 
@@ -192,5 +192,19 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*rebalance_pull.RULES, *rebalance_pull_round.RULES)),
+    rules=(
+        "REB-VAR-SUB",
+        "REB-VAR-UNSUB",
+        "LITE-PULL",
+        "LITE-PULL-0",
+        "LITE-POLL",
+        "LITE-COMMIT",
+        "LITE-COMMIT-0",
+        "LITE-COMMIT-BC",
+        "REB-VAR-REM",
+        "REB-VAR-START",
+        "REB-MQC-LITE",
+        "REB-MQC-SAME",
+        "REB-MQC-UNKNOWN",
+    ),
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import offset_table, remote_store
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
-from rocketmq_conformance.models.client.initial_broker import world
+from rocketmq_conformance.models.client.initial_broker import world as initial_broker
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.switches import FREEZES
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.domain import Subset, Values
+from rocketmq_conformance.suites.declare.domain import Fault, Requests, Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import world
 from rocketmq_conformance.suites.values.client import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
 
 _FLAG = Values(False, True)
@@ -63,11 +63,13 @@ class Commit(Operation):
     queue: Annotated[int, QUEUE]
     offset: Annotated[int, OFFSET]
     one_way: Annotated[bool, _FLAG]
-    fault: Annotated[str, Values("answer", "SYSTEM_BUSY", "TOPIC_NOT_EXIST", "silent", weights=(6, 1, 1, 1))]
+    fault: Annotated[
+        str, Fault(Requests.OFFSETS, "answer", "SYSTEM_BUSY", "TOPIC_NOT_EXIST", "silent", weights=(6, 1, 1, 1))
+    ]
 
 
 @operation("Another member of the group commits.", side=Side.WORLD, weight=3)
-class CommitElsewhere(Operation):
+class CommitElsewhere(world.CommitElsewhere):
     queue: Annotated[int, ROUTED]
     offset: Annotated[int, OFFSET]
 
@@ -75,7 +77,7 @@ class CommitElsewhere(Operation):
 def _bind(profile: Profile) -> BoundModel:
     model = RemoteStoreModel(profile)
     return BoundModel(
-        RemoteStore(broker=world()),
+        RemoteStore(broker=initial_broker()),
         {
             Update: model.update,
             Freeze: model.freeze,
@@ -102,5 +104,19 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=_show,
-    rules=(*(rule.id for rule in (*offset_table.RULES, *remote_store.RULES)), "BQ-UPDATE-2"),
+    rules=(
+        "OFF-UPD-1",
+        "OFF-FRZ-1",
+        "OFF-VAL-1",
+        "OFF-R-CLONE",
+        "OFF-R-READ",
+        "OFF-R-READ-ERROR",
+        "API-QCO-1",
+        "OFF-R-FETCH",
+        "OFF-R-PALL",
+        "OFF-R-P",
+        "OFF-R-REM",
+        "OFF-R-UPD",
+        "BQ-UPDATE-2",
+    ),
 )

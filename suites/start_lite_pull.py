@@ -27,7 +27,7 @@ def _timed(profile: Profile) -> bool:
     return LITE_STARTS.on(profile.client)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class _WhereArguments(values.WhereArguments):
     where: Annotated[str, values.LITE_WHERE]
 

@@ -10,10 +10,10 @@ from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint
 from rocketmq_conformance.conformance.engine.shrink import Shrunk
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.transcript import Message
-from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import Err, Outcome, Undefined
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.declare.discovery import rules
 from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -38,17 +38,17 @@ def told(
     last = steps[-1]
     by_step = list(zip(steps, messages or [[] for _ in steps], strict=True))
     return event.DivergenceFound(
-        suite.name,
-        number,
-        mark,
-        [rule_json(name) for name in last.why.rules],
-        said(last.expected),
-        said(last.observed),
-        [_step(suite, at, step, said_in, step is last) for at, (step, said_in) in enumerate(by_step, start=1)],
-        found,
-        shrunk.executions,
-        plan,
-        shlex.join(["rocketmq-conformance", *command]),
+        suite=suite.name,
+        case=number,
+        fingerprint=mark,
+        rules=[rule_json(name) for name in last.why.rules],
+        expected=said(last.expected),
+        observed=said(last.observed),
+        steps=[_step(suite, at, step, said_in, step is last) for at, (step, said_in) in enumerate(by_step, start=1)],
+        found_steps=found,
+        shrink_executions=shrunk.executions,
+        plan=plan,
+        replay=shlex.join(["rocketmq-conformance", *command]),
     )
 
 
@@ -95,16 +95,16 @@ def said(result: object) -> str:
 
 def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverges: bool) -> event.Step:
     return event.Step(
-        number,
-        str(suite.operation(step.row)),
-        _either(said(one.expected) for one in (step, *step.others)),
-        said(step.observed),
-        list(step.why.rules),
-        step.why.kind,
-        _either(suite.show(one.before) for one in (step, *step.others)),
-        _either(suite.show(one.after) for one in (step, *step.others)),
-        diverges,
-        messages,
+        number=number,
+        operation=str(suite.operation(step.row)),
+        expected=_either(said(one.expected) for one in (step, *step.others)),
+        observed=said(step.observed),
+        rules=list(step.why.rules),
+        state_kind=step.why.kind,
+        before=_either(suite.show(one.before) for one in (step, *step.others)),
+        after=_either(suite.show(one.after) for one in (step, *step.others)),
+        diverges=diverges,
+        messages=messages,
     )
 
 
@@ -115,5 +115,5 @@ def _either(words: Iterable[str]) -> str:
 
 def rule_json(name: str) -> dict[str, str]:
     """A rule as events write it."""
-    rule = rulebook.RULES[name]
+    rule = rules()[name]
     return {"id": rule.id, "sentence": rule.sentence, "level": rule.level.value, "source": rule.source}

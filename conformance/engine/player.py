@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, SideBySide
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN
@@ -48,10 +48,10 @@ class Player:
         self.judge = judge
         self.suite = judge.suite
         self._calls = stage.calls(judge.suite)
-        adapter: Any = stage.adapter
+        adapter = stage.adapter
         #: Cases that are played side by side.
         self.lanes = 1
-        if hasattr(adapter, "lanes") and not judge.guarded:
+        if isinstance(adapter, SideBySide) and not judge.guarded:
             self.lanes = adapter.lanes(judge.suite)
 
     def play(self, cases: Iterable[Numbered]) -> Iterator[Played]:
@@ -91,12 +91,13 @@ class Player:
 
     def _side_by_side(self, batch: list[Numbered]) -> list[Played]:
         """All outcomes of a batch are taken first, then judged."""
-        adapter: Any = self.stage.adapter
+        adapter = self.stage.adapter
+        assert isinstance(adapter, SideBySide)
         begun = time.monotonic()
         try:
             with self.stage.guarded(f"cases {batch[0][0]} to {batch[-1][0]} of {self.suite.name}"):
                 adapter.reset_many([(lane, self.suite) for lane in range(len(batch))])
-                work = [(lane, [self.suite.operation(row) for row in rows]) for lane, (_, rows) in enumerate(batch)]
+                work = [(lane, [self.suite.asked(row) for row in rows]) for lane, (_, rows) in enumerate(batch)]
                 outcomes = adapter.play_many(work)
         except BROKEN as error:
             share = (time.monotonic() - begun) / len(batch)

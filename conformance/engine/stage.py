@@ -14,14 +14,23 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case
+from rocketmq_conformance.conformance import adapter as adapters
+from rocketmq_conformance.conformance.adapter import (
+    Adapter,
+    AdapterError,
+    CannotRunError,
+    Case,
+    InProcess,
+    RefusesFaults,
+    VirtualClock,
+)
+from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
-from rocketmq_conformance.conformance.engine.transcript import Ear, Overheard, world_did
-from rocketmq_conformance.conformance.fakes.scripted_broker import FAULTS, World
-from rocketmq_conformance.conformance.fakes.scripted_server import ScriptedServer
+from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, world_did
+from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.measured_time import TICK
+from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -29,6 +38,8 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 PATIENCE = 60.0
 #: Seconds that are waited for at once when an implementation has a real clock.
 LONGEST_WAIT = 2.0
+#: Why an operation that lets time pass cannot be done.
+NO_CLOCK = "nobody can turn its clock: give its adapter the method pass_time, or say that its clock is real"
 
 
 class Stage:
@@ -43,16 +54,17 @@ class Stage:
         self.max_wait = max_wait
         #: Measures time for an adapter whose clock is real; None when it is virtual.
         self.times: Timekeeper | None = None
-        self.world = World(profile)
+        self.world = ClientCase(profile)
         #: Called whenever the adapter is about to be asked: a sign of life for whoever watches.
         self.beat: Callable[[], None] = _nothing
         #: While messages are taken down: who writes, and who answers instead of the world.
-        self._ear: Ear | None = None
-        self._overheard: Overheard | None = None
-        self._server: ScriptedServer | None = None
+        self._ear: MessageRecorder | None = None
+        self._overheard: RecordingBroker | None = None
         self._folder: Path | None = None
         #: Positions of the operations that the profile has, by suite.
         self._offers: dict[str, frozenset[int]] = {}
+        #: The requests that the latest operation had faults for.
+        self._faulty: list[Requests] = []
         self._guarding = False
         self._alarm = _Alarm()
         self._closed = False
@@ -61,7 +73,7 @@ class Stage:
         """Play the world's broker by another profile; before the first case only."""
         self.profile = profile
         self._offers.clear()
-        self.world = World(profile.judged())
+        self.world = ClientCase(profile.judged())
 
     def keep_time(self, pace: float) -> None:
         """The adapter's clock is real, and so many times faster than standard."""
@@ -84,27 +96,48 @@ class Stage:
         return self._do(suite, row)
 
     def _do(self, suite: Suite, row: Row) -> Outcome:
-        spec = suite.operations[row[0]].spec
-        if spec.side is Side.WORLD:
-            getattr(self.world, spec.name)(*row[1])
+        at, args = row
+        operation = suite.operations[at]
+        if operation.spec.side is Side.WORLD:
+            played_by(self.world, operation)(*args)
             if self._ear:
                 world_did(suite.operation(row), self._ear.hear)
             return Ok()
-        if row[0] not in self._offered(suite):
+        if at not in self._offered(suite):
             return Unsupported(f"{self.profile} does not have it")
-        operation = suite.operation(row)
-        for fault in FAULTS:
-            setattr(self.world, fault, getattr(operation, fault, "answer"))
-        with self.guarded(str(operation)):
-            outcome = self.adapter.apply(operation)
-        millis = getattr(operation, "millis", 0)
-        if millis and isinstance(outcome, Ok) and not self.times:
-            self.world.pass_time(millis)
+        refused = self._refused([args[place] for place, _ in operation.spec.faults])
+        if refused:
+            return Unsupported(refused)
+        turns = operation.spec.duration is not None and not self.times
+        if turns and not isinstance(self.adapter, VirtualClock):
+            return Unsupported(NO_CLOCK)
+        self._arm(operation.spec, args)
+        with self.guarded(str(suite.operation(row))):
+            if turns and isinstance(self.adapter, VirtualClock):
+                outcome = self.adapter.pass_time(args[0])
+            else:
+                outcome = self.adapter.apply(operation.asked(args))
+        if turns and isinstance(outcome, Ok):
+            self.world.pass_time(args[0])
         if not isinstance(outcome, (Ok, Err, Unsupported)):
             raise AdapterError(
-                f"The adapter answered {_short(outcome)} to {operation}: apply must return Ok, Err or Unsupported."
+                f"The adapter answered {_short(outcome)} to {suite.operation(row)}: it must return Ok, Err or "
+                "Unsupported."
             )
-        return self._with_effect(spec, outcome)
+        return self._with_effect(operation.spec, outcome)
+
+    def _arm(self, spec: OperationSpec, args: Sequence[Any]) -> None:
+        """Play requests by the faults of an operation until the next one: what is sent one way arrives late."""
+        script = self.world.broker.script
+        script.calm()
+        for place, requests in spec.faults:
+            script.arm(requests, args[place])
+
+    def _refused(self, faults: Sequence[str]) -> str:
+        """Why an operation with these faults cannot be done, or ""."""
+        if not isinstance(self.adapter, RefusesFaults):
+            return ""
+        return next(filter(None, map(self.adapter.refuses_fault, faults)), "")
 
     def _do_in_time(self, suite: Suite, row: Row, times: Timekeeper) -> Outcome:
         """Do one operation of whoever has a real clock: time passes by itself, unless that takes too long.
@@ -114,9 +147,9 @@ class Stage:
         spec = suite.operations[row[0]].spec
         if spec.lasts and spec.lasts(*row[1]):
             return Unsupported("its clock is real, and time cannot be made to pass within an operation")
-        millis = row[1][0] if spec.name == TICK else 0
-        if times.seconds(millis) > self.max_wait:
-            longest = times.seconds(max(millis, *(spec.domains[0][1].rows() or ())))
+        millis = row[1][0] if spec.duration else 0
+        if spec.duration and times.seconds(millis) > self.max_wait:
+            longest = times.seconds(max(millis, *spec.duration.items))
             return Unsupported(
                 f"its clock is real, and ticks of up to {longest:g} s are more than is waited for: --max-wait "
                 f"{longest:g} allows them all"
@@ -129,45 +162,42 @@ class Stage:
         return outcome
 
     @contextmanager
-    def listening(self) -> Iterator[Ear]:
+    def listening(self) -> Iterator[MessageRecorder]:
         """Take down what the implementation and its brokers say to one another in cases that begin inside."""
-        ear = Ear()
-        overheard = Overheard(self.world, ear.hear)
+        ear = MessageRecorder()
+        overheard = RecordingBroker(self.world.broker, ear.hear)
         self._ear, self._overheard = ear, overheard
-        listen = getattr(self.adapter, "overhear", None)
+        talks = self.adapter if isinstance(self.adapter, adapters.Overheard) else None
         try:
-            if self._server:
-                self._server.answer_by(overheard)
-            if listen:
-                listen(ear.hear)
+            self.world.broker.answer_by(overheard)
+            if talks:
+                talks.overhear(ear.hear)
             yield ear
         finally:
             self._ear = self._overheard = None
-            if self._server:
-                self._server.answer_by(self.world)
-            if listen:
-                listen(None)
+            self.world.broker.answer_by(None)
+            if talks:
+                talks.overhear(None)
 
     def calls(self, suite: Suite) -> list[Callable[..., Result]] | None:
         """Plain callables for every operation of a suite, if the adapter offers them; faults and effects included."""
-        if self.times:
-            return None
-        offer = getattr(self.adapter, "calls", None)
-        offered = offer(suite) if offer else None
-        if offered is None:
+        methods = self.adapter.calls(suite) if isinstance(self.adapter, InProcess) and not self.times else None
+        if methods is None:
             return None
         has = self._offered(suite)
         return [
-            (self._armed(op.spec, call) if at in has else _not_offered)
-            if op.spec.side is not Side.WORLD
-            else getattr(self.world, op.spec.name)
-            for at, (op, call) in enumerate(zip(suite.operations, offered, strict=True))
+            played_by(self.world, operation)
+            if operation.spec.side is Side.WORLD
+            else self._armed(operation.spec, methods[operation])
+            if at in has and operation in methods
+            else _not_offered
+            for at, operation in enumerate(suite.operations)
         ]
 
     def settle(self) -> None:
-        """Wait until everything that was written to the scripted broker is handled."""
-        if self._server:
-            self._server.settle()
+        """Wait until everything that was written to the broker's TCP door is handled."""
+        if self.world.broker.running:
+            self.world.broker.settle()
 
     def _offered(self, suite: Suite) -> frozenset[int]:
         """Positions of the operations that the judging releases have; plans of other releases may hold more."""
@@ -186,8 +216,7 @@ class Stage:
             pass  # the verdict is known; what cannot be released any more ends with the process
         finally:
             self._alarm.remove()
-            if self._server:
-                self._server.stop()
+            self.world.broker.stop()
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -226,26 +255,27 @@ class Stage:
         return Ok((*outcome.value, commits)) if isinstance(outcome.value, tuple) else outcome
 
     def _armed(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
-        world, names = self.world, [name for name, _ in spec.domains]
-        if names == ["millis"]:
+        world = self.world
+        if spec.duration:
             return self._timed(call)
-        faults = [fault for fault in FAULTS if fault in names]
+        arm, calm_down = world.broker.script.arm, world.broker.script.calm
         effect, commits = spec.effect, spec.commits
-        if not faults and not effect and not commits:
+        if not spec.faults and not effect and not commits:
             return call
-        places = [(fault, names.index(fault)) for fault in faults]
-        how = itemgetter(*[place for _, place in places]) if faults else _calm
-        calm = how(["answer"] * len(names))
+        faults = spec.faults
+        how = itemgetter(*[place for place, _ in spec.faults]) if faults else _calm
+        calm = how([ANSWER] * len(spec.domains))
+        given = _taker(spec.given)
 
         def armed(*args: Any) -> Result:
             if how(args) == calm:
-                result = call(*args)
+                result = call(*given(args))
             else:
-                for fault, place in places:
-                    setattr(world, fault, args[place])
-                result = call(*args)
-                for fault in faults:
-                    setattr(world, fault, "answer")
+                for place, requests in faults:
+                    if args[place] != ANSWER:
+                        arm(requests, args[place])
+                result = call(*given(args))
+                calm_down()
             if effect:
                 stored = world.take_commits()
                 return result if type(result) is Err else stored
@@ -265,10 +295,8 @@ class Stage:
         return timed
 
     def _name_server(self) -> str:
-        if self._server is None:
-            self._server = ScriptedServer(self._overheard or self.world, self.profile)
-            self._server.start()
-        return self._server.address
+        broker = self.world.broker
+        return broker.address if broker.running else broker.open()
 
     def _empty_folder(self, suite: Suite) -> Path:
         if self._folder is None:
@@ -282,6 +310,12 @@ class Stage:
 
 def _nothing() -> None:
     pass
+
+
+def _taker(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """A function that takes these places of a tuple, as a tuple."""
+    first, last = (places[0], places[-1] + 1) if places else (0, 0)
+    return itemgetter(*places) if last - first > len(places) else itemgetter(slice(first, last))
 
 
 def _calm(args: Sequence[Any]) -> str:

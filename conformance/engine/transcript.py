@@ -7,23 +7,26 @@ Nothing is written down in ordinary play. Once a minimal plan is known, it is pl
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from rocketmq_conformance.conformance.fakes.scripted_server import Brain
+from rocketmq_conformance.conformance.adapter import Hear
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.values import world
 
 #: Who speaks.
 MEMBER, OTHER, BROKER, NAME_SERVER = "member", "another member", "broker", "name server"
 #: [from, to, text], as events have it.
 Message = list[str]
-#: Told of a message: from, to, text.
-Hear = Callable[[str, str, str], None]
 #: Most messages of a step that are kept; the others are counted.
 MOST = 60
 
-SILENCE, CUT = "(silence)", "(cut)"
+SILENCE, CUT, LATER = "(silence)", "(cut)", "(answered later)"
+ONE_WAY = " (one way)"
 #: Header fields in the order in which they are told, with their shorter names; the others follow by name.
 _FIELDS = {"topic": "topic", "queueId": "queue", "consumerGroup": "group", "groupName": "group"}
 #: Header fields that no rule reads, or that differ from run to run.
@@ -38,7 +41,7 @@ _UNTOLD = frozenset(
 _LETTERS = {"b": "topic", "e": "queueId"}
 
 
-class Ear:
+class MessageRecorder:
     """Takes messages down, step by step."""
 
     def __init__(self) -> None:
@@ -61,42 +64,56 @@ class Ear:
         return taken
 
 
-class Overheard:
-    """The scripted broker and name server of a world, overheard: answers like it, and tells what is said."""
+class RecordingBroker:
+    """A fake broker whose requests and responses are taken down, at both of its doors."""
 
-    def __init__(self, world: Brain, hear: Hear) -> None:
-        self._world = world
+    def __init__(self, broker: FakeBroker, hear: Hear) -> None:
+        self._broker = broker.dispatcher
         self._hear = hear
-
-    @property
-    def address(self) -> str:
-        """Where the name server says the broker is."""
-        return self._world.address
-
-    @address.setter
-    def address(self, address: str) -> None:
-        self._world.address = address
 
     def exchange(
         self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool
     ) -> tuple[int, str, dict[str, str], bytes]:
-        """Answer one request."""
-        whom = NAME_SERVER if code == Request.GET_ROUTEINFO_BY_TOPIC else BROKER
-        self._hear(MEMBER, whom, request_text(code, ext) + (" (one way)" if one_way else ""))
+        """Answer one request in process."""
+        self._hear(MEMBER, _whom(code), request_text(code, ext) + (ONE_WAY if one_way else ""))
         try:
-            answer = self._world.exchange(address, code, ext, body, one_way)
+            response = self._broker.exchange(address, code, ext, body, one_way)
         except (TimeoutError, ConnectionError) as error:
             if not one_way:
-                self._hear(whom, MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
+                self._hear(_whom(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
             raise
         if not one_way:
-            self._hear(whom, MEMBER, response_text(answer[0], answer[2], answer[3]))
-        return answer
+            self._hear(_whom(code), MEMBER, response_text(response[0], response[2], response[3]))
+        return response
+
+    def handle(self, peer: Peer, request: Command) -> Command | None:
+        """Answer one request over TCP."""
+        code, one_way = request.code, request.is_one_way
+        self._hear(MEMBER, _whom(code), request_text(code, request.ext) + (ONE_WAY if one_way else ""))
+        try:
+            response = self._broker.handle(peer, request)
+        except (TimeoutError, ConnectionError) as error:
+            if not one_way:
+                self._hear(_whom(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
+            raise
+        if not one_way:
+            text = LATER if response is None else response_text(response.code, response.ext, response.body)
+            self._hear(_whom(code), MEMBER, text)
+        return response
+
+    def closed(self, peer: Peer) -> None:
+        """A connection is gone."""
+        self._broker.closed(peer)
+
+
+def _whom(code: int) -> str:
+    """Who answers a request."""
+    return NAME_SERVER if code == Request.GET_ROUTEINFO_BY_TOPIC else BROKER
 
 
 def world_did(operation: Operation, hear: Hear) -> None:
     """Tell what an operation of the world does."""
-    if operation.spec.name == "commit_elsewhere":
+    if isinstance(operation, world.CommitElsewhere):
         queue, offset = operation.args
         topic, _, number = QUEUES[queue]
         ext = {"consumerGroup": GROUP, "topic": topic, "queueId": str(number), "commitOffset": str(offset)}

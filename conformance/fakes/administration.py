@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.fakes import routes
-from rocketmq_conformance.conformance.fakes.responses import Answering, document, done
+from rocketmq_conformance.conformance.fakes.responses import (
+    CODES,
+    Answered,
+    ConnectionHandler,
+    PlainHandler,
+    command,
+    document,
+    done,
+)
 from rocketmq_conformance.conformance.fakes.storage import DEFAULT_TOPIC, Storage
 from rocketmq_conformance.conformance.remoting import java_json
-from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import VERSION, Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.wire import WireRules, description
+from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE
 from rocketmq_conformance.models.profile import Profile
+
+_NO_TOPIC = CODES["TOPIC_NOT_EXIST"]
+_INHERITED = routes.READ_WRITE | routes.INHERIT
 
 
 class Administration:
@@ -22,17 +34,22 @@ class Administration:
     The name server is never behind: a topic's route is there as soon as the topic is, and gone with it.
     """
 
-    def __init__(
-        self, profile: Profile, storage: Storage, name: str, cluster: str, address: Callable[[], str], started: int
-    ) -> None:
+    def __init__(self, profile: Profile, storage: Storage, name: str, cluster: str, address: str, started: int) -> None:
         self._release = profile.broker
         self._wire = WireRules.of(profile)
         self._storage = storage
         self._name, self._cluster = name, cluster
-        self._address = address
+        #: Where routes say that the broker is.
+        self.address = address
         self._started = started
+        #: Readable queues by topic, where routes are set instead of being those of the broker's own topics.
+        self.routes: Mapping[str, int] | None = None
 
-    def handlers(self) -> Mapping[int, Answering]:
+    def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
+        """What it answers otherwise over a connection, by request code: routes depend on the client's version."""
+        return {Request.GET_ROUTEINFO_BY_TOPIC: self._route_from}
+
+    def handlers(self) -> Mapping[int, PlainHandler]:
         """What it answers, by request code."""
         return {
             Request.UPDATE_AND_CREATE_TOPIC: self._create_topic,
@@ -45,42 +62,48 @@ class Administration:
             Request.GET_BROKER_RUNTIME_INFO: self._runtime,
         }
 
-    def _create_topic(self, peer: Peer, request: Command) -> Command:
-        topic, queues = request.ext["topic"], int(request.ext["readQueueNums"])
+    def _route(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """A client in this process is as new as those that the kit itself connects with."""
+        return self._routed(ext, VERSION)
+
+    def _route_from(self, peer: Peer, request: Command) -> Command:
+        return command(self._routed(request.ext, request.version))
+
+    def _routed(self, ext: dict[str, str], version: int) -> Answered:
+        topic = ext["topic"]
+        queues = self._storage.state.topics.get(topic) if self.routes is None else self.routes.get(topic)
+        if queues is None or queues == NO_ROUTE:
+            return _NO_TOPIC, f"No topic route info in name server for the topic: {topic}", {}, b""
+        standard = self._wire.standard(version, ext.get("acceptStandardJsonOnly") == "true")
+        perm = _INHERITED if topic == DEFAULT_TOPIC else routes.READ_WRITE
+        return 0, "", {}, routes.route(self._name, self._cluster, self.address, queues, perm, standard)
+
+    def _create_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        topic, queues = ext["topic"], int(ext["readQueueNums"])
         if not topic.strip():
-            code = Response.INVALID_PARAMETER if self._storage.rules.invalid_parameter else Response.SYSTEM_ERROR
-            return Command(int(code), remark="The specified topic is blank.")
+            name = "INVALID_PARAMETER" if self._storage.rules.invalid_parameter else "SYSTEM_ERROR"
+            return CODES[name], "The specified topic is blank.", {}, b""
         self._storage.create_topic(topic, queues)
-        return Command(0)
+        return 0, "", {}, b""
 
-    def _delete_topic(self, peer: Peer, request: Command) -> Command:
-        self._storage.delete_topic(request.ext["topic"])
-        return Command(0)
+    def _delete_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        self._storage.delete_topic(ext["topic"])
+        return 0, "", {}, b""
 
-    def _create_group(self, peer: Peer, request: Command) -> Command:
-        self._storage.create_group(str(java_json.loads(request.body.decode())["groupName"]))
-        return Command(0)
+    def _create_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        self._storage.create_group(str(java_json.loads(body.decode())["groupName"]))
+        return 0, "", {}, b""
 
-    def _delete_group(self, peer: Peer, request: Command) -> Command:
+    def _delete_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         flag = CLEAN_OFFSET if self._storage.rules.clean_offset else REMOVE_OFFSET
-        self._storage.delete_group(request.ext["groupName"], flag if request.ext.get(flag) == "true" else KEEP)
-        return Command(0)
+        self._storage.delete_group(ext["groupName"], flag if ext.get(flag) == "true" else KEEP)
+        return 0, "", {}, b""
 
-    def _route(self, peer: Peer, request: Command) -> Command:
-        topic = request.ext["topic"]
-        queues = self._storage.state.topics.get(topic)
-        if queues is None:
-            remark = f"No topic route info in name server for the topic: {topic}"
-            return Command(int(Response.TOPIC_NOT_EXIST), remark=remark)
-        standard = self._wire.standard(request.version, request.ext.get("acceptStandardJsonOnly") == "true")
-        perm = routes.READ_WRITE | (routes.INHERIT if topic == DEFAULT_TOPIC else 0)
-        return Command(0, body=routes.route(self._name, self._cluster, self._address(), queues, perm, standard))
+    def _clusters(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        return 0, "", {}, routes.clusters(self._name, self._cluster, self.address)
 
-    def _clusters(self, peer: Peer, request: Command) -> Command:
-        return Command(0, body=routes.clusters(self._name, self._cluster, self._address()))
-
-    def _runtime(self, peer: Peer, request: Command) -> Command:
+    def _runtime(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         table = {"bootTimestamp": str(self._started), "brokerVersionDesc": description(self._release)}
         if not self._wire.version_number_gone:
             table["brokerVersion"] = str(self._wire.ordinal)
-        return Command(0, body=document({"table": table}))
+        return 0, "", {}, document({"table": table})

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, cast
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
-from rocketmq_conformance.conformance.fakes.responses import Answering, document, refused
+from rocketmq_conformance.conformance.fakes.record import Record
+from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, document, refused
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker import assignment
 from rocketmq_conformance.models.broker.assignment import NO_MODES, Asked, mode_of
 from rocketmq_conformance.models.message_queue import Queue
@@ -22,8 +23,10 @@ from rocketmq_conformance.models.outcome import Err, Result
 Routes = Callable[[str], tuple[Queue, ...] | None]
 #: Names that a broker gives to a group which it creates.
 _LEGAL = re.compile(r"[%|a-zA-Z0-9_-]+")
+_NOTHING = document({"messageQueueAssignments": []})
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Assignments:
     """Answers members of the groups in ``consumers``. Without ``routes`` the topics of the broker itself are all."""
 
@@ -33,12 +36,16 @@ class Assignments:
         self._name = name
         self._routes = routes or self._own
         self.modes = NO_MODES
+        #: Bodies by topic, where assignments are set instead of being computed.
+        self.given: Mapping[str, bytes] | None = None
+        #: Counts the requests for assignments that are set.
+        self.record: Record | None = None
 
-    def handlers(self) -> Mapping[int, Answering]:
+    def handlers(self) -> Mapping[int, PlainHandler]:
         """What it answers, by request code."""
         if not self._storage.rules.assigns:
             return {}
-        return {Request.QUERY_ASSIGNMENT: self._query, Request.SET_MESSAGE_REQUEST_MODE: self._set}
+        return {Request.QUERY_ASSIGNMENT: self.query, Request.SET_MESSAGE_REQUEST_MODE: self._set}
 
     def assign(self, asked: Asked, members: tuple[str, ...] | None) -> Result:
         """Sorted (broker, queue id, mode) triples, None for no list, or the error."""
@@ -62,8 +69,14 @@ class Assignments:
         queues = self._storage.state.topics.get(topic)
         return None if queues is None else tuple((topic, self._name, number) for number in range(queues))
 
-    def _query(self, peer: Peer, request: Command) -> Command:
-        data = _body(request)
+    def query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """QUERY_ASSIGNMENT."""
+        if self.given is not None:
+            topic = topic_of(body)
+            if self.record is not None:
+                self.record.ask_assignment(topic)
+            return 0, "", {}, self.given.get(topic, _NOTHING)
+        data = _fields(body)
         asked = Asked(
             str(data["topic"]),
             str(data["consumerGroup"]),
@@ -77,19 +90,25 @@ class Assignments:
         if isinstance(found, Err):
             return refused(found)
         if found is None:
-            return Command(0, body=b"{}")
+            return 0, "", {}, b"{}"
         listed = [
             {"messageQueue": {"brokerName": broker, "queueId": number, "topic": asked.topic}, "mode": mode}
             for broker, number, mode in cast(tuple[tuple[str, int, str], ...], found)
         ]
-        return Command(0, body=document({"messageQueueAssignments": listed}))
+        return 0, "", {}, document({"messageQueueAssignments": listed})
 
-    def _set(self, peer: Peer, request: Command) -> Command:
-        data = _body(request)
+    def _set(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        data = _fields(body)
         share = data.get("popShareQueueNum")
         failed = self.set_mode(str(data["topic"]), str(data["consumerGroup"]), data.get("mode"), share)
-        return Command(0) if failed is None else refused(failed)
+        return (0, "", {}, b"") if failed is None else refused(failed)
 
 
-def _body(request: Command) -> dict[str, Any]:
-    return {name: value for name, value in java_json.loads(request.body.decode()).items() if value is not None}
+def _fields(body: bytes) -> dict[str, Any]:
+    return {name: value for name, value in java_json.loads(body.decode()).items() if value is not None}
+
+
+@lru_cache(maxsize=1024)
+def topic_of(body: bytes) -> str:
+    """The topic of a request for an assignment."""
+    return str(java_json.loads(body.decode())["topic"])

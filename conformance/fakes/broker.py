@@ -1,11 +1,12 @@
-"""An embedded RocketMQ broker and name server for tests: real topics and messages, answered by the model.
+"""The fake broker: a RocketMQ broker and name server for tests, whose answers are the models'.
 
-    with EmbeddedBroker(Profile.of(broker="5.5.0")) as broker:
+    with FakeBroker(Profile.of(broker="5.5.0")) as broker:
         producer.setNamesrvAddr(broker.address)
 
-It lives in memory and in this process, starts in milliseconds, and answers as a broker of the profile's release
-does. It can be stopped, killed, frozen and started again; its disk is in memory, too. It has no replicas, no delayed
-messages and no transactions.
+It lives in memory and in this process, and answers as a broker of the profile's release does. It has two doors, with
+the same handlers and the same state behind them: ``exchange`` in process, and after ``start`` a TCP port for clients
+of any language. A fault script plays kinds of requests by faults at both of them. It can be stopped, killed, frozen
+and started again; its disk is in memory, too. It has no replicas, no delayed messages and no transactions.
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ from rocketmq_conformance.conformance.fakes.administration import Administration
 from rocketmq_conformance.conformance.fakes.assignments import Assignments, Routes
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.delayed_unlock import Unlocks
+from rocketmq_conformance.conformance.fakes.dispatch import Dispatcher
+from rocketmq_conformance.conformance.fakes.fault_script import FaultScript
 from rocketmq_conformance.conformance.fakes.lifecycle import Lifetime
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.page_residency import Memory
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
+from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.resets import Resets
-from rocketmq_conformance.conformance.fakes.responses import Answering
 from rocketmq_conformance.conformance.fakes.sends import Sends
 from rocketmq_conformance.conformance.fakes.settings import MEMORY_RATIO, STRICT_LOCKS, Settings
 from rocketmq_conformance.conformance.fakes.storage import Storage
-from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.fault import Faults
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
-from rocketmq_conformance.conformance.remoting.server import Listener, Peer
+from rocketmq_conformance.conformance.remoting.server import Handler, Listener
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
@@ -41,6 +43,8 @@ from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.profile import Profile
 
 CLUSTER = "conformance"
+#: The port that routes name before the system has chosen one.
+_UNCHOSEN = 10911
 #: What the broker is made of, by the names under which it can be replaced.
 PARTS: dict[str, Any] = {
     "storage": Storage,
@@ -60,35 +64,7 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
-class _Desk:
-    """Hands every request to whoever answers its code; one that nobody knows as the release does (WIRE-ERR-2)."""
-
-    def __init__(self, unknown_answered: bool) -> None:
-        self._unknown_answered = unknown_answered
-        self._handlers: dict[int, Answering] = {}
-        self._leaving: list[Callable[[Peer], None]] = []
-
-    def add(self, handlers: Mapping[int, Answering]) -> None:
-        self._handlers.update(handlers)
-
-    def on_leave(self, action: Callable[[Peer], None]) -> None:
-        self._leaving.append(action)
-
-    def handle(self, peer: Peer, request: Command) -> Command | None:
-        handler = self._handlers.get(request.code)
-        if handler is not None:
-            return handler(peer, request)
-        if not self._unknown_answered:
-            return None
-        code = int(Response.REQUEST_CODE_NOT_SUPPORTED)
-        return Command(code, remark=f" request type {request.code} not supported")
-
-    def closed(self, peer: Peer) -> None:
-        for action in self._leaving:
-            action(peer)
-
-
-class EmbeddedBroker:
+class FakeBroker:
     """A broker and its name server on one port of one host; the system chooses a free port unless one is given.
 
     ``clock`` gives store times and the age of locks, in ms since the epoch; locks live ``lease`` ms. With
@@ -96,7 +72,8 @@ class EmbeddedBroker:
     ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes``
     gives the readable queues of a topic, of all brokers, where they are not just its own; ``strict_locks`` is its
     property lockInStrictMode. Everything may be called
-    from any thread while the broker runs.
+    from any thread while the broker runs. ``exchange`` is the door in process: address (of no importance), code, header
+    fields, body, one way?; the response, TimeoutError when there is none, ConnectionError when the connection is cut.
     """
 
     def __init__(
@@ -117,30 +94,39 @@ class EmbeddedBroker:
         self.profile = profile or Profile()
         self._rules = BrokerRules.of(self.profile)
         wire = WireRules.of(self.profile)
-        desk = _Desk(wire.unknown_answered)
-        self._listener = Listener(desk, host, port, echo=wire.echoes_binary, version=wire.ordinal)
+        #: Takes down what no response shows, for those parts that are given it.
+        self.record = Record()
+        self.dispatcher = Dispatcher(self.record, wire.unknown_answered)
+        #: Faults by kind of request, at both doors.
+        self.script: FaultScript = self.dispatcher.script
+        self.exchange = self.dispatcher.exchange
+        self._listener = Listener(self.dispatcher, host, port, echo=wire.echoes_binary, version=wire.ordinal)
+        #: ``host:port``, for clients' name server address.
+        self.address = f"{host}:{port or _UNCHOSEN}"
         made = {**PARTS, **(parts or {})}
-        self._storage: Storage = made["storage"](self._rules, clock, auto_create)
-        self._consumers: Consumers = made["consumers"](self._storage, clock, lease)
-        consumers, later = self._consumers, self._listener.later
-        self._lifetime: Lifetime = made["lifetime"](self._storage)
-        self._memory: Memory = made["memory"](self._storage)
+        self.storage: Storage = made["storage"](self._rules, clock, auto_create)
+        self.consumers: Consumers = made["consumers"](self.storage, clock, lease)
+        consumers, later = self.consumers, self._listener.later
+        self._lifetime: Lifetime = made["lifetime"](self.storage)
+        self._memory: Memory = made["memory"](self.storage)
         self._unlocks: Unlocks = made["unlocks"](consumers, later)
         self._pulls: Pulls = made["pulls"](
-            self._storage, consumers.subscription, consumers.pulled, self._memory.read, later, wire.lite_pulls
+            self.storage, consumers.subscription, consumers.pulled, self._memory.read, later, wire.lite_pulls
         )
-        self._sends = Sends(self._storage, self._where, self._stored)
-        administration = Administration(self.profile, self._storage, name, cluster, self._where, clock())
-        resets = made["resets"](self._storage, consumers, name)
-        assignments = made["assignments"](self._storage, consumers, name, routes)
-        offsets = made["offsets"](self._storage, self._memory)
+        self.sends = Sends(self.storage, self._where, self._stored)
+        self.administration = Administration(self.profile, self.storage, name, cluster, self.address, clock())
+        self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
+        self.offsets: Offsets = made["offsets"](self.storage, self._memory)
+        resets: Resets = made["resets"](self.storage, consumers, name)
         settings = Settings({MEMORY_RATIO: self._memory.set_ratio, STRICT_LOCKS: self._set_strict})
-        for part in (consumers, self._unlocks, self._sends, offsets, administration, settings, resets, self._pulls):
-            desk.add(part.handlers())
-        desk.add(assignments.handlers())
+        for part in (self._unlocks, self.assignments, resets, settings):
+            self.dispatcher.add(part.handlers())
+        for both in (consumers, self._pulls, self.sends, self.administration, self.offsets):
+            self.dispatcher.add(both.handlers())
+            self.dispatcher.add_connected(both.connection_handlers())
         self._set_strict(str(strict_locks).lower())
-        desk.on_leave(self._pulls.closed)
-        desk.on_leave(self._consumers.closed)
+        self.dispatcher.on_leave(self._pulls.closed)
+        self.dispatcher.on_leave(consumers.closed)
 
     # --- life -------------------------------------------------------------------------------------------------
 
@@ -152,9 +138,23 @@ class EmbeddedBroker:
         """
         if not self._listener.running:
             self._lifetime.started()
-            self._consumers.locks = NO_LOCKS
+            self.consumers.locks = NO_LOCKS
+        return self.open()
+
+    def open(self) -> str:
+        """Open the TCP door of a broker that was running already, without one, and say where; raises CannotRunError."""
         self._listener.start()
+        self.address = self.administration.address = self._listener.address
         return self.address
+
+    @property
+    def running(self) -> bool:
+        """Is the TCP door open?"""
+        return self._listener.running
+
+    def answer_by(self, handler: Handler | None) -> None:
+        """Let another handler answer at the TCP door, such as one that takes down what passes; None: the broker."""
+        self._listener.answer_by(handler or self.dispatcher)
 
     def stop(self) -> None:
         """Close the port and all connections; twice does no harm. One that is frozen goes on first."""
@@ -188,13 +188,8 @@ class EmbeddedBroker:
         self._listener.run(self._lifetime.save)
 
     @property
-    def address(self) -> str:
-        """``host:port``, for clients' name server address."""
-        return self._listener.address
-
-    @property
     def faults(self) -> Faults:
-        """Faults by request code."""
+        """Faults by request code, at the TCP door."""
         return self._listener.faults
 
     def __enter__(self) -> Self:
@@ -210,35 +205,35 @@ class EmbeddedBroker:
         """Before the first start: a topic with these messages, as of a store that is opened, and offsets by group and
         queue."""
         offsets = {(group, topic, queue): offset for (group, queue), offset in stored.items()}
-        self._storage.load(topic, queues, offsets)
+        self.storage.load(topic, queues, offsets)
         self._lifetime.save()
 
     # --- for tests --------------------------------------------------------------------------------------------
 
     def create_topic(self, topic: str, queues: int = 4) -> None:
         """Create a topic, or change the number of its queues."""
-        self._listener.run(lambda: self._storage.create_topic(topic, queues))
+        self._listener.run(lambda: self.storage.create_topic(topic, queues))
 
     def create_group(self, group: str) -> None:
         """Create a consumer group."""
-        self._listener.run(lambda: self._storage.create_group(group))
+        self._listener.run(lambda: self.storage.create_group(group))
 
     def send(self, topic: str, body: bytes, queue: int = 0, tag: str = "") -> int:
         """Store a message, and give its offset; LookupError when topic or queue are unknown."""
         properties = format_properties({"TAGS": tag}) if tag else ""
         draft = Message(topic, queue, 0, 0, body, properties, born_time=now())
-        response = self._listener.run(lambda: self._sends.store([draft]))
-        if response.code:
-            raise LookupError(response.remark)
-        return int(response.ext["queueOffset"])
+        code, remark, ext, _ = self._listener.run(lambda: self.sends.store([draft]))
+        if code:
+            raise LookupError(remark)
+        return int(ext["queueOffset"])
 
     def messages(self, topic: str, queue: int = 0) -> list[Message]:
         """The retained messages of a queue."""
-        return self._listener.run(lambda: self._storage.retained(topic, queue))
+        return self._listener.run(lambda: self.storage.retained(topic, queue))
 
     def expire(self, topic: str, queue: int, first: int) -> None:
         """Lose the messages before offset ``first``, as a broker does that deletes its oldest files."""
-        self._listener.run(lambda: self._storage.expire(topic, queue, first))
+        self._listener.run(lambda: self.storage.expire(topic, queue, first))
 
     def evict(self) -> None:
         """Put all messages out of memory: brokers of 5.1.0 and later on Java 8 to 13 answer other queries then."""
@@ -251,16 +246,16 @@ class EmbeddedBroker:
     @property
     def state(self) -> BrokerState:
         """Topics, groups, queues and stored offsets at this moment; it never changes afterwards."""
-        return self._storage.state
+        return self.storage.state
 
     def members(self, group: str) -> list[str]:
         """Client ids of a group, one per connection."""
-        entry = self._consumers.groups.get(group)
+        entry = self.consumers.groups.get(group)
         return list(entry.members.values()) if entry else []
 
     def tell(self, group: str, request: Command) -> None:
         """Send every member of a group a request of the broker's own, such as RESET_CONSUMER_CLIENT_OFFSET."""
-        self._listener.run(lambda: self._consumers.tell(group, request))
+        self._listener.run(lambda: self.consumers.tell(group, request))
 
     @property
     def held_pulls(self) -> int:
@@ -278,7 +273,7 @@ class EmbeddedBroker:
     # --- inside -----------------------------------------------------------------------------------------------
 
     def _where(self) -> str:
-        return self._listener.address
+        return self.address
 
     def _set_strict(self, value: str) -> None:
         self._unlocks.strict = value == "true" and LOCKS_STRICTLY.on(self.profile.broker)

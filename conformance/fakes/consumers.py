@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import cast
 
-from rocketmq_conformance.conformance.fakes.responses import Answering, document, done, refused
+from rocketmq_conformance.conformance.compiled import mypyc_attr
+from rocketmq_conformance.conformance.fakes.responses import (
+    Answered,
+    ConnectionHandler,
+    PlainHandler,
+    document,
+    done,
+    refused,
+)
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting import heartbeat, java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -14,12 +23,20 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker import lock, members
 from rocketmq_conformance.models.broker.pull import Registered
-from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.models.message_queue import MessageQueue, Queue
 from rocketmq_conformance.models.outcome import Err
 
+#: Heartbeats may leave out subscriptions that the broker knows, and it knows no others.
+_HEARD = {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "false"}
 
+
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Consumers:
-    """Who consumes, and who holds which queue. ``clock`` gives ms since the epoch; locks live ``lease`` ms."""
+    """Who consumes, and who holds which queue. ``clock`` gives ms since the epoch; locks live ``lease`` ms.
+
+    A member is a connection that sent a heartbeat. A group whose members are ``listed`` has these phantoms instead,
+    whoever sends heartbeats, and nobody is notified of changes.
+    """
 
     def __init__(self, storage: Storage, clock: Callable[[], int], lease: int) -> None:
         self._storage = storage
@@ -29,16 +46,30 @@ class Consumers:
         self.groups = members.NO_GROUPS
         self.locks = lock.NO_LOCKS
         self._pulled: set[tuple[str, str]] = set()
+        #: Client ids of phantom members, by group.
+        self.listed: Mapping[str, tuple[str, ...]] = {}
 
-    def handlers(self) -> Mapping[int, Answering]:
-        """What it answers, by request code."""
+    def begin(self, listed: Mapping[str, tuple[str, ...]]) -> None:
+        """Nobody is registered, nothing is locked, and these phantoms are listed."""
+        self.groups = members.NO_GROUPS
+        self.locks = lock.NO_LOCKS
+        if self._pulled:
+            self._pulled = set()
+        self.listed = listed
+
+    def handlers(self) -> Mapping[int, PlainHandler]:
+        """What it answers, by request code. Without a connection nobody becomes a member or leaves."""
         return {
-            Request.HEART_BEAT: self._heartbeat,
-            Request.UNREGISTER_CLIENT: self._unregister,
-            Request.GET_CONSUMER_LIST_BY_GROUP: self._list,
-            Request.CHECK_CLIENT_CONFIG: done,
-            Request.LOCK_BATCH_MQ: self._lock,
+            int(Request.HEART_BEAT): _heard,
+            int(Request.UNREGISTER_CLIENT): done,
+            int(Request.GET_CONSUMER_LIST_BY_GROUP): self._list,
+            int(Request.CHECK_CLIENT_CONFIG): done,
+            int(Request.LOCK_BATCH_MQ): self._lock,
         }
+
+    def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
+        """What it answers otherwise over a connection, by request code."""
+        return {int(Request.HEART_BEAT): self._heartbeat, int(Request.UNREGISTER_CLIENT): self._unregister}
 
     def subscription(self, group: str, topic: str) -> Registered | None:
         """What a group registered for a topic."""
@@ -63,13 +94,17 @@ class Consumers:
 
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
         """BQ-LOCK-1: the queues that the client holds from now on."""
-        self.locks, granted, _ = lock.lock_batch(self.locks, group, client, queues, self._clock(), self.lease)
-        return cast(tuple[Queue, ...] | Err, granted)
+        granted: tuple[Queue, ...] | Err
+        self.locks, granted, _ = lock.lock_batch(  # type: ignore[assignment]
+            self.locks, group, client, queues, self._clock(), self.lease
+        )
+        return granted
 
     def unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> Err | None:
         """BQ-LOCK-3."""
-        self.locks, failed, _ = lock.unlock_batch(self.locks, group, client, queues)
-        return cast(Err | None, failed)
+        failed: Err | None
+        self.locks, failed, _ = lock.unlock_batch(self.locks, group, client, queues)  # type: ignore[assignment]
+        return failed
 
     def closed(self, peer: Peer) -> None:
         """BQ-HB-5: a connection is gone."""
@@ -80,15 +115,18 @@ class Consumers:
 
     def _heartbeat(self, peer: Peer, request: Command) -> Command:
         client, consumers = heartbeat.read(request.body)
+        brief = heartbeat.is_brief(request.body)
         rules, number = self._storage.rules, peer.number
         self._peers[number] = peer
         for consumer in consumers:
             known = self._storage.know_group(consumer.group)
+            if brief and consumer.group in self.groups:
+                consumer = consumer._replace(subscriptions=self.groups[consumer.group].subscriptions)
             if known:
                 self._storage.know_retry_topic(consumer.group)
             self.groups, told, _ = members.heartbeat(rules, self.groups, number, client, consumer, known)
             self._tell(consumer.group, cast(tuple[int, ...], told))
-        return Command(0)
+        return Command(0, dict(_HEARD))
 
     def _unregister(self, peer: Peer, request: Command) -> Command:
         group = request.ext.get("consumerGroup")
@@ -99,29 +137,52 @@ class Consumers:
         return Command(0)
 
     def _tell(self, group: str, numbers: Iterable[int]) -> None:
+        if group in self.listed:
+            return
         for number in numbers:
             self._peers[number].tell(Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": group}))
 
-    def _list(self, peer: Peer, request: Command) -> Command:
-        group = request.ext["consumerGroup"]
-        _, ids, _ = members.consumer_list(self.groups, group)
+    def _list(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        group = ext["consumerGroup"]
+        listed = self.listed.get(group)
+        if listed:
+            return 0, "", {}, _list_text(listed)
+        ids = members.NOBODY if listed is not None else members.consumer_list(self.groups, group)[1]
         if isinstance(ids, Err):
             return refused(ids, f"no consumer for this group, {group}")
-        return Command(0, body=document({"consumerIdList": ids}))
+        return 0, "", {}, _list_text(cast(tuple[str, ...], ids))
 
-    def _lock(self, peer: Peer, request: Command) -> Command:
-        group, client, queues = locked(request)
+    def _lock(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        group, client, queues = locked(body)
         granted = self.lock(group, client, queues)
         if isinstance(granted, Err):
             return refused(granted)
-        named = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
-        return Command(0, body=document({"lockOKMQSet": named}))
+        return 0, "", {}, _granted_text(granted)
 
 
-def locked(request: Command) -> tuple[str, str | None, list[Queue]]:
+def _heard(code: int, ext: dict[str, str], body: bytes) -> Answered:
+    """A heartbeat that makes no member."""
+    return 0, "", _HEARD, b""
+
+
+@lru_cache(maxsize=256)
+def _list_text(listed: tuple[str, ...]) -> bytes:
+    """The body of a member list."""
+    return document({"consumerIdList": listed})
+
+
+@lru_cache(maxsize=1024)
+def _granted_text(granted: tuple[Queue, ...]) -> bytes:
+    """The body that answers a request to lock."""
+    named = [{"brokerName": broker, "queueId": number, "topic": topic} for topic, broker, number in granted]
+    return document({"lockOKMQSet": named})
+
+
+@lru_cache(maxsize=1024)
+def locked(body: bytes) -> tuple[str, str | None, tuple[Queue, ...]]:
     """Group, client and queues that a lock request names; a missing group is a failure (KeyError)."""
-    data = java_json.loads(request.body.decode())
+    data = java_json.loads(body.decode())
     named = {name: value for name, value in data.items() if value is not None}
-    queues = [(str(item["topic"]), str(item["brokerName"]), int(item["queueId"])) for item in data["mqSet"]]
+    queues = [MessageQueue(str(item["topic"]), str(item["brokerName"]), int(item["queueId"])) for item in data["mqSet"]]
     client = named.get("clientId")
-    return str(named["consumerGroup"]), None if client is None else str(client), queues
+    return str(named["consumerGroup"]), None if client is None else str(client), tuple(queues)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rocketmq_conformance.conformance.fakes.consumers import Consumers, locked
-from rocketmq_conformance.conformance.fakes.responses import Answering, refused
+from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, refused
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.message_queue import Queue
 
 #: How long after its answer an unlock is done in strict mode (s).
@@ -27,18 +25,18 @@ class Unlocks:
         #: The property lockInStrictMode.
         self.strict = False
 
-    def handlers(self) -> Mapping[int, Answering]:
+    def handlers(self) -> Mapping[int, PlainHandler]:
         """What it answers, by request code."""
         return {Request.UNLOCK_BATCH_MQ: self._unlock}
 
     def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
-        """Unlock in strict mode: whatever becomes of it, nobody hears."""
+        """Unlock in strict mode: its result is never answered."""
         self._later(DELAY, lambda: self._consumers.unlock(group, client, queues))
 
-    def _unlock(self, peer: Peer, request: Command) -> Command:
-        group, client, queues = locked(request)
+    def _unlock(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        group, client, queues = locked(body)
         if self.strict:
             self.soon(group, client, queues)
-            return Command(0)
+            return 0, "", {}, b""
         failed = self._consumers.unlock(group, client, queues)
-        return Command(0) if failed is None else refused(failed)
+        return (0, "", {}, b"") if failed is None else refused(failed)

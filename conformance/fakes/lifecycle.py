@@ -1,4 +1,4 @@
-"""The life of the embedded broker: what it knows after it was stopped, killed, frozen and started (BQ-COM-11).
+"""The life of the fake broker: what it knows after it was stopped, killed, frozen and started (BQ-COM-11).
 
 Topics, groups and messages are on disk at once, stored offsets when the broker is stopped and when ``save`` is called.
 No clock writes them, so that a test knows what a killed broker has lost (BQ-COM-12).

@@ -1,77 +1,101 @@
-"""The embedded broker's answers about offsets: the models, on the storage (BQ-QUERY-*, BQ-UPDATE-*, BQ-TIME-*)."""
+"""The fake broker's answers about offsets: the models, on the storage (BQ-QUERY-*, BQ-UPDATE-*, BQ-TIME-*)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.fakes.page_residency import Memory
-from rocketmq_conformance.conformance.fakes.responses import Answering, offset, optional, place, refused
+from rocketmq_conformance.conformance.fakes.record import Record
+from rocketmq_conformance.conformance.fakes.responses import (
+    Answered,
+    ConnectionHandler,
+    PlainHandler,
+    offset,
+    place,
+    refused,
+)
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import LOWER, earliest_time, max_offset, min_offset, search
 from rocketmq_conformance.models.outcome import Err, Result
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Offsets:
-    """Stored offsets, bounds, and search by time."""
+    """Stored offsets, bounds, and search by time. ``record`` takes the commits down that were stored."""
 
     def __init__(self, storage: Storage, memory: Memory) -> None:
         self._storage = storage
-        self._memory = memory
+        self._asked = memory.asked
+        self.record: Record | None = None
 
-    def handlers(self) -> Mapping[int, Answering]:
+    def handlers(self) -> Mapping[int, PlainHandler]:
         """What it answers, by request code."""
         return {
-            Request.QUERY_CONSUMER_OFFSET: self._query,
-            Request.UPDATE_CONSUMER_OFFSET: self._commit,
-            Request.GET_MAX_OFFSET: self._max,
-            Request.GET_MIN_OFFSET: self._min,
-            Request.SEARCH_OFFSET_BY_TIMESTAMP: self._search,
-            Request.GET_EARLIEST_MSG_STORETIME: self._earliest,
+            int(Request.QUERY_CONSUMER_OFFSET): self._query,
+            int(Request.UPDATE_CONSUMER_OFFSET): self._commit,
+            int(Request.GET_MAX_OFFSET): self._max,
+            int(Request.GET_MIN_OFFSET): self._min,
+            int(Request.SEARCH_OFFSET_BY_TIMESTAMP): self._search,
+            int(Request.GET_EARLIEST_MSG_STORETIME): self._earliest,
         }
+
+    def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
+        """What it answers otherwise over a connection, by request code: nothing."""
+        return {}
 
     def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
         """BQ-QUERY-*: the offset, or the error."""
-        self._memory.asked(topic, -1 if queue is None else queue)
-        return cast(Result, query_offset(self._storage.rules, self._storage.state, group, topic, queue, set_zero)[1])
+        if self._asked is not None:
+            self._asked(topic, -1 if queue is None else queue)
+        storage = self._storage
+        result: Result
+        _, result, _ = query_offset(storage.rules, storage.state, group, topic, queue, set_zero)  # type: ignore[assignment]
+        return result
 
     def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
         """BQ-UPDATE-*: None, or the error."""
-        self._memory.asked(topic, -1 if queue is None else queue)
+        if self._asked is not None:
+            self._asked(topic, -1 if queue is None else queue)
         storage = self._storage
-        storage.state, result, _ = commit_offset(storage.rules, storage.state, group, topic, queue, committed)
-        return cast(Result, result)
+        result: Result
+        storage.state, result, _ = commit_offset(  # type: ignore[assignment]
+            storage.rules, storage.state, group, topic, queue, committed
+        )
+        return result
 
-    def _query(self, peer: Peer, request: Command) -> Command:
-        ext = request.ext
-        wanted = ext.get("setZeroIfNotFound")
+    def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        wanted, queue = ext.get("setZeroIfNotFound"), ext.get("queueId")
         set_zero = None if wanted is None else wanted == "true"
-        group, topic, queue = ext["consumerGroup"], ext["topic"], optional(ext, "queueId")
-        return offset(self.query(group, topic, queue, set_zero))
+        number = None if queue is None else int(queue)
+        return offset(self.query(ext["consumerGroup"], ext["topic"], number, set_zero))
 
-    def _commit(self, peer: Peer, request: Command) -> Command:
-        ext = request.ext
-        group, topic = ext["consumerGroup"], ext["topic"]
-        queue, committed = optional(ext, "queueId"), optional(ext, "commitOffset")
-        result = self.commit(group, topic, queue, committed)
-        return refused(result) if isinstance(result, Err) else Command(0)
+    def _commit(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        topic, queue, committed = ext["topic"], ext.get("queueId"), ext.get("commitOffset")
+        number = None if queue is None else int(queue)
+        to = None if committed is None else int(committed)
+        result = self.commit(ext["consumerGroup"], topic, number, to)
+        if isinstance(result, Err):
+            return refused(result)
+        if self.record is not None and number is not None and to is not None:
+            self.record.commits.append((topic, number, to))
+        return 0, "", {}, b""
 
-    def _max(self, peer: Peer, request: Command) -> Command:
-        return offset(max_offset(self._storage.state, *place(request))[1])
+    def _max(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        return offset(max_offset(self._storage.state, ext["topic"], int(ext["queueId"]))[1])
 
-    def _min(self, peer: Peer, request: Command) -> Command:
-        return offset(min_offset(self._storage.state, *place(request))[1])
+    def _min(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        return offset(min_offset(self._storage.state, ext["topic"], int(ext["queueId"]))[1])
 
-    def _search(self, peer: Peer, request: Command) -> Command:
-        time, boundary = int(request.ext["timestamp"]), request.ext.get("boundaryType", LOWER).lower()
-        topic, queue = place(request)
+    def _search(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        time, boundary = int(ext["timestamp"]), ext.get("boundaryType", LOWER).lower()
+        topic, queue = place(ext)
         return offset(search(self._storage.rules, self._storage.state, topic, queue, time, boundary)[1])
 
-    def _earliest(self, peer: Peer, request: Command) -> Command:
-        _, time, _ = earliest_time(self._storage.state, *place(request))
-        return Command(0, {"timestamp": str(time)})
+    def _earliest(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        topic, queue = place(ext)
+        _, time, _ = earliest_time(self._storage.state, topic, queue)
+        return 0, "", {"timestamp": str(time)}, b""

@@ -1,7 +1,9 @@
-"""What the embedded broker has in memory: the system may put messages out of it (BQ-MEM-1), and the ratio of
+"""What the fake broker has in memory: the system may put messages out of it (BQ-MEM-1), and the ratio of
 accessMessageInMemoryMaxRatio may make an old broker believe that none is in it (BQ-DISK-1, RUN-DYN-1)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.models.broker import lifecycle
@@ -16,6 +18,8 @@ class Memory:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        #: Called with topic and queue when an offset is asked for or committed; None, since no message is looked at.
+        self.asked: Callable[[str, int], None] | None = None
 
     def set_ratio(self, text: str) -> None:
         """RUN-DYN-1: a ratio of 0 makes every message cold, where the ratio is looked at."""
@@ -31,9 +35,6 @@ class Memory:
         """Messages from offset ``first`` on were read."""
         if not first:
             self._storage.bring_back({(topic, queue)})
-
-    def asked(self, topic: str, queue: int) -> None:
-        """An offset of a queue was asked for, or committed: no message is looked at."""
 
     def holds(self, topic: str, queue: int) -> bool | None:
         """Is message 0 of a queue in memory? None when there is no such message."""

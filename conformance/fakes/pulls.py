@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from rocketmq_conformance.conformance.fakes.responses import Answering, place, refused
+from rocketmq_conformance.conformance.fakes.responses import (
+    Answered,
+    ConnectionHandler,
+    PlainHandler,
+    command,
+    place,
+    refused,
+)
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -72,10 +79,17 @@ class Pulls:
         self._lite = lite
         self._held: dict[tuple[str, int], list[_Held]] = {}
 
-    def handlers(self) -> Mapping[int, Answering]:
+    def handlers(self) -> Mapping[int, PlainHandler]:
         """What it answers, by request code."""
+        return dict.fromkeys(self._codes_served(), self._pull_at_once)
+
+    def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
+        """What it answers otherwise over a connection, by request code: pulls that are held."""
+        return dict.fromkeys(self._codes_served(), self.pull)
+
+    def _codes_served(self) -> tuple[int, ...]:
         codes = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE) if self._lite else (Request.PULL_MESSAGE,)
-        return {int(code): self.pull for code in codes}
+        return tuple(map(int, codes))
 
     @property
     def held(self) -> int:
@@ -84,17 +98,25 @@ class Pulls:
 
     def pull(self, peer: Peer, request: Command) -> Command | None:
         """The answer to a pull that has just arrived; None when it is held."""
-        self._storage.know_group(request.ext["consumerGroup"])
         flags = int(request.ext["sysFlag"])
-        codes = self._codes(request, flags)
-        response = self._judge(request, codes, bool(flags & COMMIT))
+        codes, response = self._first_look(request, flags)
         if not model.held(Response(response.code).name, flags):
             return response
         held = _Held(peer, request, int(request.ext["queueOffset"]), codes)
         seconds = int(request.ext["suspendTimeoutMillis"]) / 1000
         held.timer = self._later(seconds, partial(self._wake, held))
-        self._held.setdefault(place(request), []).append(held)
+        self._held.setdefault(place(request.ext), []).append(held)
         return None
+
+    def _pull_at_once(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """The response to a pull whose caller waits in this process, so that no message can arrive meanwhile."""
+        response = self._first_look(Command(code, ext), int(ext["sysFlag"]))[1]
+        return response.code, response.remark, response.ext, response.body
+
+    def _first_look(self, request: Command, flags: int) -> tuple[Codes | Err, Command]:
+        self._storage.know_group(request.ext["consumerGroup"])
+        codes = self._codes(request, flags)
+        return codes, self._judge(request, codes, bool(flags & COMMIT))
 
     def arrived(self, topic: str, queue: int, tag: str | None) -> None:
         """A message was stored: pulls whose filter it passes are judged again at once, the others soon."""
@@ -116,7 +138,7 @@ class Pulls:
 
     def _drop(self, held: _Held) -> None:
         held.release()
-        key = place(held.request)
+        key = place(held.request.ext)
         self._held[key].remove(held)
         if not self._held[key]:
             del self._held[key]
@@ -137,12 +159,12 @@ class Pulls:
 
     def _judge(self, request: Command, codes: Codes | Err, commits: bool) -> Command:
         ext, storage = request.ext, self._storage
-        group, (topic, queue) = ext["consumerGroup"], place(request)
+        group, (topic, queue) = ext["consumerGroup"], place(ext)
         offset = int(ext["queueOffset"])
         asked = Pull(group, topic, queue, offset, int(ext["maxMsgNums"]), int(ext["commitOffset"]) if commits else None)
         result = self.find(asked, codes)
         if isinstance(result, Err):
-            return refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue))
+            return command(refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue)))
         status, following, low, high, found = cast(Pulled, result)
         if int(ext["sysFlag"]) & SUBSCRIPTION:
             self._pulled(group, topic)

@@ -1,4 +1,4 @@
-"""The embedded broker's answers to administrators: resets and clones of offsets (BQ-RESET-*, BQ-CLONE-*)."""
+"""The fake broker's answers to administrators: resets and clones of offsets (BQ-RESET-*, BQ-CLONE-*)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import cast
 
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
-from rocketmq_conformance.conformance.fakes.responses import Answering, document, optional, refused
+from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, document, optional, refused
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.reset import Pairs, Reset, reset
 from rocketmq_conformance.models.outcome import Err, Result
@@ -24,7 +23,7 @@ class Resets:
         self._consumers = consumers
         self._name = name
 
-    def handlers(self) -> Mapping[int, Answering]:
+    def handlers(self) -> Mapping[int, PlainHandler]:
         """What it answers, by request code."""
         return {
             Request.INVOKE_BROKER_TO_RESET_OFFSET: self._reset,
@@ -46,8 +45,7 @@ class Resets:
 
     # --- how it is asked --------------------------------------------------------------------------------------
 
-    def _reset(self, peer: Peer, request: Command) -> Command:
-        ext = request.ext
+    def _reset(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         group, topic, queue = ext["group"], ext["topic"], optional(ext, "queueId")
         # a missing time is 0: Java's numbers are never missing
         timestamp, force = optional(ext, "timestamp") or 0, ext.get("isForce") == "true"
@@ -61,7 +59,7 @@ class Resets:
             fields = {"group": group, "topic": topic, "timestamp": str(timestamp), "isForce": "false"}
             push = Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, self._table(topic, told))
             self._consumers.tell(group, push)
-        return Command(0, body=self._table(topic, pairs))
+        return 0, "", {}, self._table(topic, pairs)
 
     def _table(self, topic: str, pairs: Pairs) -> bytes:
         """A body whose keys are objects (WIRE-JSON-2)."""
@@ -71,7 +69,6 @@ class Resets:
         ]
         return b'{"offsetTable":{' + b",".join(members) + b"}}"
 
-    def _clone(self, peer: Peer, request: Command) -> Command:
-        ext = request.ext
+    def _clone(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         self.clone(ext["srcGroup"], ext["destGroup"], ext.get("topic", "").strip(), ext.get("offline") == "true")
-        return Command(0)
+        return 0, "", {}, b""

@@ -1,4 +1,4 @@
-"""Small parts that the embedded broker's answers are made of."""
+"""Responses of the fake broker, and the two kinds of functions that make them."""
 
 from __future__ import annotations
 
@@ -11,27 +11,42 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.outcome import Err
 
-#: Answers one request of one connection; None when the answer comes later or never.
-Answering = Callable[[Peer, Command], Command | None]
+#: A response: code, remark, header fields, body.
+Answered = tuple[int, str, dict[str, str], bytes]
+#: Answers a request that needs no connection, given by its code, header fields and body; both doors call it.
+PlainHandler = Callable[[int, dict[str, str], bytes], Answered]
+#: Answers a request of one connection; None when the response comes later or never. The TCP door alone calls it.
+ConnectionHandler = Callable[[Peer, Command], Command | None]
+
+#: Response codes by name.
+CODES: dict[str, int] = {response.name: int(response) for response in Response}
 
 
-def done(peer: Peer, request: Command) -> Command:
-    """SUCCESS and nothing else."""
-    return Command(0)
+def done(code: int, ext: dict[str, str], body: bytes) -> Answered:
+    """SUCCESS and nothing else, to any request."""
+    return 0, "", {}, b""
 
 
-def refused(error: Err, remark: str = "") -> Command:
+def refused(error: Err, remark: str = "") -> Answered:
     """The response code that an error of the model names."""
-    return Command(int(Response[error.code]), remark=remark or error.code)
+    return CODES[error.code], remark or error.code, {}, b""
 
 
-def offset(result: object) -> Command:
+def offset(result: object) -> Answered:
     """An offset that the model answered, or its error."""
-    return refused(result) if isinstance(result, Err) else Command(0, {"offset": str(result)})
+    if type(result) is Err:
+        return CODES[result.code], result.code, {}, b""
+    return 0, "", {"offset": str(result)}, b""
+
+
+def command(answered: Answered) -> Command:
+    """A response as the TCP door sends it."""
+    code, remark, ext, body = answered
+    return Command(code, ext, body, remark=remark)
 
 
 def document(value: Any) -> bytes:
-    """A body in JSON."""
+    """A body in JSON, written as Java writes it."""
     return json.dumps(value, separators=(",", ":")).encode()
 
 
@@ -41,6 +56,6 @@ def optional(ext: dict[str, str], name: str) -> int | None:
     return None if value is None else int(value)
 
 
-def place(request: Command) -> tuple[str, int]:
+def place(ext: dict[str, str]) -> tuple[str, int]:
     """Topic and queue id that a request names."""
-    return request.ext["topic"], int(request.ext["queueId"])
+    return ext["topic"], int(ext["queueId"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 #: Permissions of a topic: read and write; the default topic may also be inherited from.
@@ -24,6 +25,7 @@ def _broker(name: str, cluster: str, address: str, standard: bool) -> str:
     return f'{{"brokerAddrs":{addresses},"brokerName":{json.dumps(name)},"cluster":{json.dumps(cluster)}}}'
 
 
+@lru_cache(maxsize=256)
 def route(name: str, cluster: str, address: str, queues: int, perm: int, standard: bool) -> bytes:
     """TopicRouteData of a topic with ``queues`` queues on one broker."""
     data = {

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from rocketmq_conformance.conformance.fakes.responses import Answering, refused
+from rocketmq_conformance.conformance.fakes.record import Record
+from rocketmq_conformance.conformance.fakes.responses import (
+    CODES,
+    Answered,
+    ConnectionHandler,
+    PlainHandler,
+    command,
+    refused,
+)
+from rocketmq_conformance.conformance.fakes.send_backs import copied, sent_back
 from rocketmq_conformance.conformance.fakes.storage import DEFAULT_TOPIC, Storage
 from rocketmq_conformance.conformance.remoting import message as messages
-from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.remoting.server import Peer
@@ -31,6 +40,11 @@ _SHORT = {
     "reconsumeTimes": "j",
 }
 _LONG = {name: name for name in _SHORT}
+_SEND_SHORT = int(Request.SEND_MESSAGE_V2)
+#: Where messages are born that come by the door in process.
+_HERE = "127.0.0.1:0"
+#: The response to a message that is taken down, not stored.
+_RECORDED: Answered = 0, "", {"msgId": "7F00000100002A9F0000000000000000", "queueId": "0", "queueOffset": "0"}, b""
 
 
 class Sends:
@@ -43,25 +57,51 @@ class Sends:
         self._storage = storage
         self._address = address
         self._stored = stored
+        #: Takes down the messages that are sent back, in a client case; these are not stored.
+        self.record: Record | None = None
 
-    def handlers(self) -> Mapping[int, Answering]:
+    def handlers(self) -> Mapping[int, PlainHandler]:
         """What it answers, by request code."""
         return {
-            Request.SEND_MESSAGE: lambda peer, request: self._send(peer, request, _LONG),
-            Request.SEND_MESSAGE_V2: lambda peer, request: self._send(peer, request, _SHORT),
-            Request.SEND_BATCH_MESSAGE: self._send_batch,
+            int(Request.SEND_MESSAGE): lambda code, ext, body: self._send(_HERE, code, ext, body),
+            int(Request.SEND_MESSAGE_V2): lambda code, ext, body: self._send(_HERE, code, ext, body),
+            int(Request.SEND_BATCH_MESSAGE): lambda code, ext, body: self._send_batch(_HERE, ext, body),
         }
 
-    def _send(self, peer: Peer, request: Command, names: Mapping[str, str]) -> Command:
-        return self.store([self._draft(peer.address, request, names, request.body)])
+    def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
+        """The same over a connection, whose other end is where the message was born."""
+        return {
+            int(Request.SEND_MESSAGE): self._send_from,
+            int(Request.SEND_MESSAGE_V2): self._send_from,
+            int(Request.SEND_BATCH_MESSAGE): self._send_batch_from,
+        }
 
-    def _send_batch(self, peer: Peer, request: Command) -> Command:
-        whole = self._draft(peer.address, request, _SHORT, b"")
-        parts = messages.split_batch(request.body)
+    def _send_from(self, peer: Peer, request: Command) -> Command:
+        return command(self._send(peer.address, request.code, request.ext, request.body))
+
+    def _send_batch_from(self, peer: Peer, request: Command) -> Command:
+        return command(self._send_batch(peer.address, request.ext, request.body))
+
+    def _send(self, born_host: str, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        if self.record is not None:
+            copy = copied(code, ext)
+            if copy is not None:
+                self.record.sent_back.append(copy)
+                return _RECORDED
+        return self.store([self._draft(born_host, ext, _SHORT if code == _SEND_SHORT else _LONG, body)])
+
+    def send_back(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """CONSUMER_SEND_MSG_BACK in a client case, whose messages lie nowhere: it is taken down."""
+        if self.record is not None:
+            self.record.sent_back.append(sent_back(ext))
+        return 0, "", {}, b""
+
+    def _send_batch(self, born_host: str, ext: dict[str, str], body: bytes) -> Answered:
+        whole = self._draft(born_host, ext, _SHORT, b"")
+        parts = messages.split_batch(body)
         return self.store([replace(whole, flag=flag, body=body, properties=text) for flag, body, text in parts])
 
-    def _draft(self, born_host: str, request: Command, names: Mapping[str, str], body: bytes) -> Message:
-        ext = request.ext
+    def _draft(self, born_host: str, ext: dict[str, str], names: Mapping[str, str], body: bytes) -> Message:
         topic, default = ext[names["topic"]], ext.get(names["defaultTopic"], DEFAULT_TOPIC)
         self._storage.know_topic(topic, default, int(ext.get(names["defaultTopicQueueNums"], 4)))
         return Message(
@@ -78,12 +118,12 @@ class Sends:
             reconsume_times=int(ext.get(names["reconsumeTimes"], 0)),
         )
 
-    def store(self, drafts: list[Message]) -> Command:
+    def store(self, drafts: list[Message]) -> Answered:
         """Store messages, and answer where the first one went."""
         if any(draft.sys_flag & _TRANSACTION for draft in drafts):
-            return Command(int(Response.NO_PERMISSION), remark="sending transaction message is forbidden")
+            return CODES["NO_PERMISSION"], "sending transaction message is forbidden", {}, b""
         if not drafts or any(len(draft.body) > MAX_MESSAGE for draft in drafts):
-            return Command(int(Response.MESSAGE_ILLEGAL), remark="the message is illegal, maybe msg body is too long")
+            return CODES["MESSAGE_ILLEGAL"], "the message is illegal, maybe msg body is too long", {}, b""
         host = self._address()
         stored: list[Message] = []
         for draft in drafts:
@@ -96,4 +136,4 @@ class Sends:
         first = stored[0]
         ids = ",".join(messages.message_id(host, message.physical) for message in stored)
         place = {"msgId": ids, "queueId": str(first.queue), "queueOffset": str(first.offset)}
-        return Command(0, place | {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"})
+        return 0, "", place | {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}, b""

@@ -1,11 +1,11 @@
-"""``serve``: an embedded broker by itself, until somebody ends it."""
+"""``serve``: a fake broker by itself, until somebody ends it."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
 
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.fault import parse_armed
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.profile import Profile
@@ -44,7 +44,7 @@ def serve(
     """
     made = [parse_topic(text) for text in topics]
     armed = [parse_armed(text) for text in faults]
-    with EmbeddedBroker(profile, host, port, auto_create=auto_create, lease=lease) as broker:
+    with FakeBroker(profile, host, port, auto_create=auto_create, lease=lease) as broker:
         for topic, queues in made:
             broker.create_topic(topic, queues)
         for request, fault in armed:

@@ -1,13 +1,11 @@
-"""Properties of the embedded broker that can be changed while it runs (UPDATE_BROKER_CONFIG)."""
+"""Properties of the fake broker that can be changed while it runs (UPDATE_BROKER_CONFIG)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rocketmq_conformance.conformance.fakes.responses import Answering
+from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.server import Peer
 
 MEMORY_RATIO = "accessMessageInMemoryMaxRatio"
 STRICT_LOCKS = "lockInStrictMode"
@@ -19,14 +17,14 @@ class Settings:
     def __init__(self, actions: Mapping[str, Callable[[str], object]]) -> None:
         self._actions = actions
 
-    def handlers(self) -> Mapping[int, Answering]:
+    def handlers(self) -> Mapping[int, PlainHandler]:
         """What it answers, by request code."""
         return {Request.UPDATE_BROKER_CONFIG: self._update}
 
-    def _update(self, peer: Peer, request: Command) -> Command:
-        for line in request.body.decode().splitlines():
+    def _update(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        for line in body.decode().splitlines():
             name, _, value = line.partition("=")
             action = self._actions.get(name.strip())
             if action is not None:
                 action(value.strip())
-        return Command(0)
+        return 0, "", {}, b""

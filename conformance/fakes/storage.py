@@ -1,4 +1,4 @@
-"""What the embedded broker keeps: the model's state, and beside it the messages themselves.
+"""What the fake broker keeps: the model's state, and beside it the messages themselves.
 
 Whatever a rule decides is decided by the model on ``state``; this module only stores bytes in step with it.
 """
@@ -49,6 +49,22 @@ class Storage:
         self.hot = True
         #: Queues whose message 0 is out of memory.
         self.out: frozenset[tuple[str, int]] = frozenset()
+        #: Do messages that only the state has get their bytes when they are read?
+        self._lazy = False
+
+    def begin(self, state: BrokerState) -> None:
+        """Hold this state and nothing else; its messages, of one byte each, are made when they are read."""
+        self.state = state
+        self._lazy = True
+        if self._logs:
+            self._logs, self._physical = {}, 0
+        self.hot = True
+        self.out = frozenset()
+
+    def reshape(self, state: BrokerState, topic: str, queue: int) -> None:
+        """The same of one queue."""
+        self.state = state
+        self._logs.pop((topic, queue), None)
 
     # --- topics and groups ------------------------------------------------------------------------------------
 
@@ -109,6 +125,7 @@ class Storage:
         if isinstance(result, Err):
             return result
         offset = after.logs[draft.topic, queue].max - 1
+        self._kept(draft.topic, queue)
         message = replace(draft, queue=queue, offset=offset, physical=self._physical, store_time=now)
         raw = messages.encode(message)
         self.state = after
@@ -125,18 +142,31 @@ class Storage:
         """
         logs = {(topic, queue): log for queue, log in enumerate(queues) if log.max}
         for (_, queue), log in logs.items():
-            kept = self._logs[topic, queue] = _Log()
-            for at, time in enumerate(log.times):
-                raw = messages.encode(Message(topic, queue, log.first + at, self._physical, b"x", store_time=time))
-                self._physical += len(raw)
-                kept.entries.append(Entry(len(raw), None))
-                kept.stored.append(raw)
+            self._write(topic, queue, log)
         state = self.state
         self.state = state._replace(
             topics={**state.topics, topic: len(queues)},
             logs={**state.logs, **logs},
             stored={**state.stored, **stored},
         )
+
+    def _write(self, topic: str, queue: int, log: QueueLog) -> _Log:
+        """Make the bytes of a queue's messages."""
+        kept = self._logs[topic, queue] = _Log()
+        for at, time in enumerate(log.times):
+            raw = messages.encode(Message(topic, queue, log.first + at, self._physical, b"x", store_time=time))
+            self._physical += len(raw)
+            kept.entries.append(Entry(len(raw), None))
+            kept.stored.append(raw)
+        return kept
+
+    def _kept(self, topic: str, queue: int) -> _Log | None:
+        """The messages of a queue, as bytes."""
+        kept = self._logs.get((topic, queue))
+        if kept is None and self._lazy:
+            log = self.state.logs.get((topic, queue))
+            kept = self._write(topic, queue, log) if log is not None and log.times else None
+        return kept
 
     def put_out(self, keys: Collection[tuple[str, int]]) -> None:
         """Message 0 of these queues is out of memory; brokers that ask the system see it (BQ-MEM-1)."""
@@ -155,7 +185,7 @@ class Storage:
 
     def entries(self, topic: str, queue: int) -> list[Entry]:
         """What filters look at, for every retained message of a queue."""
-        log = self._logs.get((topic, queue))
+        log = self._kept(topic, queue)
         return log.entries if log else []
 
     def stored(self, topic: str, queue: int, offsets: tuple[int, ...]) -> bytes:
@@ -166,7 +196,7 @@ class Storage:
 
     def retained(self, topic: str, queue: int) -> list[Message]:
         """The retained messages of a queue."""
-        log = self._logs.get((topic, queue))
+        log = self._kept(topic, queue)
         return messages.decode_all(b"".join(log.stored)) if log else []
 
     def expire(self, topic: str, queue: int, first: int) -> None:

@@ -1,4 +1,4 @@
-"""The proof of allocation: the model against the real strategies of Java clients.
+"""Proof of queue allocation: the model against the allocation strategies of real Java clients.
 
 The exhaustive part walks every small world: up to 6 members and 12 queues, every member list up to renaming (so
 every way in which ids can repeat), every own id, one missing and the empty one. The sampled part plays the suite's
@@ -7,11 +7,12 @@ own odd inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import product
 from typing import Any
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.models.allocation.nearby import INNER
 from rocketmq_conformance.models.outcome import Result
@@ -27,7 +28,6 @@ QUEUES = 12
 _ROOM_QUEUES = 4
 _SEED = 1
 
-Calls = Mapping[str, Callable[..., Result]]
 Case = tuple[str, tuple[Any, ...]]
 
 
@@ -42,13 +42,13 @@ def member_lists(most: int = MEMBERS) -> Iterator[tuple[str, ...]]:
 
 
 def seats(members: tuple[str, ...]) -> Iterator[str]:
-    """Every own id worth asking with."""
+    """Every own id to be tried: each member's, a missing one and the empty one."""
     yield from dict.fromkeys(members)
     yield from ("absent", "")
 
 
 def plain_worlds() -> Iterator[Case]:
-    """Strategies that know no rooms."""
+    """Cases of the strategies without machine rooms."""
     lists = [tuple(("T", "b0", number) for number in range(count)) for count in range(QUEUES + 1)]
     configured = (("OTHER", "b9", 1), ("OTHER", "b9", 0))
     for members in member_lists():
@@ -123,7 +123,7 @@ def worlds() -> Iterator[Case]:
     yield from order_worlds()
 
 
-def exhaust(tally: Tally, profile: Profile, calls: Calls, cases: Iterable[Case]) -> None:
+def exhaust(tally: Tally, profile: Profile, calls: Methods, cases: Iterable[Case]) -> None:
     """Ask one release about every case, as far as it has the operation."""
     handlers = SUITE.bind(profile).by_position
     offered = {SUITE.operations[at].spec.name for at in SUITE.offered(profile)}
@@ -131,17 +131,18 @@ def exhaust(tally: Tally, profile: Profile, calls: Calls, cases: Iterable[Case])
     for name, args in cases:
         if name in model:
             _, expected, why = model[name](None, *args)
-            tally.add(expected, why, calls[name](*args), partial(_described, name, args))
+            observed = calls[SUITE.operations[SUITE.index[name]]](*args)
+            tally.add(expected, why, observed, partial(_described, name, args))
 
 
 def _described(name: str, args: tuple[Any, ...]) -> str:
     return str(SUITE.operation((SUITE.index[name], args)))
 
 
-def sample(tally: Tally, profile: Profile, calls: Calls, cases: int) -> None:
+def sample(tally: Tally, profile: Profile, calls: Methods, cases: int) -> None:
     """Ask one release about the suite's odd inputs, in so many cases."""
     handlers, drawn = SUITE.bind(profile).by_position, sampler(SUITE, profile)
-    named = [calls.get(op.spec.name) for op in SUITE.operations]
+    named = [calls.get(op) for op in SUITE.operations]
     for case in range(cases):
         for row in drawn.case(_SEED, case, SUITE.steps):
             _ask(tally, handlers, named, row)
@@ -156,11 +157,11 @@ def _ask(tally: Tally, handlers: tuple[Any, ...], named: list[Callable[..., Resu
 
 
 def prove(
-    releases: Iterable[tuple[str, Calls]], exhaustive: bool, sampled: int, tallies: list[Tally] | None = None
+    releases: Iterable[tuple[str, Methods]], exhaustive: bool, sampled: int, tallies: list[Tally] | None = None
 ) -> list[ProofRow]:
     """Prove the model against each release, given as (release, its calls).
 
-    ``sampled`` is how many cases of odd inputs each release is asked; the exhaustive part is all or nothing.
+    ``sampled`` is the number of cases of odd inputs per release; the exhaustive part is always complete.
     ``tallies`` receives the counts and examples behind the rows.
     """
     rows: list[ProofRow] = []

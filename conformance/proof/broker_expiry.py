@@ -1,4 +1,4 @@
-"""The proof of expiry: a broker whose oldest messages really expire while it runs, and that is then restarted.
+"""Proof of expiry: a real broker whose oldest messages expire while it runs, and which is then restarted.
 
 A broker begins to look for expired files when it is a minute old, so this one is started first and asked last.
 """
@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapte
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE
 from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
 from rocketmq_conformance.models.broker import aged_store, lifecycle
-from rocketmq_conformance.models.broker.broker_offsets import AGED, BrokerModel
+from rocketmq_conformance.models.broker.broker_offsets import AGED
 from rocketmq_conformance.models.broker.fixtures import TOPICS, begun
 from rocketmq_conformance.models.broker.lifecycle import STOP
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
@@ -56,7 +56,7 @@ class Expiry:
     def __init__(self, release: Release, profile: Profile) -> None:
         self.adapter = BrokerAdapter(Started(release))
         self.rules = BrokerRules.of(profile)
-        self.model = BrokerModel(profile)
+        self.handlers = tables.handlers(profile)
         self.state = BrokerState()
         self._started = 0.0
 
@@ -127,14 +127,14 @@ class Expiry:
             self._check(tally, operation)
 
     def _check(self, tally: Tally, operation: Operation, why_instead: Why | None = None) -> None:
-        handler = getattr(self.model, operation.spec.name)
+        handler = self.handlers[type(operation)]
         _, expected, why = handler(self.state, *operation.args)
         tally.add(expected, why_instead or why, self._observe(operation), lambda: f"{operation} on {show(self.state)}")
 
     def _do(self, operation: Operation) -> None:
         """Change the broker and the state alike."""
         observed = self._observe(operation)
-        handler = getattr(self.model, operation.spec.name)
+        handler = self.handlers[type(operation)]
         given = (observed, *operation.args) if operation.spec.observes else operation.args
         self.state, _, _ = handler(self.state, *given)
 

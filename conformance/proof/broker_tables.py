@@ -1,4 +1,4 @@
-"""Decision tables of a broker, as sequences of operations: every combination that a rule tells apart.
+"""Decision tables of a broker, as sequences of operations: every combination that a rule distinguishes.
 
 Each table is a list of cases; a case is a list of operations on topics and groups of its own (index 0 exists).
 """
@@ -12,6 +12,8 @@ from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.broker_offsets import AGED
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
 from rocketmq_conformance.suites.broker_expired import Earliest, QueryKept, Search
 from rocketmq_conformance.suites.broker_offsets import (
     Commit,
@@ -26,6 +28,7 @@ from rocketmq_conformance.suites.broker_offsets import (
 )
 from rocketmq_conformance.suites.broker_search import SendTimed
 from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.suite import Handler
 
 Case = list[Operation]
 
@@ -42,6 +45,12 @@ _DAY = 86_400_000
 _DELTAS = (-_DAY, *range(-2, 42), _DAY)
 
 
+def handlers(profile: Profile) -> dict[type[Operation], Handler]:
+    """What the model says of every operation of the tables; the suites that have them share a state."""
+    suites = (broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE)
+    return {operation: handler for suite in suites for operation, handler in suite.bind(profile).handlers.items()}
+
+
 def stored() -> list[Case]:
     """One case for each stored offset: topic 0 written, topic 2 deleted, the offset committed everywhere."""
     cases: list[Case] = []
@@ -54,7 +63,7 @@ def stored() -> list[Case]:
 
 
 def queries() -> Case:
-    """Every query, by the group that stored and by one that nobody created."""
+    """Every query, by the group that stored and by one that was never created."""
     asked: Case = [Query(group, *place, zero) for group in (0, 1) for place in PLACES for zero in SET_ZERO]
     return [*asked, Query(0, 0, None, None), *(QueryKept(queue, zero) for queue in AGED_QUEUES for zero in SET_ZERO)]
 
@@ -111,7 +120,7 @@ def _looks(group: int, topic: int = 0) -> Iterator[Operation]:
 
 
 def aged_looks() -> Case:
-    """What can be asked of the aged topic: bounds, searches, queries of nobody's group."""
+    """The requests for the aged topic: bounds, searches, queries of a group that does not exist."""
     asked: Case = [ask(AGED, queue) for queue in AGED_QUEUES for ask in (Max, Min, Earliest)]
     asked += [Query(1, AGED, queue, zero) for queue in AGED_QUEUES for zero in SET_ZERO]
     deltas: Sequence[int] = (-_DAY, 0, _DAY)

@@ -1,7 +1,7 @@
-"""The proof of the client half on the clock of the machine: stateful runs in which nobody sets the time.
+"""Proof of the client's rules on the machine's clock: stateful runs in real time.
 
-The timers of the real classes are as fast as the pace says. How old a queue or a lock is when it is looked at, nobody
-knows exactly: the model goes by what was measured, and a case ends where that is not enough
+The timers of the real classes are shortened by the pace. The age of a queue or lock at the moment it is examined is not
+known exactly: the model uses the measured bounds, and a case ends where they do not determine the answer
 (``suites/declare/measured_time.py``).
 """
 
@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.proof.evidence import Tally, described
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.measured_time import TICK, by_time
+from rocketmq_conformance.suites.declare.measured_time import by_time
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -61,4 +61,4 @@ def prove_release(release: str, only: str = "", cases: int = CASES) -> Tally:
 def _asks(suite: Suite, row: Row) -> bool:
     """Is the client asked, and is it asked for more than to wait?"""
     spec = suite.operations[row[0]].spec
-    return spec.side is not Side.WORLD and spec.name != TICK
+    return spec.side is not Side.WORLD and not spec.duration

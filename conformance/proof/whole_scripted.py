@@ -1,4 +1,4 @@
-"""Whole consumers on a broker that fails by a script: each case has a broker, and consumers, of its own.
+"""Proof of whole consumers on a broker that fails by a script: each case has a broker, and consumers, of its own.
 
 The table (``whole_cases``) says what is planted, the model (``models/client/whole_group``) what every look shows.
 A look waits until the consumers have come to what is expected, and then a little longer: for what should not happen.
@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
-from rocketmq_conformance.conformance.fakes.responses import document
+from rocketmq_conformance.conformance.fakes.responses import Answered, document
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_cases import Case
 from rocketmq_conformance.conformance.proof.whole_played import LOOK_LIMIT, PlayedCase, play_all, wait_for
@@ -61,8 +61,8 @@ _RESETS_AT_ONCE = Switch("W01", "who is told another offset goes there at once, 
 
 
 class Script:
-    """What the parts of a case's broker are told, and what they tell. ``hold`` is how long (ms) a pull that finds
-    nothing waits for a message."""
+    """The faults for the parts of a case's broker, and what the parts observe. ``hold`` is how long (ms) a
+    pull that finds nothing waits for a message."""
 
     def __init__(self, hold: int = HOLD) -> None:
         #: Pulls of the topic so far that were answered honestly, by queue id.
@@ -72,9 +72,9 @@ class Script:
         class ScriptedOffsets(Offsets):
             """Answers one more question for a stored offset, and then none."""
 
-            def _query(self, peer: Peer, request: Command) -> Command:
-                answer = super()._query(peer, request)
-                return answer if request.ext["topic"] != TOPIC else script.answered(answer)
+            def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+                answer = super()._query(code, ext, body)
+                return answer if ext["topic"] != TOPIC else script.answered(answer)
 
         class CountedPulls(Pulls):
             """Counts the pulls of the topic."""
@@ -96,7 +96,7 @@ class Script:
         """Answer every question."""
         self._arm = None
 
-    def answered(self, answer: Command) -> Command:
+    def answered(self, answer: Answered) -> Answered:
         """The answer to a question about the topic, after which the fault is planted."""
         arm, self._arm = self._arm, None
         if arm is not None:
@@ -116,8 +116,8 @@ class ScriptedCase(PlayedCase):
         waits = any(isinstance(move, Reset) for move in case.moves) and not _RESETS_AT_ONCE.on(profile.client)
         self._script = Script(BRIEF_HOLD if waits else HOLD)
         self._now = TIMES[0]
-        self.broker = EmbeddedBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})
-        #: The ids of the queues that somebody had at the last look, and how often they had been pulled.
+        self.broker = FakeBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})
+        #: The ids of the queues that had an owner at the last look, and how often they had been pulled.
         self._owned: set[int] = set()
         self._pulled: Counter[int] = Counter()
         #: Requests that a fault is planted for, and how many of each had come by then.

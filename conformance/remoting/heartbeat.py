@@ -15,6 +15,11 @@ def read(body: bytes) -> tuple[str, list[Consumer]]:
     return str(data["clientID"]), [_consumer(consumer) for consumer in data.get("consumerDataSet") or ()]
 
 
+def is_brief(body: bytes) -> bool:
+    """Does a heartbeat leave out the subscriptions, since they are those of the one before?"""
+    return java_json.loads(body.decode()).get("withoutSub") is True
+
+
 def _consumer(data: dict[str, Any]) -> Consumer:
     subscriptions = {str(item["topic"]): _registered(item) for item in data.get("subscriptionDataSet") or ()}
     return Consumer(str(data["groupName"]), subscriptions, data.get("messageModel") == "BROADCASTING")

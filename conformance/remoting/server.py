@@ -178,6 +178,10 @@ class Listener:
         #: How many requests of each code arrived.
         self.arrived: Counter[int] = Counter()
 
+    def answer_by(self, handler: Handler) -> None:
+        """Hand requests to another handler from now on."""
+        self._handler = handler
+
     # --- life -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:

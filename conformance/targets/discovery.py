@@ -6,11 +6,14 @@ plays that suite, with the class that it exports as ``PART``. Modules without on
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
+
+from rocketmq_conformance.suites.declare.discovery import SUITES
 
 
 def module_of(package: str, suite: str) -> ModuleType | None:
@@ -29,3 +32,12 @@ def suite_modules(package: str) -> list[ModuleType]:
     """Every module of a package, imported, by name; packages inside it are left out."""
     path = import_module(package).__path__
     return [import_module(f"{package}.{item.name}") for item in iter_modules(path) if not item.ispkg]
+
+
+def not_played(package: str, target: str, sides: Collection[str]) -> dict[str, str]:
+    """The suites of its sides that a target has no module for, each with the reason, for ``Hello.unsupported``."""
+    return {
+        name: f"{target} does not play it: there is no module {name.replace('-', '_')}.py"
+        for name, suite in SUITES.items()
+        if suite.side.value in sides and find_spec(f"{package}.{name.replace('-', '_')}") is None
+    }

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 class Mutant:
     """One deliberate fault.
 
-    ``parts`` replaces classes of the port by part name ("allocator", "remote_store", "local_store", "start").
+    ``parts`` replaces classes: of the port by the name of the suite that they play, of a broker by part name.
     """
 
     name: str
@@ -23,5 +23,5 @@ class Mutant:
 
     @classmethod
     def of(cls, part: str, name: str, defect: str, sentence: str, changed: type, equivalent: str = "") -> Mutant:
-        """A fault in one part of the port."""
+        """A fault in one part."""
         return cls(name, defect, sentence, {part: changed}, equivalent)

@@ -8,15 +8,20 @@ from rocketmq_conformance.conformance.adapter import Adapter
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
 from rocketmq_conformance.conformance.targets.broker.mutants import catalogue as of_brokers
+from rocketmq_conformance.conformance.targets.discovery import suite_modules
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.adapter import PARTS, Port
-from rocketmq_conformance.conformance.targets.port.mutants import catalogue as of_ports
+from rocketmq_conformance.conformance.targets.port import mutants as of_ports
+from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Suite
 
-MUTANTS: dict[str, Mutant] = {**of_ports.MUTANTS, **{mutant.name: mutant for mutant in of_brokers.MUTANTS}}
+#: Those of the bundled port.
+PORT_MUTANTS: dict[str, Mutant] = {
+    mutant.name: mutant for module in suite_modules(of_ports.__name__) for mutant in module.MUTANTS
+}
+MUTANTS: dict[str, Mutant] = {**PORT_MUTANTS, **{mutant.name: mutant for mutant in of_brokers.MUTANTS}}
 
 
 def of_broker(mutant: Mutant) -> bool:
@@ -40,4 +45,4 @@ def suites_of(mutant: Mutant) -> list[Suite]:
         if of_brokers.STRICT & mutant.parts.keys():
             return [broker_locks.STRICT]
         return [SUITES[name] for name in names]
-    return [SUITES[name] for name, part in PARTS.items() if part in mutant.parts and name in SUITES]
+    return [SUITES[name] for name in mutant.parts]

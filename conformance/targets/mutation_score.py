@@ -34,14 +34,14 @@ def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
     begun = time.monotonic()
     emit(
         event.PowerStarted(
-            event.FORMAT,
-            __version__,
-            rulebook.digest(),
-            plan.profile_json(profile),
-            seed,
-            len(chosen),
-            limit,
-            datetime.now(UTC).isoformat(timespec="seconds"),
+            format=event.FORMAT,
+            kit=__version__,
+            rulebook=rulebook.digest(),
+            profile=plan.profile_json(profile),
+            seed=seed,
+            mutants=len(chosen),
+            limit=limit,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     )
     counts = {event.KILLED: 0, event.SURVIVED: 0, event.EQUIVALENT: 0}
@@ -56,12 +56,12 @@ def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
     code = 3 if stopped else 1 if counts[event.SURVIVED] else 0
     emit(
         event.PowerEnded(
-            counts[event.KILLED],
-            counts[event.SURVIVED],
-            counts[event.EQUIVALENT],
-            time.monotonic() - begun,
-            code,
-            stopped,
+            killed=counts[event.KILLED],
+            survived=counts[event.SURVIVED],
+            equivalent=counts[event.EQUIVALENT],
+            seconds=time.monotonic() - begun,
+            exit_code=code,
+            stopped=stopped,
         )
     )
     return code
@@ -93,5 +93,13 @@ def judge_mutant(mutant: Mutant, profile: Profile, seed: int, limit: int) -> eve
 
 def _told(mutant: Mutant, status: str, suite: str, rule: str, cases: int, steps: int) -> event.MutantJudged:
     return event.MutantJudged(
-        mutant.name, mutant.defect, mutant.sentence, status, suite, rule, cases, steps, mutant.equivalent
+        name=mutant.name,
+        defect=mutant.defect,
+        sentence=mutant.sentence,
+        status=status,
+        suite=suite,
+        rule=rule,
+        cases=cases,
+        steps=steps,
+        reason=mutant.equivalent,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -73,6 +74,44 @@ class Values:
 
     def schema(self) -> Schema:
         return {"enum": [_as_lists(item) for item in self.items]}
+
+
+#: The value of a fault that is none: requests are answered as ever.
+ANSWER = "answer"
+
+
+class Requests(Enum):
+    """Which requests of an implementation the scripted broker plays by a fault."""
+
+    OFFSETS = "queries and commits of offsets"
+    BOUNDS = "max, min and searches"
+    MEMBERS = "the list of a group's members"
+    SEND_BACK = "messages that come back"
+    LOCKS = "locks and unlocks of queues"
+    ASSIGNMENTS = "assignments of queues"
+    HEARTBEATS = "heartbeats"
+
+
+@dataclass(frozen=True, init=False)
+class Fault(Values):
+    """How the scripted broker plays some requests while an operation is done: one of a few values, such as ANSWER.
+
+    It is part of the plan and of the model's arguments. The kit plays it: an implementation is not given it.
+    """
+
+    kind: Requests = Requests.OFFSETS
+
+    def __init__(self, kind: Requests, *items: str, weights: tuple[int, ...] = ()) -> None:
+        super().__init__(*items, weights=weights)
+        object.__setattr__(self, "kind", kind)
+
+
+class Duration(Values):
+    """How long an operation lets time pass, in ms: one of a few values; the only argument of its operation.
+
+    The kit lets it pass, by turning the clock of an implementation or by waiting for a real one: no implementation is
+    given it as an argument.
+    """
 
 
 #: Whole numbers are listed up to so many.

@@ -12,7 +12,7 @@ That is rare by construction. Suites draw ticks of seconds, so that ages lie sec
 one right on a bound is, once measured, a little more than it, as a wait never ends too soon. And a step whose answer
 is about to change is put off until it has changed.
 
-A model is asked what time does by its operation ``tick``, before every step.
+A model is asked what time does by the suite's operation with a ``Duration``, before every step.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
-#: The operation by which a plan lets time pass.
-TICK = "tick"
 #: What is told of a step whose answer depends on more than can be measured.
 LEFT_OUT = "the expected answer changes within the clock's measurement error; the rest of the case is skipped"
 
@@ -72,7 +70,8 @@ class Elapsed:
 
     def __init__(self, suite: Suite, bound: BoundModel) -> None:
         self._handlers = bound.by_position
-        self._tick = suite.index[TICK]
+        assert suite.clock is not None
+        self._tick = suite.clock
         self._old: Any = bound.initial
         self._young: Any = bound.initial
         self._span = Span(0, 0)
@@ -108,4 +107,4 @@ class Elapsed:
 
 def by_time(suite: Suite) -> bool:
     """Do answers of the suite depend on the time that passed?"""
-    return TICK in suite.index
+    return suite.clock is not None

@@ -18,11 +18,11 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from itertools import product
 from math import prod
-from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.choices import Choices
-from rocketmq_conformance.suites.declare.domain import Domain, Schema
+from rocketmq_conformance.suites.declare.domain import Domain, Duration, Fault, Requests, Schema
 
 
 class Side(Enum):
@@ -71,6 +71,16 @@ class OperationSpec:
     shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None
     #: Ms of the plan that pass within it, by its arguments; None when none do. Only a virtual clock can do that.
     lasts: Callable[..., int] | None
+    #: Places of the arguments that an implementation is given: all but faults and durations.
+    given: tuple[int, ...]
+    #: Places of its faults, with the requests that each of them plays.
+    faults: tuple[tuple[int, Requests], ...]
+
+    @property
+    def duration(self) -> Duration | None:
+        """How long it lets time pass, when that is all it does."""
+        domain = self.domains[0][1] if self.domains else None
+        return domain if isinstance(domain, Duration) else None
 
     def draw(self, choices: Choices) -> tuple[Any, ...]:
         """Arguments, in field order."""
@@ -114,19 +124,39 @@ class OperationSpec:
 
 
 class Operation:
-    """Base of every operation: a frozen dataclass with a :class:`OperationSpec`."""
+    """Base of every operation: a frozen dataclass with a :class:`OperationSpec`.
 
-    __slots__ = ()
+    An implementation is given it without its faults and its duration (:meth:`asked`): they are no attributes then.
+    """
+
     spec: ClassVar[OperationSpec]
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """The arguments, in field order."""
-        return tuple(getattr(self, name) for name, _ in self.spec.domains)
+        """The arguments that it has, in field order."""
+        return tuple(vars(self).values())
+
+    @classmethod
+    def asked(cls, args: Sequence[Any]) -> Self:
+        """The operation as an implementation is given it, of all its arguments in field order."""
+        made = cls.__new__(cls)
+        vars(made).update((cls.spec.domains[at][0], args[at]) for at in cls.spec.given)
+        return made
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={getattr(self, name)!r}" for name, _ in self.spec.domains)
-        return f"{self.spec.name}({inside})"
+        return f"{self.spec.name}({self._inside()})"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._inside()})"
+
+    def _inside(self) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.args))
 
 
 O = TypeVar("O")  # noqa: E741 - the type of an operation class
@@ -167,14 +197,20 @@ def operation(
     """
 
     def declare(cls: type[O]) -> type[O]:
-        made = dataclass(frozen=True)(cls)
+        # Without its faults an instance has fewer fields than its class: it is compared and shown by what it has.
+        made = dataclass(frozen=True, repr=False, eq=False)(cls)
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        domains = _domains(made)
+        if any(isinstance(domain, Duration) for _, domain in domains) and len(domains) > 1:
+            raise TypeError(f"{cls.__name__} has more arguments than its duration: let time pass by an operation alone")
+        given = [at for at, (_, domain) in enumerate(domains) if not isinstance(domain, (Fault, Duration))]
+        made.__match_args__ = tuple(domains[at][0] for at in given)  # type: ignore[misc, attr-defined]
         made.spec = OperationSpec(  # type: ignore[attr-defined]
             name=name,
             sentence=sentence,
             side=side,
             weight=weight,
-            domains=_domains(made),
+            domains=domains,
             guard=guard,
             offered=offered,
             observes=observes,
@@ -184,6 +220,8 @@ def operation(
             together=together,
             shrink=shrink,
             lasts=lasts,
+            given=tuple(given),
+            faults=tuple((at, domain.kind) for at, (_, domain) in enumerate(domains) if isinstance(domain, Fault)),
         )
         return made
 

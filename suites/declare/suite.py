@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.models.rule import Answer, Rule
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 
 Handler = Callable[..., Answer[Any]]
@@ -58,8 +58,11 @@ class Suite:
     cases: int = 1000
     #: How the model's state is shown to a reader.
     show: Callable[[Any], str] = repr
-    #: Rules that the suite can reach, for the coverage table.
+    #: Ids of the rules that the suite can reach, for the coverage table. A new rule of a model reaches the suites that
+    #: name it, and no others.
     rules: tuple[str, ...] = ()
+    #: Rules that are not in the kit's rule book: those of a suite in somebody else's package.
+    own_rules: tuple[Rule, ...] = ()
     #: Is the suite run when nobody names it? Slow ones (restarts) are not.
     ordinary: bool = True
     #: How things stand when a case begins, where the operations do not say it.
@@ -84,6 +87,15 @@ class Suite:
     def operation(self, row: Row) -> Operation:
         """The dataclass of a row."""
         return self.operations[row[0]](*row[1])
+
+    def asked(self, row: Row) -> Operation:
+        """The operation of a row as an implementation is given it: without what the kit plays itself."""
+        return self.operations[row[0]].asked(row[1])
+
+    @cached_property
+    def clock(self) -> int | None:
+        """Position of the operation that lets time pass; None when the suite knows no time."""
+        return next((at for at, op in enumerate(self.operations) if op.spec.duration), None)
 
     def offered(self, profile: Profile) -> Sequence[int]:
         """Positions of the operations that the profile has."""

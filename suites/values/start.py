@@ -7,22 +7,25 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import LOST
-from rocketmq_conformance.models.client.initial_broker import SHAPES, world
+from rocketmq_conformance.models.client.initial_broker import SHAPES
+from rocketmq_conformance.models.client.initial_broker import world as initial_broker
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.switches import CHECKED_START
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Handler
+from rocketmq_conformance.suites.values import world
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND, ROUTED
 
 QUEUE = Values(0, 1, 2, 3, LOST, weights=(2, 1, 1, 2, 1))
 WHERE = Values(LAST, FIRST, *DEPRECATED, weights=(2, 1, 1, 1, 1))
 #: Lite pull consumers refuse the deprecated values.
 LITE_WHERE = Values(LAST, FIRST, weights=(2, 1))
-FAULT = Values(
+FAULT = Fault(
+    Requests.OFFSETS,
     "answer",
     "QUERY_NOT_FOUND",
     "SYSTEM_ERROR",
@@ -33,7 +36,9 @@ FAULT = Values(
     "cut",
     weights=(4, 3, 1, 1, 1, 1, 1, 1),
 )
-BOUND_FAULT = Values("answer", "SYSTEM_BUSY", "no-field", "silent", "cut", "negative", weights=(2, 1, 1, 1, 1, 1))
+BOUND_FAULT = Fault(
+    Requests.BOUNDS, "answer", "SYSTEM_BUSY", "no-field", "silent", "cut", "negative", weights=(2, 1, 1, 1, 1, 1)
+)
 
 TIMED_QUEUE = Values(0, 1, 2, 3)
 #: Times among the messages in one zone, and elsewhere in the others; then what Java forgives, and what it does not.
@@ -64,8 +69,8 @@ TIME = Values(
     None,
 )
 ZONE = Values("UTC", "Asia/Shanghai", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe")
-TIMED_FAULT = Values("QUERY_NOT_FOUND", "answer")
-TIMED_BOUND_FAULT = Values("answer", "SYSTEM_BUSY", "negative", weights=(2, 1, 1))
+TIMED_FAULT = Fault(Requests.OFFSETS, "QUERY_NOT_FOUND", "answer")
+TIMED_BOUND_FAULT = Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", "negative", weights=(2, 1, 1))
 
 
 def checked(profile: Profile) -> bool:
@@ -92,7 +97,7 @@ def starts(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, Handler
     return start, start_at_time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class WhereArguments(Operation):
     """What a start takes, whether it is checked or not."""
 
@@ -102,7 +107,7 @@ class WhereArguments(Operation):
     bound_fault: Annotated[str, BOUND_FAULT]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class TimeArguments(Operation):
     """What a start at a time takes, whether it is checked or not."""
 
@@ -133,13 +138,13 @@ class Read(Operation):
 
 
 @operation("Another member of the group commits.", side=Side.WORLD, weight=2)
-class CommitElsewhere(Operation):
+class CommitElsewhere(world.CommitElsewhere):
     queue: Annotated[int, ROUTED]
     offset: Annotated[int, OFFSET]
 
 
 @operation("The log of a queue becomes another one.", side=Side.WORLD, weight=2)
-class Shape(Operation):
+class Shape(world.Shape):
     queue: Annotated[int, ROUTED]
     shape: Annotated[str, Values(*SHAPES)]
 
@@ -154,7 +159,7 @@ def bound(model: StartModel, starts: Mapping[type[Operation], Handler]) -> Bound
         Shape: model.shape,
         CommitElsewhere: store.commit_elsewhere,
     }
-    return BoundModel(RemoteStore(broker=world()), {**starts, **around})
+    return BoundModel(RemoteStore(broker=initial_broker()), {**starts, **around})
 
 
 def show(state: RemoteStore) -> str:

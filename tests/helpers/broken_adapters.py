@@ -28,6 +28,9 @@ class Slow:
         self.applied += 1
         return self.answer(operation, self.port.apply(operation))
 
+    def pass_time(self, millis: int) -> Outcome:
+        return self.port.pass_time(millis)
+
     def answer(self, operation: Operation, outcome: Outcome) -> Outcome:
         return outcome
 

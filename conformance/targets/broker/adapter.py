@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, Hear, request_text, response_text
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hear, Hello
+from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command

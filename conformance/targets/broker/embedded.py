@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
@@ -38,7 +38,7 @@ class Embedded:
 
     def __init__(self, profile: Profile, parts: Mapping[str, type] | None = None, *, strict: bool = False) -> None:
         # a port of those that the system gives to connections might be taken while the broker is down
-        self._broker = EmbeddedBroker(
+        self._broker = FakeBroker(
             profile, port=free_port(), lease=int(LEASE * 1000), parts=parts, routes=readable, strict_locks=strict
         )
         offsets = {(aged_store.KEPT, queue): offset for queue, offset in aged_store.STORED.items()}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from rocketmq_conformance.conformance.adapter import Hear
 from rocketmq_conformance.conformance.engine.transcript import (
     BROKER,
     MEMBER,
     SILENCE,
-    Hear,
     request_text,
     response_text,
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from rocketmq_conformance.conformance.adapter import REAL, Case, Hello
+from rocketmq_conformance.conformance.adapter import REAL, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.scaled_clock import PacedClock
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.release import java_release
 from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites.declare.measured_time import TICK
+from rocketmq_conformance.suites.allocation import SUITE
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -82,6 +82,8 @@ class JavaClient:
         #: Consumers with a listener, by suite.
         self._listening: dict[str, JavaConsumption] = {}
         self._calls: dict[str, Callable[..., Result]] = {}
+        #: The operation that lets time pass.
+        self._tick = ""
 
     def hello(self) -> Hello:
         """A client of this release."""
@@ -101,6 +103,8 @@ class JavaClient:
 
     def reset(self, case: Case) -> None:
         """Begin a case on the part that plays the suite."""
+        at = case.suite.clock
+        self._tick = "" if at is None else case.suite.operations[at].spec.name
         match case.suite.name:
             case "allocation":
                 self._calls = self._allocation_calls()
@@ -117,27 +121,35 @@ class JavaClient:
 
     def apply(self, operation: Operation) -> Outcome:
         """Do one operation."""
-        if self.via == "tcp" and not self._long_waits.isdisjoint(operation.args):
-            faults = " or ".join(sorted(self._long_waits))
-            return Unsupported(f"the client waits 5 s when the broker plays {faults}: judge that without via=tcp")
         call = self._calls.get(operation.spec.name)
         if call is None:
             return Unsupported(f"client {self.version} has no {operation.spec.name}")
-        if self._clock and TICK in self._calls:
-            passed = self._calls[TICK](self._clock.passed())  # what timers would have done by now is done
-            if operation.spec.name == TICK:
+        if self._clock and self._tick:
+            passed = self._calls[self._tick](self._clock.passed())  # what timers would have done by now is done
+            if operation.spec.duration:
                 return outcome_of(passed)
         return outcome_of(call(*operation.args))
 
-    def calls(self, suite: Suite) -> Sequence[Callable[..., Result]] | None:
-        """One callable per operation, for the case of the last reset."""
+    def pass_time(self, millis: int) -> Outcome:
+        """Turn the clock, and do what timers would do then."""
+        return outcome_of(self._calls[self._tick](millis))
+
+    def refuses_fault(self, fault: str) -> str:
+        """Over sockets the client waits long for an answer that never comes."""
+        if self.via != "tcp" or fault not in self._long_waits:
+            return ""
+        faults = " or ".join(sorted(self._long_waits))
+        return f"the client waits 5 s when the broker plays {faults}: judge that without via=tcp"
+
+    def calls(self, suite: Suite) -> Methods | None:
+        """The method that does each operation, for the case of the last reset."""
         if self.via != "call":
             return None
 
         def named(name: str) -> Callable[..., Result]:
             return lambda *args: self._calls[name](*args)
 
-        return [named(op.spec.name) for op in suite.operations]
+        return {operation: named(operation.spec.name) for operation in suite.operations}
 
     def close(self) -> None:
         """Close connections, and let services end; the machine itself ends with the process."""
@@ -146,9 +158,10 @@ class JavaClient:
         for part, _ in self._stepped.values():
             part.close()
 
-    def strategies(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the allocation suite that the release has, by name."""
-        return self._allocation_calls()
+    def strategies(self) -> Methods:
+        """The method that does each operation of the allocation suite that the release has."""
+        calls = self._allocation_calls()
+        return {operation: calls[operation.spec.name] for operation in SUITE.operations if operation.spec.name in calls}
 
     def _allocation_calls(self) -> dict[str, Callable[..., Result]]:
         if self._allocation is None:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import jpype
 
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage
+from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage_offset_file
 from rocketmq_conformance.models.client.fixtures import GROUP, NO_QUEUE, QUEUES
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
@@ -142,7 +142,7 @@ class JavaLocalStore:
 
     def damage(self, which: str, how: str) -> Result:
         """Damage the file or its backup."""
-        damage(self.folder, which, how)
+        damage_offset_file(self.folder, which, how)
         return None
 
     def _done(self, call: Callable[..., None], *args: Any) -> Result:

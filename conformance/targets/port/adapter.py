@@ -1,153 +1,110 @@
-"""The adapter of the bundled port: its parts, and which suite each of them plays."""
+"""The adapter of the bundled port: which of its parts plays a suite is found by the suite's name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello
+from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.scaled_clock import PacedClock
-from rocketmq_conformance.conformance.targets.port.allocation import Allocator
-from rocketmq_conformance.conformance.targets.port.consume import Concurrently
-from rocketmq_conformance.conformance.targets.port.consume_orderly import Orderly
-from rocketmq_conformance.conformance.targets.port.local_store import LocalOffsetStore
-from rocketmq_conformance.conformance.targets.port.pull import Puller
-from rocketmq_conformance.conformance.targets.port.rebalance import Rebalancer
-from rocketmq_conformance.conformance.targets.port.rebalance_broker import AssignedRebalancer
-from rocketmq_conformance.conformance.targets.port.rebalance_changed import ChangedRebalancer
-from rocketmq_conformance.conformance.targets.port.rebalance_orderly import OrderlyRebalancer
-from rocketmq_conformance.conformance.targets.port.rebalance_plain import PlainRebalancer
-from rocketmq_conformance.conformance.targets.port.rebalance_pull import LiteRebalancer
-from rocketmq_conformance.conformance.targets.port.rebalance_service import RoundTimer
-from rocketmq_conformance.conformance.targets.port.remote_store import RemoteOffsetStore
-from rocketmq_conformance.conformance.targets.port.start import StartPosition
+from rocketmq_conformance.conformance.targets import port
+from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
+from rocketmq_conformance.conformance.targets.port.part import Part
 from rocketmq_conformance.conformance.targets.port.transport import Calls, Sockets, Transport
-from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported, outcome_of
-from rocketmq_conformance.suites.declare.measured_time import TICK
+from rocketmq_conformance.models.outcome import Outcome, Unsupported, outcome_of
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
-#: The part that plays each suite.
-PARTS: dict[str, str] = {
-    "allocation": "allocator",
-    "remote-store": "remote_store",
-    "local-store": "local_store",
-    "start-push": "start",
-    "start-lite-pull": "start",
-    "start-pull": "start",
-    "rebalance": "rebalancer",
-    "pull": "puller",
-    "consume": "listener",
-    "consume-orderly": "orderly_listener",
-    "rebalance-orderly": "orderly_rebalancer",
-    "rebalance-pull": "lite_rebalancer",
-    "rebalance-broker": "assigned_rebalancer",
-    "rebalance-changed": "changed_rebalancer",
-    "rebalance-service": "round_timer",
-    "rebalance-plain": "plain_rebalancer",
-}
-#: The classes of the port.
-CLASSES: dict[str, type] = {
-    "allocator": Allocator,
-    "remote_store": RemoteOffsetStore,
-    "local_store": LocalOffsetStore,
-    "start": StartPosition,
-    "rebalancer": Rebalancer,
-    "puller": Puller,
-    "listener": Concurrently,
-    "orderly_listener": Orderly,
-    "orderly_rebalancer": OrderlyRebalancer,
-    "lite_rebalancer": LiteRebalancer,
-    "assigned_rebalancer": AssignedRebalancer,
-    "changed_rebalancer": ChangedRebalancer,
-    "round_timer": RoundTimer,
-    "plain_rebalancer": PlainRebalancer,
-}
-
-
+#: The sides that it has: it is a consumer client.
+SIDES = ("pure", "client")
 #: Ways to talk to a broker.
 WAYS: dict[str, type[Transport]] = {"call": Calls, "tcp": Sockets}
 
-Played = dict[str, Callable[..., Result]]
-
 
 class Port:
-    """The bundled Python port; ``parts`` replaces some of its classes (mutants do)."""
+    """The bundled Python port; ``parts`` replaces the class that plays a suite, by the suite's name (mutants do)."""
 
     def __init__(
-        self, parts: dict[str, type] | None = None, via: str = "call", name: str = "port", pace: float | None = None
+        self,
+        parts: Mapping[str, type[Part]] | None = None,
+        via: str = "call",
+        name: str = "port",
+        pace: float | None = None,
     ) -> None:
-        self.classes = {**CLASSES, **(parts or {})}
         self.via = via
         self.name = name
+        self._changed = parts or {}
         #: Its clock, when that is a real one.
         self._clock = None if pace is None else PacedClock(pace)
         self._transport: Transport | None = None
-        self._parts: dict[str, Any] = {}
-        #: Operations by suite and name.
-        self._played: dict[str, Played] = {}
-        self._suite = ""
+        #: What plays a suite, by name, and how; None for suites that it does not have.
+        self._parts: dict[str, tuple[Part, Methods] | None] = {}
+        #: The operations of the case that is played.
+        self._methods: Methods = {}
+        #: The one that lets time pass.
+        self._tick: type[Operation] | None = None
 
     def hello(self) -> Hello:
-        """A consumer client: it has no broker half."""
+        """A consumer client: it has no broker side."""
+        unsupported = not_played(port.__name__, self.name, SIDES)
         if self._clock:
-            return Hello(self.name, __version__, sides=("pure", "client"), clock=REAL, pace=self._clock.pace)
-        return Hello(self.name, __version__, sides=("pure", "client"))
+            return Hello(
+                self.name,
+                __version__,
+                unsupported=unsupported,
+                sides=SIDES,
+                clock=REAL,
+                pace=self._clock.pace,
+            )
+        return Hello(self.name, __version__, unsupported=unsupported, sides=SIDES)
 
     def reset(self, case: Case) -> None:
         """Forget everything; connections stay."""
-        self._suite = case.suite.name
-        part = PARTS.get(self._suite)
-        if part == "local_store":
-            self._played[self._suite] = self.classes[part](case.directory, case.group).calls()
-        elif part == "allocator":
-            self._plays(self._suite)
-        elif part:
-            self._talks().begin(case)
-            self._plays(self._suite)
-            self._parts[part].forget()
-            if self._clock:
-                self._clock.begin()
+        found = self._played(case.suite.name)
+        self._methods = {}
+        if found:
+            part, self._methods = found
+            part.begin_case(case)
+        if self._clock:
+            self._tick = None if case.suite.clock is None else case.suite.operations[case.suite.clock]
+            self._clock.begin()
 
     def apply(self, operation: Operation) -> Outcome:
         """Do one operation."""
-        call = self._played.get(self._suite, {}).get(operation.spec.name)
-        if call is None:
+        method = self._methods.get(type(operation))
+        if method is None:
             return Unsupported(f"the port has no {operation.spec.name}")
-        if self._clock and TICK in self._played[self._suite]:
+        if self._clock and self._tick:
             # It looks at its clock as an event loop does before every turn, and does what is due by now.
-            passed = self._played[self._suite][TICK](self._clock.passed())
-            if operation.spec.name == TICK:
+            passed = self._methods[self._tick](self._clock.passed())
+            if type(operation) is self._tick:
                 return outcome_of(passed)
-        return outcome_of(call(*operation.args))
+        return outcome_of(method(*operation.args))
 
-    def calls(self, suite: Suite) -> Sequence[Callable[..., Result]] | None:
-        """One callable per operation, for the case of the last reset."""
-        part = PARTS.get(suite.name)
-        if part is None or self.via != "call":
-            return None
-        names = [op.spec.name for op in suite.operations]
-        if part == "local_store":  # every case has a store of its own
-            return [lambda *args, name=name: self._played[suite.name][name](*args) for name in names]
-        played = self._plays(suite.name)
-        return [played.get(name, _left_to_the_world) for name in names]
+    def pass_time(self, millis: int) -> Outcome:
+        """Turn the clock, and do what is due then."""
+        for operation, method in self._methods.items():
+            if operation.spec.duration:
+                return outcome_of(method(millis))
+        return Unsupported("the port knows no time in this suite")
+
+    def calls(self, suite: Suite) -> Methods | None:
+        """The method that does each operation, for the case of the last reset."""
+        found = self._played(suite.name) if self.via == "call" else None
+        return found and found[1]
 
     def close(self) -> None:
         """Close connections."""
         if self._transport:
             self._transport.close()
 
-    def _plays(self, suite: str) -> Played:
-        """The operations of a part that lives as long as the port."""
-        if suite not in self._played:
-            part = PARTS[suite]
-            if part not in self._parts:
-                made = self.classes[part]
-                self._parts[part] = made() if part == "allocator" else made(self._talks())
-            made = self._parts[part]
-            self._played[suite] = made.calls(suite) if part == "start" else made.calls()
-        return self._played[suite]
+    def _played(self, suite: str) -> tuple[Part, Methods] | None:
+        """What plays a suite; it lives as long as the port."""
+        if suite not in self._parts:
+            kind: type[Part] | None = self._changed.get(suite) or part_of(port.__name__, suite)
+            part = kind(self._talks()) if kind else None
+            self._parts[suite] = (part, part.calls()) if part else None
+        return self._parts[suite]
 
     def _talks(self) -> Transport:
         if self._transport is None:
@@ -155,7 +112,3 @@ class Port:
                 raise AdapterError(f"The port cannot talk via {self.via!r}: use call or tcp.")
             self._transport = WAYS[self.via]()
         return self._transport
-
-
-def _left_to_the_world(*args: Any) -> Result:
-    raise AdapterError("The port was asked for an operation that it does not have: leave it to the scripted broker.")

@@ -7,7 +7,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from functools import cmp_to_key, lru_cache
 
+from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites import allocation as operations
 
 Queue = tuple[str, str, int]
 Queues = tuple[Queue, ...]
@@ -38,13 +41,13 @@ def first_word(text: str) -> int:
     return int(hashlib.md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()[:8], 16)
 
 
-class Allocator:
+class Allocation:
     """What a rebalance needs to know: who owns which queues."""
 
     #: Rings that are remembered: groups change rarely, and every topic of a group has the same members.
     RINGS = 1024
 
-    def __init__(self) -> None:
+    def __init__(self, transport: Transport | None = None) -> None:
         self.rings: dict[tuple[Ids, int], tuple[list[int], dict[int, str]]] = {}
 
     # --- strategies ---------------------------------------------------------------------------------------
@@ -237,20 +240,23 @@ class Allocator:
 
     # --- the kit's operations -----------------------------------------------------------------------------
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the allocation suite, by the operation's name; errors are returned."""
+    def begin_case(self, case: Case) -> None:
+        """Nothing is remembered between operations."""
+
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
         return {
-            "allocate_averagely": refusing(self.averagely),
-            "allocate_by_circle": refusing(self.by_circle),
-            "allocate_by_config": refusing(self.by_config),
-            "allocate_by_machine_room": refusing(self.by_machine_room),
-            "allocate_nearby": refusing(self.nearby),
-            "allocate_by_consistent_hash": refusing(self.by_consistent_hash),
-            "sort_queues": self.sort_queues,
-            "sort_members": self.sort_ids,
-            "compare_queues": self.compare,
-            "identify_queue": self.identify,
-            "place_text": self.place,
+            operations.AllocateAveragely: refusing(self.averagely),
+            operations.AllocateByCircle: refusing(self.by_circle),
+            operations.AllocateByConfig: refusing(self.by_config),
+            operations.AllocateByMachineRoom: refusing(self.by_machine_room),
+            operations.AllocateNearby: refusing(self.nearby),
+            operations.AllocateByConsistentHash: refusing(self.by_consistent_hash),
+            operations.SortQueues: self.sort_queues,
+            operations.SortMembers: self.sort_ids,
+            operations.CompareQueues: self.compare,
+            operations.IdentifyQueue: self.identify,
+            operations.PlaceText: self.place,
         }
 
 
@@ -266,3 +272,6 @@ def refusing(strategy: Callable[..., Queues]) -> Callable[..., Result]:
             return Err("RUNTIME", detail=str(error))
 
     return call
+
+
+PART = Allocation

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, OffsetTable
 from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites import consume as operations
 
 RETRY_TOPIC = f"%RETRY%{GROUP}"
 #: The queues of the consumer.
@@ -118,6 +120,11 @@ class Consumption:
         self.store = OffsetTable()
         self.forget()
 
+    def begin_case(self, case: Case) -> None:
+        """Begin a case."""
+        self.transport.begin(case)
+        self.forget()
+
     def forget(self) -> None:
         """A new consumer."""
         self.begin("CLUSTERING", -1, self.first_batch)
@@ -149,7 +156,7 @@ class Consumption:
         return self.store.update(queue, offset, False)
 
 
-class Concurrently(Consumption):
+class Consume(Consumption):
     """A consumer with a concurrent listener."""
 
     def begin(self, mode: str, max_times: int, batch: int) -> Result:
@@ -175,7 +182,7 @@ class Concurrently(Consumption):
         for at in range(0, len(messages), most):
             self.waiting.append(Batch(backlog, messages[at : at + most]))
 
-    def consume(self, at: int, status: str, ack: int | None, level: int, back_fault: str, meanwhile: str) -> Result:
+    def consume(self, at: int, status: str, ack: int | None, level: int, meanwhile: str) -> Result:
         """A listener takes a batch and is done with it."""
         if not self.waiting:
             return None
@@ -241,7 +248,7 @@ class Concurrently(Consumption):
         """Remember how far the queue is done."""
         self.store.update(queue, offset, True)
 
-    def clean(self, queue: int, back_fault: str) -> Result:
+    def clean(self, queue: int) -> Result:
         """The timer's turn."""
         self.clean_up(self.owned[queue])
         return self.owned[queue].look()
@@ -278,15 +285,18 @@ class Concurrently(Consumption):
         backlog = self.owned[queue]
         return backlog.remove([Pulled(queue, offset, size, 0) for offset in offsets]), *backlog.look()
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name."""
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
         return {
-            "begin": self.begin,
-            "put": self.put,
-            "consume": self.consume,
-            "clean": self.clean,
-            "tick": self.tick,
-            "drop": self.drop,
-            "update": self.update,
-            "remove": self.remove,
+            operations.Begin: self.begin,
+            operations.Put: self.put,
+            operations.Consume: self.consume,
+            operations.Clean: self.clean,
+            operations.Tick: self.tick,
+            operations.Drop: self.drop,
+            operations.Update: self.update,
+            operations.Remove: self.remove,
         }
+
+
+PART = Consume

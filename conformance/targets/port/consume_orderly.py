@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.port.consume import Consumption
 from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites import consume_orderly as operations
 
 #: Most tries of a message when the consumer sets no limit.
 NO_LIMIT = (1 << 31) - 1
 
 
-class Orderly(Consumption):
+class ConsumeOrderly(Consumption):
     """A consumer with an orderly listener."""
 
     first_batch = 2
@@ -39,7 +41,6 @@ class Orderly(Consumption):
         then: str,
         automatic: bool,
         suspension: int,
-        back_fault: str,
         meanwhile: str,
     ) -> Result:
         """A run."""
@@ -133,14 +134,17 @@ class Orderly(Consumption):
         self.owned[queue].clear()
         return self.owned[queue].look()
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name."""
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
         return {
-            "begin": self.begin,
-            "put": self.put,
-            "consume": self.consume,
-            "tick": self.tick,
-            "drop": self.drop,
-            "clear": self.clear,
-            "update": self.update,
+            operations.Begin: self.begin,
+            operations.Put: self.put,
+            operations.Consume: self.consume,
+            operations.Tick: self.tick,
+            operations.Drop: self.drop,
+            operations.Clear: self.clear,
+            operations.Update: self.update,
         }
+
+
+PART = ConsumeOrderly

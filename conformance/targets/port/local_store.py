@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets import offset_file_damage
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, Entry, OffsetTable
+from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites import local_store as operations
 
 Offsets = dict[int, int]
 
@@ -18,12 +21,19 @@ class UnreadableError(Exception):
     """Neither the file nor its backup can be parsed."""
 
 
-class LocalOffsetStore(OffsetTable):
+class LocalStore(OffsetTable):
     """Offsets of one consumer, and its files."""
 
-    def __init__(self, directory: Path, group: str) -> None:
-        """Keep files below ``directory``; nothing is read before ``restart``."""
+    def __init__(self, transport: Transport | None = None) -> None:
         super().__init__()
+
+    def begin_case(self, case: Case) -> None:
+        """Begin a case."""
+        self.open(case.directory, case.group)
+
+    def open(self, directory: Path, group: str) -> None:
+        """Be a new store that keeps its files below ``directory``; nothing is read before ``restart``."""
+        self.table = {}
         self.folder = offset_file_damage.store_folder(directory, group)
         self.file = self.folder / offset_file_damage.FILE_NAME
         self.backup = self.folder / offset_file_damage.BACKUP_NAME
@@ -156,19 +166,22 @@ class LocalOffsetStore(OffsetTable):
 
     def damage(self, which: str, how: str) -> Result:
         """Play a crash."""
-        offset_file_damage.damage(self.folder, which, how)
+        offset_file_damage.damage_offset_file(self.folder, which, how)
         return None
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the local-store suite."""
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
         return {
-            "update": self.update,
-            "freeze": self.freeze,
-            "read": self.read,
-            "persist": self.persist,
-            "persist_all": self.persist_all,
-            "remove": self.remove,
-            "clone": self.clone,
-            "restart": self.restart,
-            "damage": self.damage,
+            operations.Update: self.update,
+            operations.Freeze: self.freeze,
+            operations.Read: self.read,
+            operations.Persist: self.persist,
+            operations.PersistAll: self.persist_all,
+            operations.Remove: self.remove,
+            operations.Clone: self.clone,
+            operations.Restart: self.restart,
+            operations.Damage: self.damage,
         }
+
+
+PART = LocalStore

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
-from rocketmq_conformance.conformance.targets.port.remote_store import RemoteOffsetStore
+from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Err, Result, Value
+from rocketmq_conformance.suites import pull as operations
 
 MASTER = 0
 #: Bits of a pull's flag.
@@ -86,12 +88,12 @@ class PullRequest:
         self.subscription = Subscription()
 
 
-class Puller:
+class Pull:
     """The pull loops of one consumer. Queues are given by their position in the layout."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.store = RemoteOffsetStore(transport)
+        self.store = RemoteStore(transport)
         self.clear()
 
     def clear(self) -> None:
@@ -111,6 +113,11 @@ class Puller:
         #: When was it decided that a request waits, what for, and is a rebalance asked for?
         self.waits, self.then, self.woken = 0, "", False
         self.counted = False
+
+    def begin_case(self, case: Case) -> None:
+        """Begin a case."""
+        self.transport.begin(case)
+        self.forget()
 
     def forget(self) -> None:
         """Begin a case."""
@@ -458,29 +465,53 @@ class Puller:
         self.subscriptions.pop(topic, None)
         return None
 
+    def run(self, running: bool) -> Result:
+        """The consumer runs, or does not."""
+        self.running = running
+        return None
+
+    def pause(self, paused: bool) -> Result:
+        """The consumer is paused, or goes on."""
+        self.paused = paused
+        return None
+
+    def space(self, interval: int) -> Result:
+        """Leave so many ms between two pulls."""
+        self.interval = interval
+        return None
+
+    def post(self, posts: bool) -> Result:
+        """Send the expression with a pull, or do not."""
+        self.posts = posts
+        return None
+
     def learn(self, nodes: tuple[int, ...], old: bool) -> Result:
         """Know these nodes of the broker."""
         self.nodes, self.old = nodes, old
         return None
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the suite, by name."""
-        done: tuple[str, ...] = (
-            "pull",
-            "found",
-            "nothing",
-            "illegal",
-            "fail",
-            "fire",
-            "consume",
-            "gain",
-            "lose",
-            "update",
-            "learn",
-        )
-        done += ("subscribe", "select", "unsubscribe")
-        settings = {"run": "running", "pause": "paused", "space": "interval", "post": "posts"}
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
         return {
-            **{name: getattr(self, name) for name in done},
-            **{name: lambda value, field=field: setattr(self, field, value) for name, field in settings.items()},
+            operations.Pull: self.pull,
+            operations.Found: self.found,
+            operations.Nothing: self.nothing,
+            operations.Illegal: self.illegal,
+            operations.Fail: self.fail,
+            operations.Fire: self.fire,
+            operations.Consume: self.consume,
+            operations.Gain: self.gain,
+            operations.Lose: self.lose,
+            operations.Update: self.update,
+            operations.Subscribe: self.subscribe,
+            operations.Select: self.select,
+            operations.Unsubscribe: self.unsubscribe,
+            operations.Run: self.run,
+            operations.Pause: self.pause,
+            operations.Space: self.space,
+            operations.Post: self.post,
+            operations.Learn: self.learn,
         }
+
+
+PART = Pull

@@ -9,14 +9,16 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.port.allocation import Allocator, code_units
+from rocketmq_conformance.conformance.targets.port.allocation import Allocation, code_units
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES, TOPIC_OF
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites import rebalance as operations
 
 LAST = "CONSUME_FROM_LAST_OFFSET"
 BROADCASTING = "BROADCASTING"
@@ -66,7 +68,7 @@ class Consumer:
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Rebalancer:
+class Rebalance:
     """The members of the group, by number."""
 
     consumer: type[Consumer] = Consumer
@@ -75,7 +77,7 @@ class Rebalancer:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.allocator = Allocator()
+        self.allocator = Allocation()
         self.strategies = {"AVG": self.allocator.averagely, "AVG_BY_CIRCLE": self.allocator.by_circle}
         #: Shares that are remembered: groups change rarely.
         self.shares: dict[tuple[str, str, tuple[int, ...], tuple[str, ...]], tuple[int, ...]] = {}
@@ -83,6 +85,11 @@ class Rebalancer:
         self.places = [StartPosition(transport) for _ in CLIENTS]
         self.members: list[Consumer | None] = [None for _ in CLIENTS]
         self.now = 0
+
+    def begin_case(self, case: Case) -> None:
+        """Begin a case."""
+        self.transport.begin(case)
+        self.forget()
 
     def forget(self) -> None:
         """Begin a case: three members, at time 0."""
@@ -361,6 +368,10 @@ class Rebalancer:
         entry = consumer.store.table.get(queue)
         return NO_OFFSET if entry is None else entry.offset
 
+    def update(self, consumer: Consumer, queue: int, offset: int) -> Result:
+        """The application sets an offset."""
+        return consumer.store.update(queue, offset, False)
+
     def tick(self, millis: int) -> Result:
         """Time passes."""
         self.now += millis
@@ -368,50 +379,50 @@ class Rebalancer:
 
     # --- operations ---------------------------------------------------------------------------------------
 
-    def of_faulty(self, do: Callable[..., Result]) -> Callable[..., Result]:
-        """An operation of a member that has nothing but faults beside it."""
+    def of_none(self, do: Callable[..., Result]) -> Callable[..., Result]:
+        """An operation of a member without arguments."""
 
-        def call(member: int, *faults: str) -> Result:
+        def call(member: int) -> Result:
             consumer = self.members[member]
             return None if consumer is None else do(consumer)
 
         return call
 
     def of_one(self, do: Callable[..., Result]) -> Callable[..., Result]:
-        """An operation of a member with one argument, and faults behind it."""
+        """An operation of a member with one argument."""
 
-        def call(member: int, one: object, *faults: str) -> Result:
+        def call(member: int, one: object) -> Result:
             consumer = self.members[member]
             return None if consumer is None else do(consumer, one)
 
         return call
 
     def of_two(self, do: Callable[..., Result]) -> Callable[..., Result]:
-        """An operation of a member with two arguments, and faults behind them."""
+        """An operation of a member with two arguments."""
 
-        def call(member: int, one: object, other: object, *faults: str) -> Result:
+        def call(member: int, one: object, other: object) -> Result:
             consumer = self.members[member]
             return None if consumer is None else do(consumer, one, other)
 
         return call
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the suite, by name; faults are the broker's affair."""
-        none, one, two = self.of_faulty, self.of_one, self.of_two
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
+        none, one, two = self.of_none, self.of_one, self.of_two
         return {
-            "rebalance": none(self.rebalance),
-            "join": self.join,
-            "leave": self.leave,
-            "persist": none(self.persist),
-            "subscribe": one(self.subscribe),
-            "unsubscribe": one(self.unsubscribe),
-            "refresh": none(self.refresh),
-            "pull": one(self.pull),
-            "consume": two(self.consume),
-            "take": one(self.take),
-            "finish": two(self.finish),
-            "update": two(lambda consumer, queue, offset: consumer.store.update(queue, offset, False)),
-            "tick": self.tick,
+            operations.Rebalance: none(self.rebalance),
+            operations.Join: self.join,
+            operations.Leave: self.leave,
+            operations.Persist: none(self.persist),
+            operations.Subscribe: one(self.subscribe),
+            operations.Unsubscribe: one(self.unsubscribe),
+            operations.Refresh: none(self.refresh),
+            operations.Pull: one(self.pull),
+            operations.Consume: two(self.consume),
+            operations.Take: one(self.take),
+            operations.Finish: two(self.finish),
+            operations.Update: two(self.update),
+            operations.Tick: self.tick,
         }
 
 
@@ -445,3 +456,6 @@ def place_of(topic: str) -> int:
     for letter in topic.encode("latin-1"):
         value = 31 * value + letter & 0xFFFF_FFFF
     return (value ^ value >> 16) & 15
+
+
+PART = Rebalance

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port.rebalance import (
     PULL_EXPIRY,
     Consumer,
-    Rebalancer,
+    Rebalance,
     of_topic,
     place_of,
     routed,
@@ -21,6 +21,8 @@ from rocketmq_conformance.conformance.targets.port.start import FIRST, StartPosi
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites import rebalance as group
+from rocketmq_conformance.suites import rebalance_broker as operations
 
 #: Topic and queue id; -1 stands for all queues.
 Popped = tuple[str, int]
@@ -70,7 +72,7 @@ class AssignedConsumer(Consumer):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class AssignedRebalancer(Rebalancer):
+class RebalanceBroker(Rebalance):
     """The members of the group, by number; in a cluster they ask the broker, who broadcasts has everything."""
 
     consumer = AssignedConsumer
@@ -209,9 +211,23 @@ class AssignedRebalancer(Rebalancer):
         request.popped = self.now
         return topic in consumer.topics
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the suite, by name; faults are the broker's affair."""
-        return super().calls() | {"rebalance": self.of_faulty(self.round), "pop": self.of_two(self.pop)}
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
+        none, one, two = self.of_none, self.of_one, self.of_two
+        return {
+            operations.Rebalance: none(self.round),
+            operations.Subscribe: one(self.subscribe),
+            operations.Unsubscribe: one(self.unsubscribe),
+            operations.Pull: one(self.pull),
+            operations.Pop: two(self.pop),
+            operations.Consume: two(self.consume),
+            operations.Update: two(self.update),
+            operations.Tick: self.tick,
+            group.Join: self.join,
+            group.Leave: self.leave,
+            group.Persist: none(self.persist),
+            group.Refresh: none(self.refresh),
+        }
 
 
 @lru_cache(maxsize=256)
@@ -261,3 +277,6 @@ def decoded(body: bytes) -> Assignment | None:
         tuple([number for number, mode in known if mode != "POP"]),
         tuple([number for number, mode in known if mode == "POP"]),
     )
+
+
+PART = RebalanceBroker

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.port.rebalance import LAST, RETRY_TOPIC, Consumer, Rebalancer, place_of
+from rocketmq_conformance.conformance.targets.port.rebalance import LAST, RETRY_TOPIC, Consumer, Rebalance, place_of
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites import rebalance as group
+from rocketmq_conformance.suites import rebalance_changed as operations
 
 #: The application has not limited a topic.
 NO_LIMIT = -1
@@ -60,7 +62,7 @@ class ChangedConsumer(Consumer):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class ChangedRebalancer(Rebalancer):
+class RebalanceChanged(Rebalance):
     """The members of the group, by number."""
 
     consumer = ChangedConsumer
@@ -113,11 +115,11 @@ class ChangedRebalancer(Rebalancer):
         """The share; the application may give the topic up meanwhile."""
         if topic == self.given_up:
             self.unsubscribe(consumer, topic)
-        return Rebalancer.divided(self, consumer, topic, queues, ids)
+        return Rebalance.divided(self, consumer, topic, queues, ids)
 
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
         """Own these queues of a topic and no others, and tell when that changed anything."""
-        complete = Rebalancer.own(self, consumer, topic, wanted, begun)
+        complete = Rebalance.own(self, consumer, topic, wanted, begun)
         if not self.moved:
             return complete
         assert isinstance(consumer, ChangedConsumer)
@@ -226,22 +228,18 @@ class ChangedRebalancer(Rebalancer):
         consumer.brief = brief
         return None
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the suite, by name."""
-        members = self.members
-
-        def rebalance(member: int, list_fault: str, fault: str, beat_fault: str, fails: bool, given_up: str) -> Result:
-            consumer = members[member]
-            return self.round(consumer, fails, given_up) if isinstance(consumer, ChangedConsumer) else None
-
-        group = super().calls()
-        shared = {name: group[name] for name in ("unsubscribe", "refresh", "tick")}
-        return shared | {
-            "rebalance": rebalance,
-            "join": self.begin_anew,
-            "subscribe": self.of_one(self.subscribe_and_tell),
-            "limit": self.of_two(self.limit),
-            "beat": self.of_faulty(self.beat),
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
+        none, one, two = self.of_none, self.of_one, self.of_two
+        return {
+            operations.Rebalance: two(self.round),
+            operations.Join: self.begin_anew,
+            operations.Limit: two(self.limit),
+            operations.Beat: none(self.beat),
+            operations.Subscribe: one(self.subscribe_and_tell),
+            operations.Tick: self.tick,
+            group.Unsubscribe: one(self.unsubscribe),
+            group.Refresh: none(self.refresh),
         }
 
 
@@ -271,3 +269,6 @@ def heartbeat_text(
     return json.dumps(
         {"clientID": client, "producerDataSet": [], "consumerDataSet": [consumer], "withoutSub": brief}
     ).encode()
+
+
+PART = RebalanceChanged

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Callable
 from functools import lru_cache
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue, Rebalancer
+from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue, Rebalance
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites import rebalance as group
+from rocketmq_conformance.suites import rebalance_orderly as operations
 
 #: Ms that a lock is relied on after the broker granted it.
 LOCK_EXPIRY = 30_000
@@ -45,7 +47,7 @@ class OrderlyQueue(ProcessQueue):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class OrderlyRebalancer(Rebalancer):
+class RebalanceOrderly(Rebalance):
     """The members of a group of orderly consumers."""
 
     #: Was a lock refused in the round that is under way?
@@ -310,16 +312,25 @@ class OrderlyRebalancer(Rebalancer):
 
     # --- operations ---------------------------------------------------------------------------------------
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the suite, by name; faults are the broker's affair."""
-        return super().calls() | {
-            "leave": lambda member, fault: self.leave(member),
-            "renew": self.of_faulty(self.renew_locks),
-            "pull": self.of_one(self.pull),
-            "receive": self.of_two(self.receive),
-            "consume": self.of_two(self.consume_all),
-            "take": self.of_two(self.take_first),
-            "finish": self.of_one(self.finish_first),
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
+        none, one, two = self.of_none, self.of_one, self.of_two
+        return {
+            operations.Rebalance: none(self.rebalance),
+            operations.Leave: self.leave,
+            operations.Renew: none(self.renew_locks),
+            operations.Pull: one(self.pull),
+            operations.Receive: two(self.receive),
+            operations.Consume: two(self.consume_all),
+            operations.Take: two(self.take_first),
+            operations.Finish: one(self.finish_first),
+            operations.Tick: self.tick,
+            group.Join: self.join,
+            group.Persist: none(self.persist),
+            group.Subscribe: one(self.subscribe),
+            group.Unsubscribe: one(self.unsubscribe),
+            group.Refresh: none(self.refresh),
+            group.Update: two(self.update),
         }
 
 
@@ -348,3 +359,6 @@ def positions(body: bytes) -> frozenset[int]:
     """The queues that are granted, by their position in the layout."""
     granted = json.loads(body)["lockOKMQSet"] if body else ()
     return frozenset([_POSITIONS[one["topic"], one["brokerName"], one["queueId"]] for one in granted])  # type: ignore[index]
+
+
+PART = RebalanceOrderly

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
-from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Consumer, ProcessQueue, Rebalancer, routed
+from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Consumer, ProcessQueue, Rebalance, routed
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites import rebalance as group
+from rocketmq_conformance.suites import rebalance_plain as operations
 
 #: The topics that the application registers.
 REGISTERED = ("T", "U")
@@ -34,7 +36,7 @@ class PlainConsumer(Consumer):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class PlainRebalancer(Rebalancer):
+class RebalancePlain(Rebalance):
     """The members of the group, by number."""
 
     consumer = PlainConsumer
@@ -107,17 +109,24 @@ class PlainRebalancer(Rebalancer):
         """Nobody has to pull a queue."""
         return False
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the suite, by name."""
-        members = self.members
+    def begin_plain(self, member: int, twin: bool, mode: str) -> Result:
+        """A member begins."""
+        return self.join(member, twin, mode, LAST, "AVG")
 
-        def rebalance(member: int, list_fault: str, fault: str, fails: bool) -> Result:
-            consumer = members[member]
-            return self.round(consumer, fails) if isinstance(consumer, PlainConsumer) else None
-
-        group = super().calls()
-        shared = ("leave", "persist", "subscribe", "unsubscribe", "refresh", "update", "tick")
-        return {name: group[name] for name in shared} | {
-            "rebalance": rebalance,
-            "join": lambda member, twin, mode: self.join(member, twin, mode, LAST, "AVG"),
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
+        none, one, two = self.of_none, self.of_one, self.of_two
+        return {
+            operations.Rebalance: one(self.round),
+            operations.Join: self.begin_plain,
+            operations.Subscribe: one(self.subscribe),
+            operations.Unsubscribe: one(self.unsubscribe),
+            operations.Refresh: none(self.refresh),
+            operations.Update: two(self.update),
+            operations.Tick: self.tick,
+            group.Leave: self.leave,
+            group.Persist: none(self.persist),
         }
+
+
+PART = RebalancePlain

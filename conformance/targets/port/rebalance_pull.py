@@ -7,14 +7,15 @@ begins anew with each assignment.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue, Rebalancer
+from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue, Rebalance
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
 from rocketmq_conformance.models.client.fixtures import CLIENTS, TOPIC_OF
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites import rebalance as group
+from rocketmq_conformance.suites import rebalance_pull as operations
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -71,7 +72,7 @@ class LiteConsumer(Consumer):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class LiteRebalancer(Rebalancer):
+class RebalancePull(Rebalance):
     """The members of the group, by number."""
 
     # --- a round ------------------------------------------------------------------------------------------
@@ -229,14 +230,22 @@ class LiteRebalancer(Rebalancer):
 
     # --- operations ---------------------------------------------------------------------------------------
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the suite, by name; faults are the broker's affair."""
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
+        none, one, two = self.of_none, self.of_one, self.of_two
         return {
-            **super().calls(),
-            "rebalance": self.of_faulty(self.round),
-            "pull": self.of_one(self.pull_all),
-            "poll": self.of_one(self.poll),
-            "commit": self.of_faulty(self.commit),
+            operations.Rebalance: none(self.round),
+            operations.Join: self.join,
+            operations.Leave: self.leave,
+            operations.Persist: none(self.persist),
+            operations.Subscribe: one(self.subscribe),
+            operations.Unsubscribe: one(self.unsubscribe),
+            operations.Refresh: none(self.refresh),
+            operations.Pull: one(self.pull_all),
+            operations.Poll: one(self.poll),
+            operations.Commit: none(self.commit),
+            operations.Update: two(self.update),
+            group.Tick: self.tick,
         }
 
 
@@ -244,3 +253,6 @@ def lite(consumer: Consumer) -> LiteConsumer:
     """A member as what it is."""
     assert isinstance(consumer, LiteConsumer)
     return consumer
+
+
+PART = RebalancePull

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites import rebalance_service as operations
 
 #: Ms from a round to the next, in general and when something is left to be done, which is the least, too.
 PERIOD, SOON = 20_000, 1_000
@@ -21,10 +21,14 @@ class Member:
         self.refuses = False
 
 
-class RoundTimer:
+class RebalanceService:
     """The timer, and its consumers, by name."""
 
     def __init__(self, transport: Transport) -> None:
+        self.forget()
+
+    def begin_case(self, case: Case) -> None:
+        """Begin a case."""
         self.forget()
 
     def forget(self) -> None:
@@ -122,13 +126,16 @@ class RoundTimer:
         self.members["pull"].enabled = enabled
         return None
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the suite, by name."""
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
         return {
-            "elapse": self.elapse,
-            "notify": self.notify,
-            "suspend": self.suspend,
-            "resume": self.resume,
-            "refuse": self.refuse,
-            "enable": self.enable,
+            operations.Elapse: self.elapse,
+            operations.Notify: self.notify,
+            operations.Suspend: self.suspend,
+            operations.Resume: self.resume,
+            operations.Refuse: self.refuse,
+            operations.Enable: self.enable,
         }
+
+
+PART = RebalanceService

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, OffsetTable
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites import remote_store as operations
 
 BROKER_FAILED = -2
 NO_QUEUE = -3
@@ -40,7 +40,7 @@ class QueryFailedError(Exception):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class RemoteOffsetStore(OffsetTable):
+class RemoteStore(OffsetTable):
     """Offsets of one consumer, and its requests to the broker."""
 
     def __init__(self, transport: Transport) -> None:
@@ -164,17 +164,25 @@ class RemoteOffsetStore(OffsetTable):
         """What the caller of a commit gets to know."""
         return None if one_way or code == _SUCCESS else Err(response_name(code))
 
+    def begin_case(self, case: Case) -> None:
+        """Begin a case."""
+        self.transport.begin(case)
+        self.forget()
+
     # --- operations ---------------------------------------------------------------------------------------
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of the suite, by name; faults are the broker's affair."""
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
         return {
-            "update": self.update,
-            "freeze": self.freeze,
-            "read": lambda queue, kind, fault: self.read(queue, kind),
-            "persist": self.persist,
-            "persist_all": self.persist_all,
-            "remove": self.remove,
-            "clone": self.clone,
-            "commit": lambda queue, offset, one_way, fault: self.commit(queue, offset, one_way),
+            operations.Update: self.update,
+            operations.Freeze: self.freeze,
+            operations.Read: self.read,
+            operations.Persist: self.persist,
+            operations.PersistAll: self.persist_all,
+            operations.Remove: self.remove,
+            operations.Clone: self.clone,
+            operations.Commit: self.commit,
         }
+
+
+PART = RemoteStore

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port import timestamp as clocks
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
-from rocketmq_conformance.conformance.targets.port.remote_store import RemoteOffsetStore
+from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.values import start as operations
 
 FIRST = "CONSUME_FROM_FIRST_OFFSET"
 TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
@@ -45,7 +47,7 @@ class StartPosition:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.store = RemoteOffsetStore(transport)
+        self.store = RemoteStore(transport)
         self.times: dict[tuple[str | None, str], int] = {}
 
     def forget(self) -> None:
@@ -190,28 +192,17 @@ class StartPosition:
 
     # --- operations ---------------------------------------------------------------------------------------
 
-    def calls(self, suite: str) -> dict[str, Callable[..., Result]]:
-        """One callable per operation of a start suite, by name; faults are the broker's affair."""
-        decide = {"start-push": self.push, "start-lite-pull": self.lite_pull, "start-pull": self.pull}[suite]
+    def begin_case(self, case: Case) -> None:
+        """Begin a case."""
+        self.transport.begin(case)
+        self.forget()
 
-        def start_checked(queue: int, where: str, *faults: str) -> Result:
-            return checked(decide, queue, where, None, "")
-
-        def start(queue: int, where: str, *faults: str) -> Result:
-            return unchecked(decide, queue, where, None, "")
-
-        def start_at_time_checked(queue: int, text: str | None, zone: str, *faults: str) -> Result:
-            return checked(decide, queue, TIMESTAMP, text, zone)
-
-        def start_at_time(queue: int, text: str | None, zone: str, *faults: str) -> Result:
-            return unchecked(decide, queue, TIMESTAMP, text, zone)
-
+    def around(self) -> Methods:
+        """The method that does each operation besides starting, by its class."""
         return {
-            **self.store.calls(),
-            "start": start,
-            "start_checked": start_checked,
-            "start_at_time": start_at_time,
-            "start_at_time_checked": start_at_time_checked,
+            operations.Update: self.store.update,
+            operations.Remove: self.store.remove,
+            operations.Read: self.store.read,
         }
 
 

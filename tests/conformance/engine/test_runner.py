@@ -17,11 +17,11 @@ from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import (
@@ -103,24 +103,20 @@ def run(
 ) -> Ran:
     """Run suites; by default five cases of each, seed 1, nothing kept."""
     events: list[Event] = []
-
-    def emit(event: Event) -> None:
-        events.append(event)
-        if tap:
-            tap(event)
-
     stage = Stage(adapter, Profile(), patience=20)
     hello = hello_of(stage)
     judged_by = profile or profile_of(hello, {})
     stage.use(judged_by)
     try:
         options = Options(**{"address": "python:here:it", "seed": 1, "cases": 5, **more})
-        code = Runner(stage, hello, judged_by, options, emit).run(suites)
+        for event in Runner(stage, hello, judged_by, options).run(suites):
+            events.append(event)
+            if tap:
+                tap(event)
     finally:
         stage.close()
     assert isinstance(events[-1], RunEnded)
-    assert events[-1].exit_code == code
-    return Ran(code, events)
+    return Ran(events[-1].exit_code, events)
 
 
 # --- the order of things ----------------------------------------------------------------------------------------
@@ -368,7 +364,7 @@ def test_a_case_that_cannot_be_run_now_and_then_ends_no_suite() -> None:
 
 
 def test_a_broker_that_dies_ends_every_suite_with_a_sentence() -> None:
-    broker = EmbeddedBroker(Profile())
+    broker = FakeBroker(Profile())
     broker.start()
     host, _, port = broker.address.rpartition(":")
 

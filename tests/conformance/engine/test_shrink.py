@@ -12,8 +12,8 @@ from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.shrink import BUDGET, Shrunk, shrink
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -17,11 +17,20 @@ from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import remote_store
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.domain import Requests
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 STORE, PUSH, LOCAL = SUITES["remote-store"], SUITES["start-push"], SUITES["local-store"]
+CONSUME = SUITES["consume"]
+
+
+def armed(stage: Stage) -> tuple[str, str]:
+    """The faults by which queries and commits, and bounds, are played at this moment."""
+    script = stage.world.broker.script
+    return script.armed(Requests.OFFSETS), script.armed(Requests.BOUNDS)
 
 
 class Double:
@@ -58,7 +67,7 @@ def commit(case: Case, queue: int, offset: int) -> None:
 
 def test_faults_are_armed_while_their_operation_is_played_only() -> None:
     seen: list[tuple[str, str]] = []
-    adapter = Double(lambda operation: seen.append((stage.world.fault, stage.world.bound_fault)) or Ok())
+    adapter = Double(lambda operation: seen.append(armed(stage)) or Ok())
     stage = Stage(adapter, Profile())
     stage.begin(PUSH, 0)
     stage.do(PUSH, row(PUSH, "start", 0, "CONSUME_FROM_LAST_OFFSET", "SYSTEM_BUSY", "cut"))
@@ -66,7 +75,38 @@ def test_faults_are_armed_while_their_operation_is_played_only() -> None:
     stage.do(PUSH, row(PUSH, "read", 0, "store", "silent"))
     stage.begin(PUSH, 1)
     assert seen == [("SYSTEM_BUSY", "cut"), ("answer", "answer"), ("silent", "answer")]
-    assert (stage.world.fault, stage.world.bound_fault) == ("answer", "answer")
+    assert armed(stage) == ("answer", "answer")
+
+
+def test_an_adapter_is_given_neither_faults_nor_durations() -> None:
+    given: list[Operation] = []
+    stage = Stage(Double(lambda operation: given.append(operation) or Ok()), Profile())
+    stage.begin(STORE, 0)
+    stage.do(STORE, row(STORE, "read", 0, "store", "cut"))
+    assert [(str(operation), operation.args) for operation in given] == [("read(queue=0, kind='store')", (0, "store"))]
+    assert not hasattr(given[0], "fault")
+    match given[0]:
+        case remote_store.Read(queue, kind):
+            assert (queue, kind) == (0, "store")
+
+
+def test_who_has_no_clock_to_turn_is_not_asked_for_what_time_does() -> None:
+    stage = Stage(Double(lambda operation: pytest.fail(str(operation))), Profile())
+    stage.begin(CONSUME, 0)
+    outcome = stage.do(CONSUME, row(CONSUME, "tick", 5_000))
+    assert isinstance(outcome, Unsupported)
+    assert "pass_time" in outcome.reason
+
+
+def test_a_fault_that_an_adapter_refuses_makes_its_operation_unsupported() -> None:
+    class Impatient(Double):
+        def refuses_fault(self, fault: str) -> str:
+            return "it would wait" if fault == "silent" else ""
+
+    stage = Stage(Impatient(), Profile())
+    stage.begin(STORE, 0)
+    assert stage.do(STORE, row(STORE, "read", 0, "store", "silent")) == Unsupported("it would wait")
+    assert stage.do(STORE, row(STORE, "read", 0, "store", "cut")) == Ok()
 
 
 def test_operations_of_the_world_never_reach_the_adapter() -> None:
@@ -237,14 +277,16 @@ class Calling(Double):
         super().__init__()
         self.stage = Stage(self, Profile())
         self.seen: list[tuple[str, str]] = []
+        self.given: list[tuple[Any, ...]] = []
         self.result: Result = None
 
-    def calls(self, suite: Suite) -> Sequence[Callable[..., Result]] | None:
+    def calls(self, suite: Suite) -> Methods | None:
         def call(*args: Any) -> Result:
-            self.seen.append((self.stage.world.fault, self.stage.world.bound_fault))
+            self.seen.append(armed(self.stage))
+            self.given.append(args)
             return self.result
 
-        return [call for _ in suite.operations]
+        return dict.fromkeys(suite.operations, call)
 
 
 def test_calls_are_armed_and_disarmed_and_answer_effects() -> None:
@@ -257,6 +299,7 @@ def test_calls_are_armed_and_disarmed_and_answer_effects() -> None:
     calls[index["read"]](0, "store", "cut")
     calls[index["remove"]](0)
     assert adapter.seen == [("cut", "answer"), ("answer", "answer")]
+    assert adapter.given == [(0, "store"), (0,)]
     commit(adapter.cases[-1], 0, 12)
     assert calls[index["persist"]](0) == ((0, 12),)
     adapter.result = Err("CLIENT")

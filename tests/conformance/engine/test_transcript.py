@@ -13,16 +13,22 @@ from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.shrink import Shrunk
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.transcript import MOST, Ear, Message, request_text, response_text
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.engine.transcript import (
+    MOST,
+    Message,
+    MessageRecorder,
+    request_text,
+    response_text,
+)
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import DivergenceFound, Event
+from rocketmq_conformance.reports.event import DivergenceFound
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -106,7 +112,7 @@ def test_nothing_is_taken_down_before_and_afterwards(stage: Stage) -> None:
 
 
 def test_messages_beyond_the_limit_are_counted() -> None:
-    ear = Ear()
+    ear = MessageRecorder()
     for number in range(MOST + 1234):
         ear.hear("member", "broker", f"request {number}")
     taken = ear.take()
@@ -127,7 +133,7 @@ def test_requests_and_responses_that_nobody_knows_have_a_text() -> None:
 
 
 def test_what_a_real_broker_is_asked_and_answers_is_told_without_the_names_of_the_case() -> None:
-    with EmbeddedBroker(Profile()) as broker:
+    with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
         stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
         try:
@@ -154,7 +160,7 @@ def test_what_a_real_broker_is_asked_and_answers_is_told_without_the_names_of_th
 
 
 def test_the_group_that_reads_store_times_has_no_name_of_the_run() -> None:
-    with EmbeddedBroker(Profile()) as broker:
+    with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
         stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
         try:
@@ -168,7 +174,7 @@ def test_the_group_that_reads_store_times_has_no_name_of_the_run() -> None:
 
 def test_a_broker_that_does_not_answer_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.adapter.PATIENCE", 1.0)
-    with EmbeddedBroker(Profile()) as broker:
+    with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
         stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
         try:
@@ -184,10 +190,9 @@ def test_a_broker_that_does_not_answer_in_time_is_told(monkeypatch: pytest.Monke
 
 def found(adapter: Any, suite: Suite, cases: int = 30) -> list[DivergenceFound]:
     """The divergences of a run."""
-    events: list[Event] = []
     stage = Stage(adapter, Profile())
     try:
-        Runner(stage, adapter.hello(), Profile(), Options("x", 1, cases), events.append).run([suite])
+        events = list(Runner(stage, adapter.hello(), Profile(), Options("x", 1, cases)).run([suite]))
     finally:
         stage.close()
     return [event for event in events if isinstance(event, DivergenceFound)]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
@@ -40,14 +40,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def broker(clock: Clock) -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker(clock=clock) as running:
+def broker(clock: Clock) -> Iterator[FakeBroker]:
+    with FakeBroker(clock=clock) as running:
         running.create_topic("T", 2)
         yield running
 
 
 @contextlib.contextmanager
-def connected(broker: EmbeddedBroker, binary: bool = False, timeout: float = PATIENCE) -> Iterator[Connection]:
+def connected(broker: FakeBroker, binary: bool = False, timeout: float = PATIENCE) -> Iterator[Connection]:
     host, port = broker.address.split(":")
     with Connection(host, int(port), timeout, binary) as connection:
         yield connection
@@ -109,7 +109,7 @@ def place(queue: int = 0, **more: Any) -> dict[str, str]:
 @pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("release", ["4.9.7", "5.5.0"])
 def test_messages_go_in_and_out_and_offsets_are_kept(release: str, binary: bool, clock: Clock) -> None:
-    with EmbeddedBroker(Profile.of(broker=release), clock=clock) as broker, connected(broker, binary) as line:
+    with FakeBroker(Profile.of(broker=release), clock=clock) as broker, connected(broker, binary) as line:
         for at in range(10):
             clock.now = START + at * 1000
             answer = line.call(Request.SEND_MESSAGE_V2, sending("T", at % 2, "A"), b"body %d" % at)
@@ -135,7 +135,7 @@ def test_messages_go_in_and_out_and_offsets_are_kept(release: str, binary: bool,
         assert line.call(Request.GET_EARLIEST_MSG_STORETIME, place(7)).ext == {"timestamp": "-1"}
 
 
-def test_both_forms_of_a_send_mean_the_same(broker: EmbeddedBroker) -> None:
+def test_both_forms_of_a_send_mean_the_same(broker: FakeBroker) -> None:
     short = sending("T", 0, "A", h=3, j=1)
     names = {"a": "producerGroup", "b": "topic", "c": "defaultTopic", "d": "defaultTopicQueueNums", "e": "queueId"}
     names |= {"f": "sysFlag", "g": "bornTimestamp", "h": "flag", "i": "properties", "j": "reconsumeTimes"}
@@ -148,7 +148,7 @@ def test_both_forms_of_a_send_mean_the_same(broker: EmbeddedBroker) -> None:
     assert (two.tag, two.flag, two.reconsume_times) == ("A", 3, 1)
 
 
-def test_a_batch_is_stored_message_by_message(broker: EmbeddedBroker) -> None:
+def test_a_batch_is_stored_message_by_message(broker: FakeBroker) -> None:
     body = join_batch([(0, b"one", "TAGS\x01A\x02"), (0, b"two", "")])
     with connected(broker) as line:
         answer = line.call(Request.SEND_BATCH_MESSAGE, sending("T", 1, m=True), body)
@@ -158,7 +158,7 @@ def test_a_batch_is_stored_message_by_message(broker: EmbeddedBroker) -> None:
     assert [(message.body, message.tag) for message in broker.messages("T", 1)] == [(b"one", "A"), (b"two", None)]
 
 
-def test_any_queue_is_one_of_the_topics(broker: EmbeddedBroker) -> None:
+def test_any_queue_is_one_of_the_topics(broker: FakeBroker) -> None:
     with connected(broker) as line:
         for _ in range(4):
             assert line.call(Request.SEND_MESSAGE_V2, sending("T", -1), b"x").ext["queueId"] in {"0", "1"}
@@ -175,20 +175,20 @@ def test_any_queue_is_one_of_the_topics(broker: EmbeddedBroker) -> None:
         ({"e": None}, b"x", "SYSTEM_ERROR"),
     ],
 )
-def test_a_send_can_be_refused(broker: EmbeddedBroker, changes: dict[str, Any], body: bytes, code: str) -> None:
+def test_a_send_can_be_refused(broker: FakeBroker, changes: dict[str, Any], body: bytes, code: str) -> None:
     with connected(broker) as line:
         assert response_name(line.call(Request.SEND_MESSAGE_V2, sending("T", **changes), body).code) == code
     assert broker.messages("T") == []
 
 
-def test_store_times_never_go_back(broker: EmbeddedBroker, clock: Clock) -> None:
+def test_store_times_never_go_back(broker: FakeBroker, clock: Clock) -> None:
     broker.send("T", b"one")
     clock.now -= 5000
     broker.send("T", b"two")
     assert [message.store_time for message in broker.messages("T")] == [START, START]
 
 
-def test_expired_messages_move_min_and_pulls_along(broker: EmbeddedBroker) -> None:
+def test_expired_messages_move_min_and_pulls_along(broker: FakeBroker) -> None:
     for _ in range(5):
         broker.send("T", b"x")
     broker.expire("T", 0, 3)
@@ -206,7 +206,7 @@ def test_expired_messages_move_min_and_pulls_along(broker: EmbeddedBroker) -> No
 WAITING = {"sysFlag": 6, "suspendTimeoutMillis": 60_000}
 
 
-def test_a_pull_waits_for_the_next_message(broker: EmbeddedBroker) -> None:
+def test_a_pull_waits_for_the_next_message(broker: FakeBroker) -> None:
     with connected(broker) as line:
         line.post(Request.PULL_MESSAGE, pulling(**WAITING))
         broker.settle()
@@ -218,7 +218,7 @@ def test_a_pull_waits_for_the_next_message(broker: EmbeddedBroker) -> None:
         assert broker.held_pulls == 0
 
 
-def test_a_pull_ends_when_its_time_is_up(broker: EmbeddedBroker) -> None:
+def test_a_pull_ends_when_its_time_is_up(broker: FakeBroker) -> None:
     with connected(broker) as line:
         began = time.monotonic()
         line.post(Request.PULL_MESSAGE, pulling(sysFlag=6, suspendTimeoutMillis=200))
@@ -229,7 +229,7 @@ def test_a_pull_ends_when_its_time_is_up(broker: EmbeddedBroker) -> None:
         assert time.monotonic() - began >= 0.2
 
 
-def test_a_held_pull_stores_its_offset_once(broker: EmbeddedBroker) -> None:
+def test_a_held_pull_stores_its_offset_once(broker: FakeBroker) -> None:
     with connected(broker) as line:
         line.post(Request.PULL_MESSAGE, pulling(**WAITING | {"sysFlag": 7, "commitOffset": 42}))
         broker.settle()
@@ -241,7 +241,7 @@ def test_a_held_pull_stores_its_offset_once(broker: EmbeddedBroker) -> None:
     assert broker.state.stored == {("G", "T", 0): 50}
 
 
-def test_a_held_pull_leaves_with_its_connection(broker: EmbeddedBroker) -> None:
+def test_a_held_pull_leaves_with_its_connection(broker: FakeBroker) -> None:
     with connected(broker) as line:
         line.post(Request.PULL_MESSAGE, pulling(**WAITING))
         line.post(Request.PULL_MESSAGE, pulling(**WAITING))
@@ -252,7 +252,7 @@ def test_a_held_pull_leaves_with_its_connection(broker: EmbeddedBroker) -> None:
     assert broker.send("T", b"nobody waits") == 0
 
 
-def test_a_message_that_nobody_filters_for_wakes_nobody_at_once(broker: EmbeddedBroker) -> None:
+def test_a_message_that_nobody_filters_for_wakes_nobody_at_once(broker: FakeBroker) -> None:
     with connected(broker) as line:
         line.post(Request.PULL_MESSAGE, pulling(**WAITING | {"subscription": "A"}))
         broker.settle()
@@ -265,7 +265,7 @@ def test_a_message_that_nobody_filters_for_wakes_nobody_at_once(broker: Embedded
         assert pulled.ext["nextBeginOffset"] == "3"
 
 
-def test_a_pull_is_held_for_a_topic_that_goes_away(broker: EmbeddedBroker) -> None:
+def test_a_pull_is_held_for_a_topic_that_goes_away(broker: FakeBroker) -> None:
     with connected(broker) as line:
         line.post(Request.PULL_MESSAGE, pulling(**WAITING | {"suspendTimeoutMillis": 200}))
         line.send(Request.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
@@ -275,7 +275,7 @@ def test_a_pull_is_held_for_a_topic_that_goes_away(broker: EmbeddedBroker) -> No
 # --- consumers ------------------------------------------------------------------------------------------------
 
 
-def test_members_are_told_before_the_heartbeat_is_answered(broker: EmbeddedBroker) -> None:
+def test_members_are_told_before_the_heartbeat_is_answered(broker: FakeBroker) -> None:
     with connected(broker) as one, connected(broker) as two:
         assert heartbeat(one, "one").code == 0
         assert [notice.code for notice in one.requests()] == [Request.NOTIFY_CONSUMER_IDS_CHANGED]
@@ -297,7 +297,7 @@ def test_members_are_told_before_the_heartbeat_is_answered(broker: EmbeddedBroke
         assert broker.members("G") == []
 
 
-def test_a_heartbeat_creates_group_and_retry_topic(broker: EmbeddedBroker) -> None:
+def test_a_heartbeat_creates_group_and_retry_topic(broker: FakeBroker) -> None:
     with connected(broker) as line:
         heartbeat(line, "one")
         assert "G" in broker.state.groups
@@ -305,7 +305,7 @@ def test_a_heartbeat_creates_group_and_retry_topic(broker: EmbeddedBroker) -> No
         assert line.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "%RETRY%G"}).code == 0
 
 
-def test_the_registered_subscription_filters_pulls_that_carry_none(broker: EmbeddedBroker) -> None:
+def test_the_registered_subscription_filters_pulls_that_carry_none(broker: FakeBroker) -> None:
     for tag in ("A", "B", "A"):
         broker.send("T", tag.encode(), tag=tag)
     plain = pulling(sysFlag=0, subVersion=1)
@@ -322,7 +322,7 @@ def test_the_registered_subscription_filters_pulls_that_carry_none(broker: Embed
 
 
 @pytest.mark.parametrize("body", [b"", b"junk", b"{}", b'{"clientID":"x","consumerDataSet":[{}]}', b"[]", b"\xff"])
-def test_a_heartbeat_that_cannot_be_read_is_a_system_error(broker: EmbeddedBroker, body: bytes) -> None:
+def test_a_heartbeat_that_cannot_be_read_is_a_system_error(broker: FakeBroker, body: bytes) -> None:
     with connected(broker) as line:
         assert line.call(Request.HEART_BEAT, None, body).code == Response.SYSTEM_ERROR
         assert line.call(Request.GET_MAX_OFFSET, place()).code == 0
@@ -338,7 +338,7 @@ def lock(line: Connection, client: str, *queues: int, request: Request = Request
     return [queue["queueId"] for queue in json.loads(answer.body)["lockOKMQSet"]] if answer.body else answer.code
 
 
-def test_locks_are_exclusive_until_they_expire(broker: EmbeddedBroker, clock: Clock) -> None:
+def test_locks_are_exclusive_until_they_expire(broker: FakeBroker, clock: Clock) -> None:
     with connected(broker) as line:
         assert lock(line, "one", 0, 1) == [0, 1]
         clock.now += 60_000
@@ -350,7 +350,7 @@ def test_locks_are_exclusive_until_they_expire(broker: EmbeddedBroker, clock: Cl
         assert lock(line, "three", 0, 1, 2) == [1]
 
 
-def test_a_lock_without_client_fails_for_good(broker: EmbeddedBroker) -> None:
+def test_a_lock_without_client_fails_for_good(broker: FakeBroker) -> None:
     asked = {"consumerGroup": "G", "mqSet": [{"topic": "T", "brokerName": "b", "queueId": 0}]}
     with connected(broker) as line:
         for body in (asked, asked | {"clientId": "one"}):
@@ -363,7 +363,7 @@ def test_a_lock_without_client_fails_for_good(broker: EmbeddedBroker) -> None:
 # --- administration -------------------------------------------------------------------------------------------
 
 
-def test_topics_and_groups_come_and_go_with_their_offsets(broker: EmbeddedBroker) -> None:
+def test_topics_and_groups_come_and_go_with_their_offsets(broker: FakeBroker) -> None:
     created = fields(topic="NEW", readQueueNums=3, writeQueueNums=3, perm=6)
     committed = fields(consumerGroup="G2", topic="NEW", queueId=0, commitOffset=5)
     stored = fields(consumerGroup="G2", topic="NEW", queueId=0)
@@ -390,7 +390,7 @@ def test_topics_and_groups_come_and_go_with_their_offsets(broker: EmbeddedBroker
 
 
 @pytest.mark.parametrize(("wanted", "queues"), [(1, 1), (4, 4), (16, 8), (0, 1)])
-def test_topics_are_created_when_somebody_sends(broker: EmbeddedBroker, wanted: int, queues: int) -> None:
+def test_topics_are_created_when_somebody_sends(broker: FakeBroker, wanted: int, queues: int) -> None:
     with connected(broker) as line:
         assert line.call(Request.SEND_MESSAGE_V2, sending("NEW", 0, d=wanted), b"x").code == 0
         assert line.call(Request.SEND_MESSAGE_V2, sending("%RETRY%X", 0, c="NOPE"), b"x").code == 0
@@ -398,7 +398,7 @@ def test_topics_are_created_when_somebody_sends(broker: EmbeddedBroker, wanted: 
 
 
 def test_nothing_is_created_when_it_is_not_wanted() -> None:
-    with EmbeddedBroker(auto_create=False) as broker, connected(broker) as line:
+    with FakeBroker(auto_create=False) as broker, connected(broker) as line:
         assert line.call(Request.SEND_MESSAGE_V2, sending("NEW"), b"x").code == Response.TOPIC_NOT_EXIST
         assert line.call(Request.PULL_MESSAGE, pulling()).code == Response.SUBSCRIPTION_GROUP_NOT_EXIST
         assert heartbeat(line, "one").code == 0
@@ -419,7 +419,7 @@ def test_nothing_is_created_when_it_is_not_wanted() -> None:
     ],
 )
 def test_routes_are_written_for_whoever_asks(release: str, version: int, asked: bool | None, standard: bool) -> None:
-    with EmbeddedBroker(Profile.of(broker=release), name="b-1", cluster="C") as broker, connected(broker) as line:
+    with FakeBroker(Profile.of(broker=release), name="b-1", cluster="C") as broker, connected(broker) as line:
         for topic, queues in (("T", 3), ("U", 1)):
             broker.create_topic(topic, queues)
             line.version = version
@@ -432,13 +432,13 @@ def test_routes_are_written_for_whoever_asks(release: str, version: int, asked: 
             assert route["brokerDatas"][0]["brokerName"] == "b-1"
 
 
-def test_the_default_topic_can_be_inherited_from(broker: EmbeddedBroker) -> None:
+def test_the_default_topic_can_be_inherited_from(broker: FakeBroker) -> None:
     with connected(broker) as line:
         route = json.loads(line.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "TBW102"}).body)
         assert (route["queueDatas"][0]["perm"], route["queueDatas"][0]["readQueueNums"]) == (7, 8)
 
 
-def test_the_cluster_is_described_in_javas_own_json(broker: EmbeddedBroker) -> None:
+def test_the_cluster_is_described_in_javas_own_json(broker: FakeBroker) -> None:
     with connected(broker) as line:
         body = line.call(Request.GET_BROKER_CLUSTER_INFO).body.decode()
     assert f'{{0:"{broker.address}"}}' in body
@@ -454,14 +454,14 @@ def test_the_cluster_is_described_in_javas_own_json(broker: EmbeddedBroker) -> N
     ],
 )
 def test_the_broker_says_which_release_it_plays(release: str, table: dict[str, str], clock: Clock) -> None:
-    with EmbeddedBroker(Profile.of(broker=release), clock=clock) as broker, connected(broker) as line:
+    with FakeBroker(Profile.of(broker=release), clock=clock) as broker, connected(broker) as line:
         info = json.loads(line.call(Request.GET_BROKER_RUNTIME_INFO).body)
     assert info == {"table": table | {"bootTimestamp": str(START)}}
 
 
 @pytest.mark.parametrize(("release", "answered"), [("4.9.0", False), ("4.9.1", True)])
 def test_an_unknown_request_is_answered_as_the_release_does(release: str, answered: bool) -> None:
-    with EmbeddedBroker(Profile.of(broker=release)) as broker, connected(broker, timeout=0.2) as line:
+    with FakeBroker(Profile.of(broker=release)) as broker, connected(broker, timeout=0.2) as line:
         for code in (9999, Request.LITE_PULL_MESSAGE):
             if answered:
                 assert line.call(code).code == Response.REQUEST_CODE_NOT_SUPPORTED
@@ -471,7 +471,7 @@ def test_an_unknown_request_is_answered_as_the_release_does(release: str, answer
         assert broker.arrived(9999) == 1
 
 
-def test_a_missing_queue_id_is_what_the_model_says(broker: EmbeddedBroker) -> None:
+def test_a_missing_queue_id_is_what_the_model_says(broker: FakeBroker) -> None:
     broker.create_group("G")
     without = {"consumerGroup": "G", "topic": "T"}
     with connected(broker) as line:
@@ -483,7 +483,7 @@ def test_a_missing_queue_id_is_what_the_model_says(broker: EmbeddedBroker) -> No
 # --- faults and life ------------------------------------------------------------------------------------------
 
 
-def test_faults_play_requests_by_code(broker: EmbeddedBroker) -> None:
+def test_faults_play_requests_by_code(broker: FakeBroker) -> None:
     stored = fields(consumerGroup="G", topic="T", queueId=0)
     broker.faults.arm(Request.QUERY_CONSUMER_OFFSET, "SYSTEM_BUSY*1")
     broker.faults.arm(Request.PULL_MESSAGE, "no-field:nextBeginOffset*1")
@@ -501,7 +501,7 @@ def test_faults_play_requests_by_code(broker: EmbeddedBroker) -> None:
         assert line.call(Request.GET_MAX_OFFSET, place()).ext == {"offset": "1"}
 
 
-def test_a_restart_keeps_what_is_stored_and_loses_locks_and_members(broker: EmbeddedBroker) -> None:
+def test_a_restart_keeps_what_is_stored_and_loses_locks_and_members(broker: FakeBroker) -> None:
     broker.send("T", b"x")
     with connected(broker) as line:
         heartbeat(line, "one")
@@ -517,7 +517,7 @@ def test_a_restart_keeps_what_is_stored_and_loses_locks_and_members(broker: Embe
     assert broker.state.stored == {("G", "T", 0): 1}
 
 
-def test_the_brokers_own_thread_may_ask_too(broker: EmbeddedBroker) -> None:
+def test_the_brokers_own_thread_may_ask_too(broker: FakeBroker) -> None:
     assert broker._listener.run(lambda: broker.send("T", b"x")) == 0
     with pytest.raises(ZeroDivisionError):
         broker._listener.run(lambda: 1 // 0)
@@ -525,9 +525,9 @@ def test_the_brokers_own_thread_may_ask_too(broker: EmbeddedBroker) -> None:
 
 def test_a_stopped_broker_refuses_questions() -> None:
     with pytest.raises(RuntimeError, match="not running"):
-        EmbeddedBroker().create_topic("T")
+        FakeBroker().create_topic("T")
 
 
-def test_a_taken_port_is_one_clear_sentence(broker: EmbeddedBroker) -> None:
+def test_a_taken_port_is_one_clear_sentence(broker: FakeBroker) -> None:
     with pytest.raises(CannotRunError, match="choose another port"):
-        EmbeddedBroker(port=int(broker.address.split(":")[1])).start()
+        FakeBroker(port=int(broker.address.split(":")[1])).start()

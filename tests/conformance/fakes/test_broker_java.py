@@ -11,7 +11,7 @@ import pytest
 from places import DATA
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.profile import Profile
@@ -77,7 +77,7 @@ def play(client: str, address: str, listener: str, home: Path, *options: str) ->
 def test_what_is_sent_is_consumed_and_committed(
     client: str, broker: str, listener: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    with EmbeddedBroker(Profile.of(client, broker)) as running:
+    with FakeBroker(Profile.of(client, broker)) as running:
         lines = play(client, running.address, listener, tmp_path, *options)
         running.settle()
         state = running.state

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import fields
@@ -22,14 +22,14 @@ PATIENCE = 5.0
 
 
 @pytest.fixture
-def broker() -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker() as running:
+def broker() -> Iterator[FakeBroker]:
+    with FakeBroker() as running:
         running.create_topic("T", 2)
         running.create_group("G")
         yield running
 
 
-def connected(broker: EmbeddedBroker, timeout: float = PATIENCE) -> Connection:
+def connected(broker: FakeBroker, timeout: float = PATIENCE) -> Connection:
     host, port = broker.address.split(":")
     return Connection(host, int(port), timeout)
 
@@ -39,21 +39,21 @@ def commit(line: Connection, offset: int, queue: int = 0) -> None:
     assert line.call(code, ext, body).code == Response.SUCCESS
 
 
-def ask(broker: EmbeddedBroker, request: requests.Ask) -> int | str:
+def ask(broker: FakeBroker, request: requests.Ask) -> int | str:
     """The offset that is answered, or the error's name."""
     with connected(broker) as line:
         found = requests.number(line.call(request.code, request.ext, request.body))
     return found.code if isinstance(found, Err) else found
 
 
-def query(broker: EmbeddedBroker, queue: int = 0) -> int | str:
+def query(broker: FakeBroker, queue: int = 0) -> int | str:
     return ask(broker, requests.query("G", "T", queue, None))
 
 
 # --- stopped and killed -----------------------------------------------------------------------------------------
 
 
-def test_a_stop_writes_offsets_and_a_kill_loses_those_that_were_not_written(broker: EmbeddedBroker) -> None:
+def test_a_stop_writes_offsets_and_a_kill_loses_those_that_were_not_written(broker: FakeBroker) -> None:
     with connected(broker) as line:
         commit(line, 1)
     broker.stop()
@@ -79,7 +79,7 @@ def test_a_stop_writes_offsets_and_a_kill_loses_those_that_were_not_written(brok
 
 
 def test_it_starts_on_a_store_that_it_is_given() -> None:
-    broker = EmbeddedBroker()
+    broker = FakeBroker()
     broker.load("T", [QueueLog(first=3, times=(7, 9)), QueueLog(first=2), QueueLog()], {("G", 0): 4, ("G", 2): -1})
     with broker:
         assert broker.state.logs["T", 0].min == 3
@@ -96,13 +96,13 @@ def test_it_starts_on_a_store_that_it_is_given() -> None:
 # --- frozen -----------------------------------------------------------------------------------------------------
 
 
-def unanswered(broker: EmbeddedBroker, offset: int) -> None:
+def unanswered(broker: FakeBroker, offset: int) -> None:
     """Commit an offset, and hear nothing."""
     with connected(broker, 0.05) as line, pytest.raises(TimeoutError):
         commit(line, offset)
 
 
-def test_a_frozen_broker_is_connected_to_and_answers_when_it_goes_on(broker: EmbeddedBroker) -> None:
+def test_a_frozen_broker_is_connected_to_and_answers_when_it_goes_on(broker: FakeBroker) -> None:
     broker.pause()
     with pytest.raises(RuntimeError, match="frozen"):
         broker.create_topic("U")
@@ -112,9 +112,9 @@ def test_a_frozen_broker_is_connected_to_and_answers_when_it_goes_on(broker: Emb
     assert query(broker) == 5
 
 
-@pytest.mark.parametrize(("end", "then"), [(EmbeddedBroker.stop, 5), (EmbeddedBroker.kill, "QUERY_NOT_FOUND")])
+@pytest.mark.parametrize(("end", "then"), [(FakeBroker.stop, 5), (FakeBroker.kill, "QUERY_NOT_FOUND")])
 def test_a_frozen_broker_that_is_stopped_goes_on_first_and_one_that_is_killed_does_not(
-    broker: EmbeddedBroker, end: Callable[[EmbeddedBroker], None], then: int | str
+    broker: FakeBroker, end: Callable[[FakeBroker], None], then: int | str
 ) -> None:
     broker.pause()
     unanswered(broker, 5)
@@ -124,7 +124,7 @@ def test_a_frozen_broker_that_is_stopped_goes_on_first_and_one_that_is_killed_do
 
 
 def test_only_a_broker_that_runs_is_frozen() -> None:
-    broker = EmbeddedBroker()
+    broker = FakeBroker()
     with pytest.raises(RuntimeError, match="not running"):
         broker.pause()
     with pytest.raises(RuntimeError, match="not running"):
@@ -136,7 +136,7 @@ def test_only_a_broker_that_runs_is_frozen() -> None:
 
 @pytest.mark.parametrize(("java", "cold"), [(8, "QUERY_NOT_FOUND"), (17, 0)])
 def test_a_message_that_was_put_out_of_memory_comes_back_when_it_is_read(java: int, cold: int | str) -> None:
-    with EmbeddedBroker(Profile.of(java=java)) as broker:
+    with FakeBroker(Profile.of(java=java)) as broker:
         broker.create_topic("T", 2)
         broker.create_group("G")
         broker.send("T", b"x")
@@ -160,7 +160,7 @@ def test_a_message_that_was_put_out_of_memory_comes_back_when_it_is_read(java: i
         assert broker.in_memory("T", 0) is None
 
 
-def test_what_was_out_of_memory_is_forgotten_with_its_topic(broker: EmbeddedBroker) -> None:
+def test_what_was_out_of_memory_is_forgotten_with_its_topic(broker: FakeBroker) -> None:
     broker.send("T", b"x")
     broker.evict()
     with connected(broker) as line:
@@ -170,7 +170,7 @@ def test_what_was_out_of_memory_is_forgotten_with_its_topic(broker: EmbeddedBrok
     assert broker.in_memory("T", 0) is True
 
 
-def set_property(broker: EmbeddedBroker, name: str, value: str) -> None:
+def set_property(broker: FakeBroker, name: str, value: str) -> None:
     code, ext, body = requests.set_property(name, value)
     with connected(broker) as line:
         assert line.call(code, ext, body).code == Response.SUCCESS
@@ -178,7 +178,7 @@ def set_property(broker: EmbeddedBroker, name: str, value: str) -> None:
 
 @pytest.mark.parametrize(("release", "cold"), [("4.9.7", "QUERY_NOT_FOUND"), ("5.1.0", 0)])
 def test_a_ratio_of_nothing_makes_every_message_cold_where_it_is_looked_at(release: str, cold: int | str) -> None:
-    with EmbeddedBroker(Profile.of(broker=release)) as broker:
+    with FakeBroker(Profile.of(broker=release)) as broker:
         broker.create_topic("T", 2)
         broker.create_group("G")
         broker.send("T", b"x")
@@ -197,7 +197,7 @@ def test_a_ratio_of_nothing_makes_every_message_cold_where_it_is_looked_at(relea
 # --- locks ------------------------------------------------------------------------------------------------------
 
 
-def lock(broker: EmbeddedBroker, client: str, request: Request = Request.LOCK_BATCH_MQ) -> bool | int:
+def lock(broker: FakeBroker, client: str, request: Request = Request.LOCK_BATCH_MQ) -> bool | int:
     asked = {"consumerGroup": "G", "clientId": client, "mqSet": [{"topic": "T", "brokerName": "b", "queueId": 0}]}
     with connected(broker) as line:
         answer = line.call(request, None, json.dumps(asked).encode())
@@ -207,7 +207,7 @@ def lock(broker: EmbeddedBroker, client: str, request: Request = Request.LOCK_BA
 @pytest.mark.parametrize(("release", "strict"), [("4.9.7", False), ("5.0.0", True)])
 def test_in_strict_mode_an_unlock_is_done_a_little_later(release: str, strict: bool) -> None:
     later: list[Callable[[], object]] = []
-    with EmbeddedBroker(Profile.of(broker=release)) as broker:
+    with FakeBroker(Profile.of(broker=release)) as broker:
         broker._unlocks._later = lambda seconds, action: later.append(action)
         set_property(broker, "lockInStrictMode", "true")
         set_property(broker, "anythingElse", "true")
@@ -224,7 +224,7 @@ def test_in_strict_mode_an_unlock_is_done_a_little_later(release: str, strict: b
 
 
 def test_an_unlock_is_done_soon() -> None:
-    with EmbeddedBroker(strict_locks=True) as broker:
+    with FakeBroker(strict_locks=True) as broker:
         assert lock(broker, "one") is True
         lock(broker, "one", Request.UNLOCK_BATCH_MQ)
         until = time.monotonic() + PATIENCE

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.proof.whole_cases import handovers
 from rocketmq_conformance.conformance.proof.whole_real import RealCase, names, stored, topics
 from rocketmq_conformance.conformance.targets.broker import requests
@@ -22,15 +22,15 @@ TOPIC, GROUP = names(AT, 0)
 
 
 @pytest.fixture
-def broker() -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker() as running:
+def broker() -> Iterator[FakeBroker]:
+    with FakeBroker() as running:
         running.create_topic(TOPIC, 2)
         running.create_group(GROUP)
         yield running
 
 
 @pytest.fixture
-def case(broker: EmbeddedBroker) -> Iterator[RealCase]:
+def case(broker: FakeBroker) -> Iterator[RealCase]:
     port = int(broker.address.rpartition(":")[2])
     cluster = cast(Any, SimpleNamespace(broker=SimpleNamespace(port=port), name_server=broker.address))
     with RealCase(cast(Any, None), cluster, AT, 0, EVERY[AT]) as opened:
@@ -67,7 +67,7 @@ def test_the_broker_says_who_has_a_lock(case: RealCase) -> None:
     assert case.holders() == ("?", "a")
 
 
-def test_what_is_stored_is_asked_for_queue_by_queue(case: RealCase, broker: EmbeddedBroker) -> None:
+def test_what_is_stored_is_asked_for_queue_by_queue(case: RealCase, broker: FakeBroker) -> None:
     for _ in range(2):
         case.move(Arrive())
     for queue in range(2):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_cases import cases
 from rocketmq_conformance.conformance.proof.whole_mutants import MUTANTS
@@ -40,8 +40,8 @@ def script() -> Script:
 
 
 @pytest.fixture
-def broker(script: Script) -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker(parts=script.parts) as running:
+def broker(script: Script) -> Iterator[FakeBroker]:
+    with FakeBroker(parts=script.parts) as running:
         running.create_topic(TOPIC, 1)
         running.create_topic("other", 1)
         running.create_group(GROUP)
@@ -49,14 +49,14 @@ def broker(script: Script) -> Iterator[EmbeddedBroker]:
 
 
 @pytest.fixture
-def connection(broker: EmbeddedBroker) -> Iterator[Connection]:
+def connection(broker: FakeBroker) -> Iterator[Connection]:
     host, _, port = broker.address.rpartition(":")
     with Connection(host, int(port)) as connected:
         yield connected
 
 
 def test_one_more_question_is_answered_before_a_later_fault(
-    script: Script, broker: EmbeddedBroker, connection: Connection
+    script: Script, broker: FakeBroker, connection: Connection
 ) -> None:
     def asked(topic: str) -> int | str:
         request = requests.query(GROUP, topic, 0, None)
@@ -76,7 +76,7 @@ def test_one_more_question_is_answered_before_a_later_fault(
     assert [asked(TOPIC), asked(TOPIC)] == [5, 5]
 
 
-def test_pulls_of_the_topic_are_counted(script: Script, broker: EmbeddedBroker, connection: Connection) -> None:
+def test_pulls_of_the_topic_are_counted(script: Script, broker: FakeBroker, connection: Connection) -> None:
     for topic in (TOPIC, "other"):
         broker.send(topic, b"x")
         request = requests.pull(GROUP, topic, 0, 0)
@@ -84,7 +84,7 @@ def test_pulls_of_the_topic_are_counted(script: Script, broker: EmbeddedBroker, 
     assert script.pulls == {0: 1}
 
 
-def test_a_broker_tells_the_members_of_a_group(broker: EmbeddedBroker, connection: Connection) -> None:
+def test_a_broker_tells_the_members_of_a_group(broker: FakeBroker, connection: Connection) -> None:
     request = requests.heartbeat("client", GROUP, [TOPIC])
     connection.call(request.code, request.ext, request.body)
     broker.tell(GROUP, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), {"topic": TOPIC}))

@@ -8,9 +8,9 @@ import pytest
 
 from rocketmq_conformance.conformance.targets import mutation_score
 from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant, measure
-from rocketmq_conformance.conformance.targets.port.mutants.catalogue import MUTANTS
-from rocketmq_conformance.conformance.targets.port.remote_store import RemoteOffsetStore
+from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import (
     EQUIVALENT,
@@ -24,12 +24,12 @@ from rocketmq_conformance.reports.event import (
 )
 
 
-class Same(RemoteOffsetStore):
+class Same(RemoteStore):
     """Nothing is wrong with it."""
 
 
-HARMLESS = Mutant("harmless", "D01", "Nothing is wrong.", {"remote_store": Same})
-HARMLESS_AND_KNOWN = Mutant("known", "D01", "Nothing is wrong.", {"remote_store": Same}, "nothing is wrong with it")
+HARMLESS = Mutant("harmless", "D01", "Nothing is wrong.", {"remote-store": Same})
+HARMLESS_AND_KNOWN = Mutant("known", "D01", "Nothing is wrong.", {"remote-store": Same}, "nothing is wrong with it")
 
 
 def measured(*names: str, cases: int = 50) -> tuple[int, list[Any]]:

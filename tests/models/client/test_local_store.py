@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage, store_folder
-from rocketmq_conformance.conformance.targets.port.local_store import LocalOffsetStore
+from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage_offset_file, store_folder
+from rocketmq_conformance.conformance.targets.port.local_store import LocalStore as PortStore
 from rocketmq_conformance.conformance.targets.port.mutants.local_store import MUTANTS
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
 from rocketmq_conformance.models.client.fixtures import QUEUES
@@ -184,13 +185,13 @@ def test_what_is_no_table_is_refused(text: str) -> None:
 
 def test_damage_makes_empties_and_deletes_files(tmp_path: Path) -> None:
     folder = store_folder(tmp_path, "G")
-    damage(folder, "main", "delete")
+    damage_offset_file(folder, "main", "delete")
     assert not folder.exists()
-    damage(folder, "backup", "garbage")
+    damage_offset_file(folder, "backup", "garbage")
     assert (folder / "offsets.json.bak").read_text() == GARBAGE_TEXT
-    damage(folder, "backup", "empty")
+    damage_offset_file(folder, "backup", "empty")
     assert (folder / "offsets.json.bak").read_text() == ""
-    damage(folder, "backup", "delete")
+    damage_offset_file(folder, "backup", "delete")
     assert list(folder.iterdir()) == []
     assert folder == tmp_path / "10.0.0.1@conformance" / "G"
 
@@ -216,17 +217,27 @@ def first_difference(begin: Callable[[int], Calls], profile: Profile, cases: int
 
 def played(store: type, folder: Path) -> Callable[[int], Calls]:
     """Begins cases of a port's store, each in a folder of its own."""
-    return lambda case: store(folder / str(case), "G").calls()
+
+    def begin(case: int) -> Calls:
+        made = store()
+        made.open(folder / str(case), "G")
+        return by_name(made.calls())
+
+    return begin
+
+
+def by_name(calls: Methods) -> Calls:
+    return {operation.spec.name: call for operation, call in calls.items()}
 
 
 def test_the_port_is_the_model(tmp_path: Path) -> None:
-    assert set(LocalOffsetStore(tmp_path, "G").calls()) == set(SUITE.index)
-    assert first_difference(played(LocalOffsetStore, tmp_path), Profile(), 1500) is None
+    assert tuple(PortStore().calls()) == SUITE.operations
+    assert first_difference(played(PortStore, tmp_path), Profile(), 1500) is None
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_every_mutant_is_noticed_within_2000_cases(mutant: Mutant, tmp_path: Path) -> None:
-    assert first_difference(played(mutant.parts["local_store"], tmp_path), Profile(), 2000) is not None
+    assert first_difference(played(mutant.parts["local-store"], tmp_path), Profile(), 2000) is not None
 
 
 # --- the real class ------------------------------------------------------------------------------------------
@@ -260,7 +271,8 @@ def test_the_port_and_the_real_class_read_each_others_files(release: str, tmp_pa
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
 
     java = JavaLocalStore(java_release(release), jvm.folder() / "offsets")
-    port = LocalOffsetStore(tmp_path, "G")
+    port = PortStore()
+    port.open(tmp_path, "G")
     java.update(0, 2**53 + 1, False)
     java.update(3, -1, False)
     java.persist_all((0, 3))

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.conformance.targets.port.rebalance import ProcessQueue
-from rocketmq_conformance.conformance.targets.port.rebalance_pull import LiteRebalancer
+from rocketmq_conformance.conformance.targets.port.rebalance_pull import RebalancePull
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, RETRY_TOPIC
@@ -167,14 +167,14 @@ def test_queues_that_come_back_in_5_5_0_are_not_pulled() -> None:
     play.do("commit", 0)
 
 
-class OpensAgain(LiteRebalancer):
+class OpensAgain(RebalancePull):
     """Begins queues anew that were dropped while nobody knew of them (D95)."""
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         return owned.dropped
 
 
-@pytest.mark.parametrize(("port", "verdict"), [(Port(), CONFORMS), (Port({"lite_rebalancer": OpensAgain}), DIVERGES)])
+@pytest.mark.parametrize(("port", "verdict"), [(Port(), CONFORMS), (Port({"rebalance-pull": OpensAgain}), DIVERGES)])
 def test_the_corpus_notices_a_port_that_pulls_queues_that_come_back(port: Port, verdict: str) -> None:
     """Generated plans come to it once in some thousands."""
     stage = Stage(port, Profile())

@@ -220,8 +220,9 @@ class EvictionForgets(Memory):
 class AskingReads(Memory):
     """Whoever asks for an offset has the queue read."""
 
-    def asked(self, topic: str, queue: int) -> None:
-        self.read(topic, queue, 0)
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self.asked = lambda topic, queue: self.read(topic, queue, 0)
 
 
 class Returns(Memory):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.page_residency import Memory
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.resets import Resets
+from rocketmq_conformance.conformance.fakes.responses import ConnectionHandler, command
 from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker.mutants import broker_assignment, broker_process
@@ -220,11 +222,14 @@ class _Strangers(Offsets):
         super().__init__(storage, memory)
         self._known: set[Peer] = set()
 
-    def _commit(self, peer: Peer, request: Command) -> Command:
+    def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
+        return {int(Request.UPDATE_CONSUMER_OFFSET): self._commit_from}
+
+    def _commit_from(self, peer: Peer, request: Command) -> Command:
         stranger = peer not in self._known
         self._known.add(peer)
         before = self._storage.state.stored
-        answer = super()._commit(peer, request)
+        answer = command(self._commit(request.code, request.ext, request.body))
         self.committed(stranger, before)
         return answer
 

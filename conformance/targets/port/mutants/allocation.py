@@ -10,7 +10,7 @@ from zlib import crc32
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.allocation import (
-    Allocator,
+    Allocation,
     Ids,
     IllegalArgumentError,
     Queue,
@@ -21,34 +21,34 @@ from rocketmq_conformance.conformance.targets.port.allocation import (
 # --- order ---------------------------------------------------------------------------------------------------
 
 
-class Descending(Allocator):
+class Descending(Allocation):
     def compare(self, left: Queue, right: Queue) -> int:
         by_name = (left[:2] < right[:2]) - (left[:2] > right[:2])
         return by_name or super().compare(left, right)
 
 
-class CodePoints(Allocator):
+class CodePoints(Allocation):
     def text_key(self, text: str) -> bytes:
         return text.encode("utf-32-be", "surrogatepass")
 
 
-class IdsAsText(Allocator):
+class IdsAsText(Allocation):
     def difference(self, left: int, right: int) -> int:
         return (str(left) > str(right)) - (str(left) < str(right))
 
 
-class IdOnly(Allocator):
+class IdOnly(Allocation):
     def compare(self, left: Queue, right: Queue) -> int:
         difference = self.difference(left[2], right[2])
         return (difference > 0) - (difference < 0)
 
 
-class UnwrappedDifference(Allocator):
+class UnwrappedDifference(Allocation):
     def difference(self, left: int, right: int) -> int:
         return left - right
 
 
-class IgnoresCase(Allocator):
+class IgnoresCase(Allocation):
     def text_key(self, text: str) -> bytes:
         return super().text_key(text.lower())
 
@@ -56,48 +56,48 @@ class IgnoresCase(Allocator):
 # --- AVG, AVG_BY_CIRCLE --------------------------------------------------------------------------------------
 
 
-class LargeBlocks(Allocator):
+class LargeBlocks(Allocation):
     def block(self, position: int, queues: int, members: int) -> tuple[int, int]:
         size = -(-queues // members)
         return position * size, (position + 1) * size
 
 
-class FirstTakesAll(Allocator):
+class FirstTakesAll(Allocation):
     def block(self, position: int, queues: int, members: int) -> tuple[int, int]:
         if queues < members:
             return (0, queues) if position == 0 else (0, 0)
         return super().block(position, queues, members)
 
 
-class RemainderToLast(Allocator):
+class RemainderToLast(Allocation):
     def block(self, position: int, queues: int, members: int) -> tuple[int, int]:
         size = queues // members
         return position * size, queues if position == members - 1 else (position + 1) * size
 
 
-class SurplusPanics(Allocator):
+class SurplusPanics(Allocation):
     def block(self, position: int, queues: int, members: int) -> tuple[int, int]:
         if position >= queues:
             raise IndexError("start of the block lies behind the last queue")
         return super().block(position, queues, members)
 
 
-class LastPosition(Allocator):
+class LastPosition(Allocation):
     def position(self, me: str, ids: Ids) -> int:
         return len(ids) - 1 - ids[::-1].index(me)
 
 
-class DuplicatesDropped(Allocator):
+class DuplicatesDropped(Allocation):
     def averagely(self, me: str, queues: Queues, ids: Ids) -> Queues:
         return super().averagely(me, queues, tuple(dict.fromkeys(ids)))
 
 
-class PrefixPosition(Allocator):
+class PrefixPosition(Allocation):
     def position(self, me: str, ids: Ids) -> int:
         return next(at for at, member in enumerate(ids) if me.startswith(member))
 
 
-class CircleFromOne(Allocator):
+class CircleFromOne(Allocation):
     def dealt_to(self, at: int, members: int) -> int:
         return (at + 1) % members
 
@@ -105,14 +105,14 @@ class CircleFromOne(Allocator):
 # --- argument checks -----------------------------------------------------------------------------------------
 
 
-class MissingIsError(Allocator):
+class MissingIsError(Allocation):
     def takes_part(self, me: str, queues: Queues, ids: Ids) -> bool:
         if not super().takes_part(me, queues, ids):
             raise IllegalArgumentError("currentCID is not in cidAll")
         return True
 
 
-class MissingTakesPart(Allocator):
+class MissingTakesPart(Allocation):
     def position(self, me: str, ids: Ids) -> int:
         return ids.index(me) if me in ids else 0
 
@@ -121,12 +121,12 @@ class MissingTakesPart(Allocator):
         return True
 
 
-class EmptyIsNothing(Allocator):
+class EmptyIsNothing(Allocation):
     def takes_part(self, me: str, queues: Queues, ids: Ids) -> bool:
         return bool(queues) and super().takes_part(me, queues, ids)
 
 
-class BlankRefused(Allocator):
+class BlankRefused(Allocation):
     def takes_part(self, me: str, queues: Queues, ids: Ids) -> bool:
         return super().takes_part(me.strip(), queues, ids) if me.isspace() else super().takes_part(me, queues, ids)
 
@@ -134,25 +134,25 @@ class BlankRefused(Allocator):
 # --- MACHINE_ROOM --------------------------------------------------------------------------------------------
 
 
-class ForeignBlock(Allocator):
+class ForeignBlock(Allocation):
     def room_share(self, position: int, queues: Queues, near: Queues, members: int) -> Queues:
         size = len(near) // members
         tail = size * members + position
         return queues[position * size : (position + 1) * size] + near[tail : tail + 1]
 
 
-class PythonSplit(Allocator):
+class PythonSplit(Allocation):
     def in_rooms(self, broker: str, rooms: set[str]) -> bool:
         parts = broker.split("@")
         return len(parts) == 2 and parts[0] in rooms
 
 
-class AnyRoom(Allocator):
+class AnyRoom(Allocation):
     def in_rooms(self, broker: str, rooms: set[str]) -> bool:
         return "@" in broker and broker.split("@")[0] in rooms
 
 
-class ContiguousRooms(Allocator):
+class ContiguousRooms(Allocation):
     def room_share(self, position: int, queues: Queues, near: Queues, members: int) -> Queues:
         start, end = self.block(position, len(near), members)
         return near[start:end]
@@ -161,35 +161,35 @@ class ContiguousRooms(Allocator):
 # --- MACHINE_ROOM_NEARBY -------------------------------------------------------------------------------------
 
 
-class NearbyIsAveragely(Allocator):
+class NearbyIsAveragely(Allocation):
     def nearby(self, me: str, queues: Queues, ids: Ids, inner: str) -> Queues:
         return self.averagely(me, queues, ids)
 
 
-class SharesInhabitedRooms(Allocator):
+class SharesInhabitedRooms(Allocation):
     def visited_rooms(self, me: str, queues: Queues, ids: Ids) -> list[tuple[str, Ids]]:
         own = super().visited_rooms(me, queues, ids)[0]
         others = {self.room(queue[1]) for queue in queues} - {own[0]}
         return [own, *((room, ids) for room in self.sort_ids(tuple(others)))]
 
 
-class ForgetsVacantRooms(Allocator):
+class ForgetsVacantRooms(Allocation):
     def visited_rooms(self, me: str, queues: Queues, ids: Ids) -> list[tuple[str, Ids]]:
         return super().visited_rooms(me, queues, ids)[:1]
 
 
-class VacantRoomsToNeighbours(Allocator):
+class VacantRoomsToNeighbours(Allocation):
     def visited_rooms(self, me: str, queues: Queues, ids: Ids) -> list[tuple[str, Ids]]:
         own, *others = super().visited_rooms(me, queues, ids)
         return [own, *((room, own[1]) for room, _ in others)]
 
 
-class InnerIsAveragely(Allocator):
+class InnerIsAveragely(Allocation):
     def inner(self, name: str) -> Strategy:
         return self.averagely
 
 
-class NoRoomIsARoom(Allocator):
+class NoRoomIsARoom(Allocation):
     def room(self, name: str) -> str:
         return super().room(name) or "default"
 
@@ -197,23 +197,23 @@ class NoRoomIsARoom(Allocator):
 # --- CONSISTENT_HASH -----------------------------------------------------------------------------------------
 
 
-class StrictSuccessor(Allocator):
+class StrictSuccessor(Allocation):
     def successor(self, places: list[int], place: int) -> int:
         at = bisect_right(places, place)
         return places[at] if at < len(places) else places[0]
 
 
-class NoWrap(Allocator):
+class NoWrap(Allocation):
     def successor(self, places: list[int], place: int) -> int:
         return next((candidate for candidate in places if candidate >= place), places[-1])
 
 
-class IndexBeforeId(Allocator):
+class IndexBeforeId(Allocation):
     def node_key(self, member: str, k: int) -> str:
         return f"{k}{member}"
 
 
-class Crc32(Allocator):
+class Crc32(Allocation):
     def place(self, text: str) -> int:
         return crc32(text.encode())
 
@@ -223,18 +223,18 @@ def _little_endian(text: str) -> int:
     return int(struct.unpack("<I", md5(text.encode(), usedforsecurity=False).digest()[:4])[0])
 
 
-class LittleEndian(Allocator):
+class LittleEndian(Allocation):
     def place(self, text: str) -> int:
         return _little_endian(text)
 
 
-class SignedPlaces(Allocator):
+class SignedPlaces(Allocation):
     def place(self, text: str) -> int:
         place = super().place(text)
         return place - (1 << 32) if place >> 31 else place
 
 
-class FirstNodeStays(Allocator):
+class FirstNodeStays(Allocation):
     def ring(self, ids: Ids, nodes: int) -> dict[int, str]:
         ring: dict[int, str] = {}
         for member in ids:
@@ -244,17 +244,17 @@ class FirstNodeStays(Allocator):
         return ring
 
 
-class DuplicateAddsNothing(Allocator):
+class DuplicateAddsNothing(Allocation):
     def ring(self, ids: Ids, nodes: int) -> dict[int, str]:
         return super().ring(tuple(dict.fromkeys(ids)), nodes)
 
 
-class OtherQueueText(Allocator):
+class OtherQueueText(Allocation):
     def text(self, queue: Queue) -> str:
         return f"MessageQueue [topic={queue[0]}, queueId={queue[2]}, brokerName={queue[1]}]"
 
 
-class HashIgnored(Allocator):
+class HashIgnored(Allocation):
     def by_consistent_hash(self, me: str, queues: Queues, ids: Ids, nodes: int) -> Queues:
         return self.averagely(me, queues, ids)
 
@@ -262,12 +262,12 @@ class HashIgnored(Allocator):
 # --- CONFIG --------------------------------------------------------------------------------------------------
 
 
-class ConfigFiltered(Allocator):
+class ConfigFiltered(Allocation):
     def by_config(self, me: str, queues: Queues, ids: Ids, configured: Queues | None) -> Queues:
         return tuple(queue for queue in configured or () if queue in queues)
 
 
-_mutant = partial(Mutant.of, "allocator")
+_mutant = partial(Mutant.of, "allocation")
 
 MUTANTS: tuple[Mutant, ...] = (
     _mutant("descending-order", "D18", "Topics and brokers sort in descending order.", Descending),

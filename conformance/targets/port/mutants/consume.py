@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.consume import Batch, Concurrently, Returns
+from rocketmq_conformance.conformance.targets.port.consume import Batch, Consume, Returns
 from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
 from rocketmq_conformance.models.outcome import Result
 
 
-def _with(backlog: type[Backlog]) -> type[Concurrently]:
+def _with(backlog: type[Backlog]) -> type[Consume]:
     """A listener on other process queues."""
-    return type(backlog.__name__, (Concurrently,), {"backlog_class": backlog})
+    return type(backlog.__name__, (Consume,), {"backlog_class": backlog})
 
 
-def _sending(returns: type[Returns]) -> type[Concurrently]:
+def _sending(returns: type[Returns]) -> type[Consume]:
     """A listener that sends back in another way."""
-    return type(returns.__name__, (Concurrently,), {"returns_class": returns})
+    return type(returns.__name__, (Consume,), {"returns_class": returns})
 
 
 # --- process queues ------------------------------------------------------------------------------------------
@@ -102,53 +102,53 @@ class KnowsByCount(Backlog):
 # --- results -------------------------------------------------------------------------------------------------
 
 
-class IgnoresIndex(Concurrently):
+class IgnoresIndex(Consume):
     def good(self, status: str, ack: int | None, count: int) -> int:
         return super().good(status, None, count)
 
 
-class IndexIsCount(Concurrently):
+class IndexIsCount(Consume):
     def good(self, status: str, ack: int | None, count: int) -> int:
         return super().good(status, None if ack is None or ack < 0 else ack - 1, count)
 
 
-class IndexOfFailure(Concurrently):
+class IndexOfFailure(Consume):
     def good(self, status: str, ack: int | None, count: int) -> int:
         return super().good(status, ack, count) if ack is None else super().good("CONSUME_SUCCESS", ack, count)
 
 
-class NothingIsSuccess(Concurrently):
+class NothingIsSuccess(Consume):
     def good(self, status: str, ack: int | None, count: int) -> int:
         return super().good("CONSUME_SUCCESS" if status == "null" else status, ack, count)
 
 
-class ErrorIsSuccess(Concurrently):
+class ErrorIsSuccess(Consume):
     def good(self, status: str, ack: int | None, count: int) -> int:
         return super().good("CONSUME_SUCCESS" if status == "raise" else status, ack, count)
 
 
-class TooSmallIsNone(Concurrently):
+class TooSmallIsNone(Consume):
     def good(self, status: str, ack: int | None, count: int) -> int:
         return max(0, super().good(status, ack, count))
 
 
-class AllOrNothing(Concurrently):
+class AllOrNothing(Consume):
     def good(self, status: str, ack: int | None, count: int) -> int:
         good = super().good(status, ack, count)
         return 0 if 0 <= good < count else good
 
 
-class DroppedCounts(Concurrently):
+class DroppedCounts(Consume):
     def counts(self, backlog: Backlog) -> bool:
         return True
 
 
-class MayLower(Concurrently):
+class MayLower(Consume):
     def commit(self, queue: int, offset: int) -> None:
         self.store.update(queue, offset, False)
 
 
-class NextMayBeZero(Concurrently):
+class NextMayBeZero(Consume):
     def commit(self, queue: int, offset: int) -> None:
         if offset > 1:
             super().commit(queue, offset)
@@ -157,56 +157,56 @@ class NextMayBeZero(Concurrently):
 # --- sending back --------------------------------------------------------------------------------------------
 
 
-class LosesUnsent(Concurrently):
+class LosesUnsent(Consume):
     def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
         kept.clear()
 
 
-class NeverTriesAgain(Concurrently):
+class NeverTriesAgain(Consume):
     def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
         for message in kept:
             message.times += 1
 
 
-class TriesAtOnce(Concurrently):
+class TriesAtOnce(Consume):
     def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
         super().keep(backlog, kept)
         self.tick(0)
         self.waiting.append(self.later.pop()[1])
 
 
-class TriesUncounted(Concurrently):
+class TriesUncounted(Consume):
     def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
         super().keep(backlog, kept)
         for message in kept:
             message.times -= 1
 
 
-class OneUnsentKeepsAll(Concurrently):
+class OneUnsentKeepsAll(Consume):
     def give_back(self, batch: Batch, bad: Sequence[Pulled], level: int) -> list[Pulled]:
         return list(bad) if super().give_back(batch, bad, level) else []
 
 
-class GoneIsSentBack(Concurrently):
+class GoneIsSentBack(Consume):
     def is_cached(self, backlog: Backlog, message: Pulled) -> bool:
         return True
 
 
-class BroadcastSendsBack(Concurrently):
+class BroadcastSendsBack(Consume):
     def begin(self, mode: str, max_times: int, batch: int) -> Result:
         super().begin(mode, max_times, batch)
         self.broadcasts = False
         return None
 
 
-class BroadcastKeeps(Concurrently):
+class BroadcastKeeps(Consume):
     def result(self, batch: Batch, good: int, level: int) -> None:
         if self.broadcasts:
             batch.messages = batch.messages[:good]
         super().result(batch, good, level)
 
 
-class NothingGoesBack(Concurrently):
+class NothingGoesBack(Consume):
     def give_back(self, batch: Batch, bad: Sequence[Pulled], level: int) -> list[Pulled]:
         return []
 
@@ -244,37 +244,37 @@ class NewOrigin(Returns):
 # --- timers --------------------------------------------------------------------------------------------------
 
 
-class NeverLate(Concurrently):
+class NeverLate(Consume):
     def is_late(self, begun: int) -> bool:
         return False
 
 
-class LateAtLimit(Concurrently):
+class LateAtLimit(Consume):
     def is_late(self, begun: int) -> bool:
         return self.now - begun >= 900_000
 
 
-class LateInSeconds(Concurrently):
+class LateInSeconds(Consume):
     def is_late(self, begun: int) -> bool:
         return self.now - begun > 900
 
 
-class CleanedStays(Concurrently):
+class CleanedStays(Consume):
     def cleaned(self, backlog: Backlog, message: Pulled) -> None:
         message.begun = None
 
 
-class CleanedIsCommitted(Concurrently):
+class CleanedIsCommitted(Consume):
     def cleaned(self, backlog: Backlog, message: Pulled) -> None:
         self.commit(backlog.queue, backlog.remove((message,)))
 
 
-class CleanedStaysCounted(Concurrently):
+class CleanedStaysCounted(Consume):
     def cleaned(self, backlog: Backlog, message: Pulled) -> None:
         backlog.messages.pop(message.offset)
 
 
-_mutant = partial(Mutant.of, "listener")
+_mutant = partial(Mutant.of, "consume")
 
 MUTANTS = (
     _mutant("counts-again", "D94", "A message that is pulled again is counted again.", _with(CountsAgain)),

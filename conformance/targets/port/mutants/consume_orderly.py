@@ -7,14 +7,14 @@ from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.consume import Returns
-from rocketmq_conformance.conformance.targets.port.consume_orderly import Orderly
+from rocketmq_conformance.conformance.targets.port.consume_orderly import ConsumeOrderly
 from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
 from rocketmq_conformance.models.outcome import Result
 
 
-def _with(backlog: type[Backlog]) -> type[Orderly]:
+def _with(backlog: type[Backlog]) -> type[ConsumeOrderly]:
     """A listener on other process queues."""
-    return type(backlog.__name__, (Orderly,), {"backlog_class": backlog})
+    return type(backlog.__name__, (ConsumeOrderly,), {"backlog_class": backlog})
 
 
 # --- process queues ------------------------------------------------------------------------------------------
@@ -112,70 +112,70 @@ class ClearLeavesAside(Backlog):
 # --- results -------------------------------------------------------------------------------------------------
 
 
-class OrderlyIncreases(Orderly):
+class OrderlyIncreases(ConsumeOrderly):
     def commit(self, backlog: Backlog, offset: int) -> None:
         if not backlog.dropped:
             self.store.update(backlog.queue, offset, True)
 
 
-class LateCommitCounts(Orderly):
+class LateCommitCounts(ConsumeOrderly):
     def commit(self, backlog: Backlog, offset: int) -> None:
         self.store.update(backlog.queue, offset, False)
 
 
-class AlwaysAutomatic(Orderly):
+class AlwaysAutomatic(ConsumeOrderly):
     def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
         return super().result(backlog, messages, status, True, suspension)
 
 
-class NeverAutomatic(Orderly):
+class NeverAutomatic(ConsumeOrderly):
     def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
         return super().result(backlog, messages, status, False, suspension)
 
 
-class RollsBackAlways(Orderly):
+class RollsBackAlways(ConsumeOrderly):
     def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
         return super().result(backlog, messages, status, automatic and status != "ROLLBACK", suspension)
 
 
-class RollsBackBatch(Orderly):
+class RollsBackBatch(ConsumeOrderly):
     def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
         backlog.put_back(messages)
 
 
-class RollbackDrops(Orderly):
+class RollbackDrops(ConsumeOrderly):
     def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
         pass
 
 
-class SuspendsOn(Orderly):
+class SuspendsOn(ConsumeOrderly):
     def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
         going = status not in ("null", "raise")
         return super().result(backlog, messages, status if going else "SUCCESS", automatic, suspension)
 
 
-class SpentIsNotSentOn(Orderly):
+class SpentIsNotSentOn(ConsumeOrderly):
     def send_on(self, message: Pulled) -> bool:
         return True
 
 
-class SpentTriesOnce(Orderly):
+class SpentTriesOnce(ConsumeOrderly):
     def is_spent(self, message: Pulled) -> bool:
         return message.times > self.limit
 
 
-class NeverSpent(Orderly):
+class NeverSpent(ConsumeOrderly):
     def is_spent(self, message: Pulled) -> bool:
         return False
 
 
-class OneSpentEndsBatch(Orderly):
+class OneSpentEndsBatch(ConsumeOrderly):
     def is_tried_again(self, messages: Sequence[Pulled]) -> bool:
         spent = any(self.is_spent(message) for message in messages)
         return super().is_tried_again(messages) and not spent
 
 
-class TriesUncounted(Orderly):
+class TriesUncounted(ConsumeOrderly):
     def is_tried_again(self, messages: Sequence[Pulled]) -> bool:
         before = [message.times for message in messages]
         again = super().is_tried_again(messages)
@@ -184,7 +184,7 @@ class TriesUncounted(Orderly):
         return again
 
 
-class SixteenTries(Orderly):
+class SixteenTries(ConsumeOrderly):
     def begin(self, mode: str, max_times: int, batch: int) -> Result:
         return super().begin(mode, 0 if max_times == -1 else max_times, batch)
 
@@ -198,39 +198,39 @@ class OldTimes(Returns):
             message.times += 1
 
 
-class SentOnAtOnce(Orderly):
+class SentOnAtOnce(ConsumeOrderly):
     returns_class = OldTimes
 
 
 # --- waiting -------------------------------------------------------------------------------------------------
 
 
-class NoPause(Orderly):
+class NoPause(ConsumeOrderly):
     def pause(self, suspension: int) -> int:
         return 0
 
 
-class OwnPauseOnly(Orderly):
+class OwnPauseOnly(ConsumeOrderly):
     def pause(self, suspension: int) -> int:
         return 1_000
 
 
-class NoShortest(Orderly):
+class NoShortest(ConsumeOrderly):
     def pause(self, suspension: int) -> int:
         return 1_000 if suspension == -1 else min(30_000, suspension)
 
 
-class NoLongest(Orderly):
+class NoLongest(ConsumeOrderly):
     def pause(self, suspension: int) -> int:
         return 1_000 if suspension == -1 else max(10, suspension)
 
 
-class NeverWakes(Orderly):
+class NeverWakes(ConsumeOrderly):
     def wait(self, backlog: Backlog, suspension: int) -> None:
         pass
 
 
-_mutant = partial(Mutant.of, "orderly_listener")
+_mutant = partial(Mutant.of, "consume-orderly")
 
 MUTANTS = (
     _mutant("aside-is-not-counted", "D94", "Messages that are taken are not counted.", _with(AsideIsNotCounted)),

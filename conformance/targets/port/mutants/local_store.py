@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.local_store import LocalOffsetStore, Offsets, UnreadableError
+from rocketmq_conformance.conformance.targets.port.local_store import LocalStore, Offsets, UnreadableError
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, Entry
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
@@ -15,46 +15,46 @@ from rocketmq_conformance.models.outcome import Result
 # --- what is written -----------------------------------------------------------------------------------------
 
 
-class PersistIgnored(LocalOffsetStore):
+class PersistIgnored(LocalStore):
     def persist(self, queue: int) -> Result:
         return None
 
 
-class PersistsEverything(LocalOffsetStore):
+class PersistsEverything(LocalStore):
     def persist(self, queue: int) -> Result:
         if queue in self.table:
             self.save(tuple(self.table))
         return None
 
 
-class WritesFresh(LocalOffsetStore):
+class WritesFresh(LocalStore):
     def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
         return chosen
 
 
-class StoredWins(LocalOffsetStore):
+class StoredWins(LocalStore):
     def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
         return {**chosen, **stored}
 
 
-class NeverStoresLess(LocalOffsetStore):
+class NeverStoresLess(LocalStore):
     def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
         return {**stored, **{queue: max(offset, stored.get(queue, offset)) for queue, offset in chosen.items()}}
 
 
-class UnseenIsZero(LocalOffsetStore):
+class UnseenIsZero(LocalStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         for queue in queues:
             self.table.setdefault(queue, Entry(0))
         return super().persist_all(queues)
 
 
-class EmptySetIsAll(LocalOffsetStore):
+class EmptySetIsAll(LocalStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         return super().persist_all(queues or tuple(self.table))
 
 
-class DropsUnused(LocalOffsetStore):
+class DropsUnused(LocalStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         super().persist_all(queues)
         if queues:
@@ -62,7 +62,7 @@ class DropsUnused(LocalOffsetStore):
         return None
 
 
-class WritesOverUnreadable(LocalOffsetStore):
+class WritesOverUnreadable(LocalStore):
     def backed_up(self) -> Offsets:
         try:
             return super().backed_up()
@@ -73,18 +73,18 @@ class WritesOverUnreadable(LocalOffsetStore):
 # --- the backup ----------------------------------------------------------------------------------------------
 
 
-class NoBackup(LocalOffsetStore):
+class NoBackup(LocalStore):
     def back_up(self) -> None:
         pass
 
 
-class BackupOnce(LocalOffsetStore):
+class BackupOnce(LocalStore):
     def back_up(self) -> None:
         if not self.backup.exists():
             super().back_up()
 
 
-class BacksUpWhatParses(LocalOffsetStore):
+class BacksUpWhatParses(LocalStore):
     def back_up(self) -> None:
         try:
             self.parsed(self.text_of(self.file) or "")
@@ -93,25 +93,25 @@ class BacksUpWhatParses(LocalOffsetStore):
         super().back_up()
 
 
-class SwappedPath(LocalOffsetStore):
-    def __init__(self, directory: Path, group: str) -> None:
-        super().__init__(directory, group)
+class SwappedPath(LocalStore):
+    def open(self, directory: Path, group: str) -> None:
+        super().open(directory, group)
         swapped = directory / group / self.folder.parent.name
         swapped.mkdir(parents=True, exist_ok=True)
         self.file, self.backup = swapped / self.file.name, swapped / self.backup.name
 
 
-class BackupNeverRead(LocalOffsetStore):
+class BackupNeverRead(LocalStore):
     def backed_up(self) -> Offsets:
         return {}
 
 
-class MissingIsEmpty(LocalOffsetStore):
+class MissingIsEmpty(LocalStore):
     def missing(self) -> Offsets:
         return {}
 
 
-class BrokenIsEmpty(LocalOffsetStore):
+class BrokenIsEmpty(LocalStore):
     def broken(self) -> Offsets:
         return {}
 
@@ -119,49 +119,49 @@ class BrokenIsEmpty(LocalOffsetStore):
 # --- restarts and reading ------------------------------------------------------------------------------------
 
 
-class KeepsMemory(LocalOffsetStore):
+class KeepsMemory(LocalStore):
     def forget(self) -> None:
         pass
 
 
-class LoadsNothing(LocalOffsetStore):
+class LoadsNothing(LocalStore):
     def restart(self) -> Result:
         self.forget()
         return None
 
 
-class StartsAsNew(LocalOffsetStore):
+class StartsAsNew(LocalStore):
     def cannot_load(self) -> Result:
         return None
 
 
-class UnreadableIsFailure(LocalOffsetStore):
+class UnreadableIsFailure(LocalStore):
     def unreadable(self, queue: int) -> int:
         return -2
 
 
-class AbsentIsMemory(LocalOffsetStore):
+class AbsentIsMemory(LocalStore):
     def absent(self, queue: int) -> int:
         entry = self.table.get(queue)
         return entry.offset if entry else NO_OFFSET
 
 
-class NoRefreshFromFile(LocalOffsetStore):
+class NoRefreshFromFile(LocalStore):
     def refresh(self, queue: int, offset: int) -> None:
         pass
 
 
-class RefreshRaisesOnly(LocalOffsetStore):
+class RefreshRaisesOnly(LocalStore):
     def refresh(self, queue: int, offset: int) -> None:
         self.update(queue, offset, True)
 
 
-class RefreshThawsLocal(LocalOffsetStore):
+class RefreshThawsLocal(LocalStore):
     def refresh(self, queue: int, offset: int) -> None:
         self.table[queue] = Entry(offset)
 
 
-class ShortFileOffsets(LocalOffsetStore):
+class ShortFileOffsets(LocalStore):
     def parsed(self, text: str) -> Offsets:
         offsets = super().parsed(text)
         if any(abs(offset) >= 2**31 for offset in offsets.values()):
@@ -169,12 +169,12 @@ class ShortFileOffsets(LocalOffsetStore):
         return offsets
 
 
-class FloatFileOffsets(LocalOffsetStore):
+class FloatFileOffsets(LocalStore):
     def parsed(self, text: str) -> Offsets:
         return {queue: int(float(offset)) for queue, offset in super().parsed(text).items()}
 
 
-class BrokersForgotten(LocalOffsetStore):
+class BrokersForgotten(LocalStore):
     def parsed(self, text: str) -> Offsets:
         by_number = {QUEUES[queue].id: offset for queue, offset in super().parsed(text).items()}
         return {queue: by_number[known.id] for queue, known in enumerate(QUEUES) if known.id in by_number}
@@ -183,22 +183,22 @@ class BrokersForgotten(LocalOffsetStore):
 # --- memory --------------------------------------------------------------------------------------------------
 
 
-class LocalFreezeIgnored(LocalOffsetStore):
+class LocalFreezeIgnored(LocalStore):
     def freeze(self, queue: int, offset: int) -> Result:
         return None
 
 
-class LocalFreezeIsUpdate(LocalOffsetStore):
+class LocalFreezeIsUpdate(LocalStore):
     def freeze(self, queue: int, offset: int) -> Result:
         return self.update(queue, offset, False)
 
 
-class LocalRemoveIgnored(LocalOffsetStore):
+class LocalRemoveIgnored(LocalStore):
     def remove(self, queue: int) -> Result:
         return None
 
 
-class RemoveErases(LocalOffsetStore):
+class RemoveErases(LocalStore):
     def remove(self, queue: int) -> Result:
         super().remove(queue)
         with suppress(UnreadableError):
@@ -208,17 +208,17 @@ class RemoveErases(LocalOffsetStore):
         return None
 
 
-class LocalFlagIgnored(LocalOffsetStore):
+class LocalFlagIgnored(LocalStore):
     def newer(self, old: int, offset: int, increase_only: bool) -> int:
         return offset
 
 
-class NullReadsThree(LocalOffsetStore):
+class NullReadsThree(LocalStore):
     def read(self, queue: int, kind: str) -> int:
         return -3 if queue < 0 else super().read(queue, kind)
 
 
-_mutant = partial(Mutant.of, "local_store")
+_mutant = partial(Mutant.of, "local-store")
 
 MUTANTS: tuple[Mutant, ...] = (
     _mutant("local-persist-ignored", "D33", "Persisting one queue leaves the file as it is.", PersistIgnored),

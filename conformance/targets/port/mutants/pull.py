@@ -8,7 +8,7 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.pull import (
     Message,
     ProcessQueue,
-    Puller,
+    Pull,
     PullRequest,
     Subscription,
 )
@@ -18,37 +18,37 @@ from rocketmq_conformance.models.outcome import Result
 # --- where the next pull goes --------------------------------------------------------------------------------
 
 
-class NothingGoesNowhere(Puller):
+class NothingGoesNowhere(Pull):
     def next_empty(self, request: PullRequest, code: str, next_offset: int) -> int:
         return request.offset
 
 
-class NoMatchGoesNowhere(Puller):
+class NoMatchGoesNowhere(Pull):
     def next_empty(self, request: PullRequest, code: str, next_offset: int) -> int:
         return request.offset if code == "PULL_RETRY_IMMEDIATELY" else next_offset
 
 
-class FilteredGoesNowhere(Puller):
+class FilteredGoesNowhere(Pull):
     def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
         return next_offset if self.accepted(request, messages) else request.offset
 
 
-class GoesAfterLastMessage(Puller):
+class GoesAfterLastMessage(Pull):
     def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
         return messages[-1][0] + 1 if messages else next_offset
 
 
-class NeverGoesBack(Puller):
+class NeverGoesBack(Pull):
     def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
         return max(next_offset, request.offset)
 
 
-class FilteredStalls(Puller):
+class FilteredStalls(Pull):
     def none_wanted(self, request: PullRequest) -> None:
         self.waits, self.then = 0, ""
 
 
-class FilteredIsSkipped(Puller):
+class FilteredIsSkipped(Pull):
     def none_wanted(self, request: PullRequest) -> None:
         if not request.owned.offsets:
             self.skip(request.queue, request.offset)
@@ -58,27 +58,27 @@ class FilteredIsSkipped(Puller):
 # --- offsets in memory ---------------------------------------------------------------------------------------
 
 
-class IdleLeavesNoRecord(Puller):
+class IdleLeavesNoRecord(Pull):
     def may_skip(self, request: PullRequest, code: str) -> bool:
         return False
 
 
-class OnlyNothingNewSkips(Puller):
+class OnlyNothingNewSkips(Pull):
     def may_skip(self, request: PullRequest, code: str) -> bool:
         return code == "PULL_NOT_FOUND" and super().may_skip(request, code)
 
 
-class SkipsWhatIsConsumed(Puller):
+class SkipsWhatIsConsumed(Pull):
     def may_skip(self, request: PullRequest, code: str) -> bool:
         return True
 
 
-class SkipMayLower(Puller):
+class SkipMayLower(Pull):
     def skip(self, queue: int, offset: int) -> None:
         self.store.update(queue, offset, False)
 
 
-class RemembersTheBeginning(Puller):
+class RemembersTheBeginning(Pull):
     def gain(self, queue: int, offset: int, anew: bool) -> Result:
         begun = super().gain(queue, offset, anew)
         if begun == (True,):
@@ -86,7 +86,7 @@ class RemembersTheBeginning(Puller):
         return begun
 
 
-class GoesOnFromMemory(Puller):
+class GoesOnFromMemory(Pull):
     def clean(self, queue: int) -> None:
         pass
 
@@ -94,43 +94,43 @@ class GoesOnFromMemory(Puller):
 # --- what is asked -------------------------------------------------------------------------------------------
 
 
-class CommitsToSlaves(Puller):
+class CommitsToSlaves(Pull):
     def commits(self, commit: int, node: int) -> bool:
         return commit > 0
 
 
-class CommitsZero(Puller):
+class CommitsZero(Pull):
     def commits(self, commit: int, node: int) -> bool:
         return commit >= 0 and node == 0
 
 
-class NeverCommits(Puller):
+class NeverCommits(Pull):
     def commits(self, commit: int, node: int) -> bool:
         return False
 
 
-class AnyNode(Puller):
+class AnyNode(Pull):
     def node(self, queue: int) -> int:
         return self.nodes[-1]
 
 
-class SuggestionIsIgnored(Puller):
+class SuggestionIsIgnored(Pull):
     def suggest(self, queue: int, node: int) -> None:
         pass
 
 
-class SuggestionIsForAll(Puller):
+class SuggestionIsForAll(Pull):
     def suggest(self, queue: int, node: int) -> None:
         for other in range(len(QUEUES)):
             super().suggest(other, node)
 
 
-class PullsWithoutSubscription(Puller):
+class PullsWithoutSubscription(Pull):
     def unsubscribed(self, request: PullRequest) -> None:
         pass
 
 
-class AlwaysPosts(Puller):
+class AlwaysPosts(Pull):
     def expression(self, chosen: Subscription) -> str | None:
         return chosen.text
 
@@ -138,18 +138,18 @@ class AlwaysPosts(Puller):
 # --- filters -------------------------------------------------------------------------------------------------
 
 
-class FiltersByOldTags(Puller):
+class FiltersByOldTags(Pull):
     def tags(self, request: PullRequest) -> frozenset[str]:
         chosen = self.subscriptions.get(QUEUES[request.queue].topic)
         return chosen.tags if chosen else super().tags(request)
 
 
-class TrustsTheBroker(Puller):
+class TrustsTheBroker(Pull):
     def tags(self, request: PullRequest) -> frozenset[str]:
         return frozenset()
 
 
-class PartsAreNotTrimmed(Puller):
+class PartsAreNotTrimmed(Pull):
     def named(self, parts: list[str]) -> frozenset[str]:
         return frozenset(part for part in parts if part.strip())
 
@@ -157,23 +157,23 @@ class PartsAreNotTrimmed(Puller):
 # --- flow control --------------------------------------------------------------------------------------------
 
 
-class FlowControlIsPulling(Puller):
+class FlowControlIsPulling(Pull):
     def count(self, request: PullRequest) -> None:
         super().count(request)
         self.counted = not (self.is_full(request.owned) or self.is_wide(request.owned))
 
 
-class FullIsTooEarly(Puller):
+class FullIsTooEarly(Pull):
     def is_full(self, owned: ProcessQueue) -> bool:
         return len(owned.offsets) >= 3 or owned.mib() > 0
 
 
-class FailureEndsLoop(Puller):
+class FailureEndsLoop(Pull):
     def failed(self, request: PullRequest, failure: str) -> None:
         self.waits, self.then = 0, ""
 
 
-class FlowControlIsFailure(Puller):
+class FlowControlIsFailure(Pull):
     def failed(self, request: PullRequest, failure: str) -> None:
         self.later(request, self.after_failure())
 
@@ -181,60 +181,60 @@ class FlowControlIsFailure(Puller):
 # --- illegal offsets -----------------------------------------------------------------------------------------
 
 
-class CorrectsToMin(Puller):
+class CorrectsToMin(Pull):
     def corrected(self, next_offset: int, low: int, high: int) -> int:
         return low
 
 
-class CorrectsIntoBounds(Puller):
+class CorrectsIntoBounds(Pull):
     def corrected(self, next_offset: int, low: int, high: int) -> int:
         return min(max(next_offset, low), high)
 
 
-class ZeroIsNoCorrection(Puller):
+class ZeroIsNoCorrection(Pull):
     def write(self, queue: int, offset: int) -> None:
         if offset > 0:
             super().write(queue, offset)
 
 
-class IllegalIsPulledOn(Puller):
+class IllegalIsPulledOn(Pull):
     def stop(self, request: PullRequest) -> None:
         self.soon(request)
 
 
-class CorrectsLate(Puller):
+class CorrectsLate(Pull):
     def correction_delay(self) -> int:
         return 10_000
 
 
-class CorrectionDoesNotFreeze(Puller):
+class CorrectionDoesNotFreeze(Pull):
     def write(self, queue: int, offset: int) -> None:
         self.store.update(queue, offset, False)
 
 
-class CorrectionForgetsOffset(Puller):
+class CorrectionForgetsOffset(Pull):
     def end_corrected(self, request: PullRequest) -> None:
         self.store.remove(request.queue)
 
 
-class CorrectedStaysOwned(Puller):
+class CorrectedStaysOwned(Pull):
     def end_corrected(self, request: PullRequest) -> None:
         pass
 
 
-class CorrectionIsNotSent(Puller):
+class CorrectionIsNotSent(Pull):
     def send(self, queue: int) -> None:
         pass
 
 
-class CorrectionForgetsOthers(Puller):
+class CorrectionForgetsOthers(Pull):
     def send(self, queue: int) -> None:
         super().send(queue)
         for other in [other for other in self.store.table if other != queue]:
             self.store.remove(other)
 
 
-class NobodyRebalances(Puller):
+class NobodyRebalances(Pull):
     def wake(self) -> None:
         pass
 
@@ -242,12 +242,12 @@ class NobodyRebalances(Puller):
 # --- queues that come and go ---------------------------------------------------------------------------------
 
 
-class LostIsStillPulled(Puller):
+class LostIsStillPulled(Pull):
     def drop(self, owned: ProcessQueue) -> None:
         pass
 
 
-class LateAnswerFillsNewQueue(Puller):
+class LateAnswerFillsNewQueue(Pull):
     def take(self, request: PullRequest, given: tuple[int, ...]) -> None:
         owner = self.table.get(request.queue)
         if owner is not None and owner is not request:
@@ -256,7 +256,7 @@ class LateAnswerFillsNewQueue(Puller):
         super().take(request, given)
 
 
-class LateAnswerMovesNewQueue(Puller):
+class LateAnswerMovesNewQueue(Pull):
     def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
         owner = self.table.get(request.queue)
         if owner is not None:
@@ -264,7 +264,7 @@ class LateAnswerMovesNewQueue(Puller):
         return next_offset
 
 
-_mutant = partial(Mutant.of, "puller")
+_mutant = partial(Mutant.of, "pull")
 
 MUTANTS = (
     _mutant("nothing-goes-nowhere", "D44", "After an empty answer the same offset is asked for.", NothingGoesNowhere),

@@ -9,7 +9,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance import (
     RETRY_TOPIC,
     Consumer,
     ProcessQueue,
-    Rebalancer,
+    Rebalance,
     of_topic,
     readable,
 )
@@ -21,48 +21,48 @@ Begun = list[tuple[int, int]]
 # --- the members ---------------------------------------------------------------------------------------------
 
 
-class NoListDropsAll(Rebalancer):
+class NoListDropsAll(Rebalance):
     def without_list(self, consumer: Consumer, topic: str) -> bool:
         return self.own(consumer, topic, (), [])
 
 
-class RefusalIsEmpty(Rebalancer):
+class RefusalIsEmpty(Rebalance):
     def refused(self) -> tuple[str, ...] | None:
         return ("",)
 
 
-class LostListIsEmpty(Rebalancer):
+class LostListIsEmpty(Rebalance):
     def not_listed(self) -> tuple[str, ...] | None:
         return ("",)
 
 
-class MissingKeeps(Rebalancer):
+class MissingKeeps(Rebalance):
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: Begun) -> bool:
         keeps = not (consumer.broadcasts or wanted)
         return keeps or super().own(consumer, topic, wanted, begun)
 
 
-class Numbers(Rebalancer):
+class Numbers(Rebalance):
     def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(sorted(ids, key=lambda text: [int(part) for part in text.partition("@")[0].split(".")]))
 
 
-class Unsorted(Rebalancer):
+class Unsorted(Rebalance):
     def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         return ids
 
 
-class OnceOnly(Rebalancer):
+class OnceOnly(Rebalance):
     def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         return super().in_id_order(tuple(set(ids)))
 
 
-class Backwards(Rebalancer):
+class Backwards(Rebalance):
     def in_queue_order(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         return queues[::-1]
 
 
-class ForeignStrategy(Rebalancer):
+class ForeignStrategy(Rebalance):
     def share(self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
         return super().share("AVG", client, queues, ids)
 
@@ -70,17 +70,17 @@ class ForeignStrategy(Rebalancer):
 # --- topics --------------------------------------------------------------------------------------------------
 
 
-class NoQueuesDropAll(Rebalancer):
+class NoQueuesDropAll(Rebalance):
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         return self.own(consumer, topic, (), [])
 
 
-class NoRouteForgets(Rebalancer):
+class NoRouteForgets(Rebalance):
     def lost_route(self, consumer: Consumer, topic: str) -> None:
         consumer.routes.pop(topic, None)
 
 
-class RouteIsFinal(Rebalancer):
+class RouteIsFinal(Rebalance):
     def refresh(self, consumer: Consumer) -> Result:
         for topic in consumer.topics:
             try:
@@ -90,7 +90,7 @@ class RouteIsFinal(Rebalancer):
         return None
 
 
-class FailureEndsRound(Rebalancer):
+class FailureEndsRound(Rebalance):
     def both(self, balanced: bool, topic: bool) -> bool:
         self.ended = not topic
         return balanced and topic
@@ -101,39 +101,39 @@ class FailureEndsRound(Rebalancer):
         return not self.ended and super().rebalance_topic(consumer, topic, begun)
 
 
-class LastTopicCounts(Rebalancer):
+class LastTopicCounts(Rebalance):
     def both(self, balanced: bool, topic: bool) -> bool:
         return topic
 
 
-class NoListIsUnbalanced(Rebalancer):
+class NoListIsUnbalanced(Rebalance):
     def without_list(self, consumer: Consumer, topic: str) -> bool:
         return False
 
 
-class TopicsAreKept(Rebalancer):
+class TopicsAreKept(Rebalance):
     def give_up_topics(self, consumer: Consumer) -> None:
         pass
 
 
-class RetryGoesToo(Rebalancer):
+class RetryGoesToo(Rebalance):
     def unsubscribe(self, consumer: Consumer, topic: str) -> Result:
         super().unsubscribe(consumer, RETRY_TOPIC)
         return super().unsubscribe(consumer, topic)
 
 
-class GivenUpIsCommitted(Rebalancer):
+class GivenUpIsCommitted(Rebalance):
     def give_up(self, consumer: Consumer, queue: int) -> None:
         self.lose(consumer, queue)
 
 
-class GivenUpIsForgotten(Rebalancer):
+class GivenUpIsForgotten(Rebalance):
     def give_up(self, consumer: Consumer, queue: int) -> None:
         super().give_up(consumer, queue)
         consumer.store.remove(queue)
 
 
-class BroadcastShares(Rebalancer):
+class BroadcastShares(Rebalance):
     def everything(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         return queues[:1]
 
@@ -141,51 +141,51 @@ class BroadcastShares(Rebalancer):
 # --- losing a queue ------------------------------------------------------------------------------------------
 
 
-class LostIsNotSent(Rebalancer):
+class LostIsNotSent(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
 
 
-class LostIsRemembered(Rebalancer):
+class LostIsRemembered(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.persist(queue)
 
 
-class ForgottenFirst(Rebalancer):
+class ForgottenFirst(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
         consumer.store.persist(queue)
 
 
-class OthersAreForgotten(Rebalancer):
+class OthersAreForgotten(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.persist_all((queue,))
         consumer.store.remove(queue)
 
 
-class OthersAreSent(Rebalancer):
+class OthersAreSent(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.persist_all((queue, *consumer.table))
         consumer.store.remove(queue)
 
 
-class LostIsPulledOn(Rebalancer):
+class LostIsPulledOn(Rebalance):
     def drop(self, owned: ProcessQueue) -> None:
         pass
 
 
-class LateResultCounts(Rebalancer):
+class LateResultCounts(Rebalance):
     def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
         consumer.store.update(queue, offset, True)
 
 
-class ResultOfEarlierTime(Rebalancer):
+class ResultOfEarlierTime(Rebalance):
     def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
         if queue in consumer.table:
             consumer.store.update(queue, offset, True)
 
 
-class ResultMayLower(Rebalancer):
+class ResultMayLower(Rebalance):
     def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
         if not owned.dropped:
             consumer.store.update(queue, offset, False)
@@ -194,38 +194,38 @@ class ResultMayLower(Rebalancer):
 # --- pulls that stopped --------------------------------------------------------------------------------------
 
 
-class ExpiresEarly(Rebalancer):
+class ExpiresEarly(Rebalance):
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         return self.now - owned.pulled >= 120_000
 
 
-class ExpiresInSeconds(Rebalancer):
+class ExpiresInSeconds(Rebalance):
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         return self.now - owned.pulled > 120
 
 
-class NeverExpires(Rebalancer):
+class NeverExpires(Rebalance):
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         return False
 
 
-class BornExpired(Rebalancer):
+class BornExpired(Rebalance):
     def begin(self, consumer: Consumer, queue: int, offset: int, begun: Begun) -> None:
         super().begin(consumer, queue, offset, begun)
         consumer.table[queue].pulled = 0
 
 
-class ExpiredIsNotSent(Rebalancer):
+class ExpiredIsNotSent(Rebalance):
     def renew(self, consumer: Consumer, queue: int) -> None:
         self.drop(consumer.table.pop(queue))
 
 
-class ExpiredIsOnlyPulled(Rebalancer):
+class ExpiredIsOnlyPulled(Rebalance):
     def renew(self, consumer: Consumer, queue: int) -> None:
         consumer.table[queue].pulled = self.now
 
 
-class PullsUnsubscribed(Rebalancer):
+class PullsUnsubscribed(Rebalance):
     def pull(self, consumer: Consumer, queue: int) -> Result:
         request = consumer.requests.get(queue)
         if request is None or request.dropped:
@@ -237,33 +237,33 @@ class PullsUnsubscribed(Rebalancer):
 # --- gaining a queue -----------------------------------------------------------------------------------------
 
 
-class NeverAsks(Rebalancer):
+class NeverAsks(Rebalance):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         return 0
 
 
-class GoesOnFromMemory(Rebalancer):
+class GoesOnFromMemory(Rebalance):
     def clean(self, consumer: Consumer, queue: int) -> None:
         pass
 
 
-class BeginsWithoutStart(Rebalancer):
+class BeginsWithoutStart(Rebalance):
     def not_begun(self, consumer: Consumer, queue: int, begun: Begun) -> None:
         self.begin(consumer, queue, 0, begun)
 
 
-class OwnsWithoutStart(Rebalancer):
+class OwnsWithoutStart(Rebalance):
     def not_begun(self, consumer: Consumer, queue: int, begun: Begun) -> None:
         consumer.table[queue] = ProcessQueue(0, self.now)
 
 
-class PullsTwice(Rebalancer):
+class PullsTwice(Rebalance):
     def begin(self, consumer: Consumer, queue: int, offset: int, begun: Begun) -> None:
         super().begin(consumer, queue, offset, begun)
         begun.append((queue, offset))
 
 
-class ReturnIsNotPulled(Rebalancer):
+class ReturnIsNotPulled(Rebalance):
     def begin(self, consumer: Consumer, queue: int, offset: int, begun: Begun) -> None:
         super().begin(consumer, queue, offset, [] if queue in consumer.requests else begun)
 
@@ -271,23 +271,23 @@ class ReturnIsNotPulled(Rebalancer):
 # --- the end -------------------------------------------------------------------------------------------------
 
 
-class EndsInSilence(Rebalancer):
+class EndsInSilence(Rebalance):
     def leave(self, member: int) -> Result:
         self.members[member] = None
         return None
 
 
-class SendsWhatItLost(Rebalancer):
+class SendsWhatItLost(Rebalance):
     def persisted(self, consumer: Consumer) -> tuple[int, ...]:
         return (*consumer.table, *consumer.store.table)
 
 
-class SendsOne(Rebalancer):
+class SendsOne(Rebalance):
     def persisted(self, consumer: Consumer) -> tuple[int, ...]:
         return tuple(consumer.table)[:1]
 
 
-_mutant = partial(Mutant.of, "rebalancer")
+_mutant = partial(Mutant.of, "rebalance")
 
 MUTANTS = (
     _mutant("no-list-drops-all", "D26", "Without a member list every queue of the topic is dropped.", NoListDropsAll),

@@ -10,11 +10,11 @@ from rocketmq_conformance.conformance.targets.port.rebalance_broker import (
     FROM_LAST,
     RETRY,
     AssignedConsumer,
-    AssignedRebalancer,
     Assignment,
     Begun,
     Popped,
     PopQueue,
+    RebalanceBroker,
 )
 from rocketmq_conformance.models.outcome import Result
 
@@ -23,28 +23,28 @@ NOTHING = Assignment((), ())
 # --- asking --------------------------------------------------------------------------------------------------
 
 
-class FailureIsEmpty(AssignedRebalancer):
+class FailureIsEmpty(RebalanceBroker):
     def not_assigned(self) -> Assignment | None:
         return NOTHING
 
 
-class NullIsEmpty(AssignedRebalancer):
+class NullIsEmpty(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         return super().read(body) or NOTHING
 
 
-class EmptyIsNull(AssignedRebalancer):
+class EmptyIsNull(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
         return None if given == NOTHING else given
 
 
-class FallsBack(AssignedRebalancer):
+class FallsBack(RebalanceBroker):
     def unassigned(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
         return self.rebalance_topic(consumer, topic, begun.pulls)
 
 
-class FallsBackForGood(AssignedRebalancer):
+class FallsBackForGood(RebalanceBroker):
     def forget(self) -> None:
         self.given_up: set[tuple[str, str]] = set()
         super().forget()
@@ -59,28 +59,28 @@ class FallsBackForGood(AssignedRebalancer):
         return super().unassigned(consumer, topic, begun)
 
 
-class ProbesEveryRound(AssignedRebalancer):
+class ProbesEveryRound(RebalanceBroker):
     def assignment(self, consumer: AssignedConsumer, topic: str) -> Assignment | None:
         super().assignment(consumer, topic)
         return super().assignment(consumer, topic)
 
 
-class AsksAgain(AssignedRebalancer):
+class AsksAgain(RebalanceBroker):
     def assignment(self, consumer: AssignedConsumer, topic: str) -> Assignment | None:
         return super().assignment(consumer, topic) or super().assignment(consumer, topic)
 
 
-class UnknownIsBalanced(AssignedRebalancer):
+class UnknownIsBalanced(RebalanceBroker):
     def unassigned(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
         return True
 
 
-class RouteMustBeKnown(AssignedRebalancer):
+class RouteMustBeKnown(RebalanceBroker):
     def learn(self, consumer: AssignedConsumer, topic: str) -> bool:
         return False
 
 
-class FailureEndsAssigning(AssignedRebalancer):
+class FailureEndsAssigning(RebalanceBroker):
     def round(self, consumer: AssignedConsumer) -> Result:
         self.ended = False
         return super().round(consumer)
@@ -93,13 +93,13 @@ class FailureEndsAssigning(AssignedRebalancer):
         return False
 
 
-class BroadcastAsks(AssignedRebalancer):
+class BroadcastAsks(RebalanceBroker):
     def bring(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
         given = self.assignment(consumer, topic)
         return False if given is None else self.take_over(consumer, topic, given, begun)
 
 
-class LastAssignmentCounts(AssignedRebalancer):
+class LastAssignmentCounts(RebalanceBroker):
     def both(self, balanced: bool, topic: bool) -> bool:
         return topic
 
@@ -107,27 +107,27 @@ class LastAssignmentCounts(AssignedRebalancer):
 # --- reading -------------------------------------------------------------------------------------------------
 
 
-class AllQueuesAreNone(AssignedRebalancer):
+class AllQueuesAreNone(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
         return given and given._replace(pop=tuple([number for number in given.pop if number >= 0]))
 
 
-class NoQueueIsAll(AssignedRebalancer):
+class NoQueueIsAll(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
         odd = given and any("messageQueue" not in one for one in json.loads(body)["messageQueueAssignments"])
         return given._replace(pop=(*given.pop, -1)) if given and odd and -1 not in given.pop else given
 
 
-class NoModeIsNothing(AssignedRebalancer):
+class NoModeIsNothing(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
         odd = given and any("mode" not in one for one in json.loads(body)["messageQueueAssignments"])
         return given._replace(pull=()) if given and odd else given
 
 
-class ModeIsIgnored(AssignedRebalancer):
+class ModeIsIgnored(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
         popped = given and tuple([number for number in given.pop if number >= 0 and number not in given.pull])
@@ -137,7 +137,7 @@ class ModeIsIgnored(AssignedRebalancer):
 # --- pulling and popping -------------------------------------------------------------------------------------
 
 
-class PulledOnWhenPopped(AssignedRebalancer):
+class PulledOnWhenPopped(RebalanceBroker):
     def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, begun: Begun) -> bool:
         if given.pop and not given.pull:
             self.try_again(consumer, f"{RETRY}G_{topic}", given)
@@ -146,43 +146,43 @@ class PulledOnWhenPopped(AssignedRebalancer):
         return super().take_over(consumer, topic, given, begun)
 
 
-class PoppedOnWhenPulled(AssignedRebalancer):
+class PoppedOnWhenPulled(RebalanceBroker):
     def own_pops(self, consumer: AssignedConsumer, topic: str, wanted: tuple[int, ...], begun: Begun) -> None:
         kept = tuple([number for named, number in consumer.pops if named == topic and number not in wanted])
         super().own_pops(consumer, topic, wanted + kept, begun)
 
 
-class OnlyPullsCount(AssignedRebalancer):
+class OnlyPullsCount(RebalanceBroker):
     def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, begun: Begun) -> bool:
         return super().take_over(consumer, topic, given, begun) and not given.pop
 
 
-class NeverFromFirst(AssignedRebalancer):
+class NeverFromFirst(RebalanceBroker):
     def first_pop(self, consumer: AssignedConsumer) -> int:
         return FROM_LAST
 
 
-class PopNeverExpires(AssignedRebalancer):
+class PopNeverExpires(RebalanceBroker):
     def is_idle(self, owned: PopQueue) -> bool:
         return False
 
 
-class PopExpiresEarly(AssignedRebalancer):
+class PopExpiresEarly(RebalanceBroker):
     def is_idle(self, owned: PopQueue) -> bool:
         return self.now - owned.popped >= 120_000
 
 
-class LostIsPoppedOn(AssignedRebalancer):
+class LostIsPoppedOn(RebalanceBroker):
     def drop_pop(self, owned: PopQueue) -> None:
         pass
 
 
-class PopsAreKept(AssignedRebalancer):
+class PopsAreKept(RebalanceBroker):
     def give_up_pops(self, consumer: AssignedConsumer) -> None:
         pass
 
 
-class OwnedTwiceIsPulled(AssignedRebalancer):
+class OwnedTwiceIsPulled(RebalanceBroker):
     def gain_pop(self, consumer: AssignedConsumer, queue: Popped, begun: Begun) -> None:
         topic, number = queue
         if number not in self.pulled(consumer, topic):
@@ -195,42 +195,42 @@ class OwnedTwiceIsPulled(AssignedRebalancer):
 # --- messages that are to be tried again ---------------------------------------------------------------------
 
 
-class NeverTriedAgain(AssignedRebalancer):
+class NeverTriedAgain(RebalanceBroker):
     def try_again(self, consumer: AssignedConsumer, topic: str, given: Assignment) -> None:
         pass
 
 
-class TriedAgainForEver(AssignedRebalancer):
+class TriedAgainForEver(RebalanceBroker):
     def try_again(self, consumer: AssignedConsumer, topic: str, given: Assignment) -> None:
         if given.pull:
             super().try_again(consumer, topic, given)
 
 
-class EmptyIsPopped(AssignedRebalancer):
+class EmptyIsPopped(RebalanceBroker):
     def try_again(self, consumer: AssignedConsumer, topic: str, given: Assignment) -> None:
         if given == NOTHING:
             self.unsubscribe(consumer, topic)
         super().try_again(consumer, topic, given)
 
 
-class RetryOfRetry(AssignedRebalancer):
+class RetryOfRetry(RebalanceBroker):
     def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, begun: Begun) -> bool:
         if topic == f"{RETRY}G":
             self.try_again(consumer, f"{RETRY}G_NEXT", given)
         return super().take_over(consumer, topic, given, begun)
 
 
-class RetryWaits(AssignedRebalancer):
+class RetryWaits(RebalanceBroker):
     def visited(self, consumer: AssignedConsumer) -> tuple[str, ...]:
         return tuple([topic for topic in super().visited(consumer) if topic in consumer.topics])
 
 
-class RetryAtOnce(AssignedRebalancer):
+class RetryAtOnce(RebalanceBroker):
     def visited(self, consumer: AssignedConsumer) -> tuple[str, ...]:
         return tuple(sorted(super().visited(consumer), key=lambda topic: topic.startswith(RETRY)))
 
 
-_mutant = partial(Mutant.of, "assigned_rebalancer")
+_mutant = partial(Mutant.of, "rebalance-broker")
 
 MUTANTS = (
     _mutant("assignment-failure-is-empty", "D87", "Without an assignment every queue is dropped.", FailureIsEmpty),

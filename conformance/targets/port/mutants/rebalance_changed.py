@@ -10,15 +10,15 @@ from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, of
 from rocketmq_conformance.conformance.targets.port.rebalance_changed import (
     NO_LIMIT,
     ChangedConsumer,
-    ChangedRebalancer,
     ListenerError,
+    RebalanceChanged,
 )
 from rocketmq_conformance.models.outcome import Result
 
 # --- versions and heartbeats ---------------------------------------------------------------------------------
 
 
-class NoNewVersion(ChangedRebalancer):
+class NoNewVersion(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
         consumer.news.add(topic)  # nothing newer ever goes
 
@@ -29,12 +29,12 @@ class NoNewVersion(ChangedRebalancer):
         return said
 
 
-class NoHeartbeat(ChangedRebalancer):
+class NoHeartbeat(RebalanceChanged):
     def greet(self, consumer: ChangedConsumer) -> None:
         pass
 
 
-class HeartbeatFirst(ChangedRebalancer):
+class HeartbeatFirst(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
         super().greet(consumer)
         super().renew_version(consumer, topic)
@@ -43,22 +43,22 @@ class HeartbeatFirst(ChangedRebalancer):
         pass
 
 
-class BriefNews(ChangedRebalancer):
+class BriefNews(RebalanceChanged):
     def greet(self, consumer: ChangedConsumer) -> None:
         self.heartbeat(consumer)
 
 
-class BriefForGood(ChangedRebalancer):
+class BriefForGood(RebalanceChanged):
     def is_known(self, consumer: ChangedConsumer, topics: tuple[str, ...]) -> bool:
         return consumer.known is not None
 
 
-class NeverBrief(ChangedRebalancer):
+class NeverBrief(RebalanceChanged):
     def is_known(self, consumer: ChangedConsumer, topics: tuple[str, ...]) -> bool:
         return False
 
 
-class LostIsKnown(ChangedRebalancer):
+class LostIsKnown(RebalanceChanged):
     def heartbeat(self, consumer: ChangedConsumer) -> Result:
         said = super().heartbeat(consumer)
         if consumer.brief and consumer.routes:
@@ -66,13 +66,13 @@ class LostIsKnown(ChangedRebalancer):
         return said
 
 
-class SubscribesInSilence(ChangedRebalancer):
+class SubscribesInSilence(RebalanceChanged):
     def subscribe_and_tell(self, consumer: ChangedConsumer, topic: str) -> Result:
         self.subscribe(consumer, topic)
         return None
 
 
-class SubscribesOnce(ChangedRebalancer):
+class SubscribesOnce(RebalanceChanged):
     def subscribe_and_tell(self, consumer: ChangedConsumer, topic: str) -> Result:
         return None if topic in consumer.topics else super().subscribe_and_tell(consumer, topic)
 
@@ -80,12 +80,12 @@ class SubscribesOnce(ChangedRebalancer):
 # --- what counts as a change ---------------------------------------------------------------------------------
 
 
-class OnlyGains(ChangedRebalancer):
+class OnlyGains(RebalanceChanged):
     def changed(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> bool:
         return not mine or super().changed(consumer, topic, mine)
 
 
-class CountsOnly(ChangedRebalancer):
+class CountsOnly(RebalanceChanged):
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
         had = set(consumer.table)
         told = dict(consumer.told) if isinstance(consumer, ChangedConsumer) else {}
@@ -95,7 +95,7 @@ class CountsOnly(ChangedRebalancer):
         return even
 
 
-class EveryRound(ChangedRebalancer):
+class EveryRound(RebalanceChanged):
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
         even = super().own(consumer, topic, wanted, begun)
         if isinstance(consumer, ChangedConsumer) and topic in consumer.topics and topic not in consumer.told:
@@ -103,18 +103,18 @@ class EveryRound(ChangedRebalancer):
         return even
 
 
-class NothingIsNoChange(ChangedRebalancer):
+class NothingIsNoChange(RebalanceChanged):
     def nothing_known(self, consumer: ChangedConsumer, topic: str) -> bool:
         return True
 
 
-class RetryToo(ChangedRebalancer):
+class RetryToo(RebalanceChanged):
     def nothing_known(self, consumer: ChangedConsumer, topic: str) -> bool:
         self.changed(consumer, topic, ())
         return True
 
 
-class GoneIsTold(ChangedRebalancer):
+class GoneIsTold(RebalanceChanged):
     def gone(self, consumer: ChangedConsumer, topic: str) -> bool:
         consumer.topics.append(topic)
         try:
@@ -123,7 +123,7 @@ class GoneIsTold(ChangedRebalancer):
             consumer.topics.remove(topic)
 
 
-class GoneIsBalanced(ChangedRebalancer):
+class GoneIsBalanced(RebalanceChanged):
     def gone(self, consumer: ChangedConsumer, topic: str) -> bool:
         return True
 
@@ -131,49 +131,49 @@ class GoneIsBalanced(ChangedRebalancer):
 # --- thresholds ----------------------------------------------------------------------------------------------
 
 
-class TopicOnly(ChangedRebalancer):
+class TopicOnly(RebalanceChanged):
     def counted(self, consumer: ChangedConsumer, topic: str) -> int:
         return sum(queue in consumer.table for queue in of_topic(topic))
 
 
-class WholeTopic(ChangedRebalancer):
+class WholeTopic(RebalanceChanged):
     def counted(self, consumer: ChangedConsumer, topic: str) -> int:
         return len(consumer.routes.get(topic, ()))
 
 
-class WithoutRetry(ChangedRebalancer):
+class WithoutRetry(RebalanceChanged):
     def counted(self, consumer: ChangedConsumer, topic: str) -> int:
         return sum(queue in consumer.table for name in ("T", "U") for queue in of_topic(name))
 
 
-class NothingLeft(ChangedRebalancer):
+class NothingLeft(RebalanceChanged):
     def quotient(self, limit: int, count: int, before: int) -> int:
         return before if limit == NO_LIMIT else limit // count
 
 
-class RoundedUp(ChangedRebalancer):
+class RoundedUp(RebalanceChanged):
     def quotient(self, limit: int, count: int, before: int) -> int:
         return before if limit == NO_LIMIT else -(-limit // count)
 
 
-class NoneIsOne(ChangedRebalancer):
+class NoneIsOne(RebalanceChanged):
     def quotient(self, limit: int, count: int, before: int) -> int:
         return max(1, limit // count)
 
 
-class OnlyLower(ChangedRebalancer):
+class OnlyLower(RebalanceChanged):
     def quotient(self, limit: int, count: int, before: int) -> int:
         return min(before, super().quotient(limit, count, before))
 
 
-class MessagesOnly(ChangedRebalancer):
+class MessagesOnly(RebalanceChanged):
     def divide(self, consumer: ChangedConsumer, topic: str) -> None:
         size = consumer.thresholds[1]
         super().divide(consumer, topic)
         consumer.thresholds = consumer.thresholds[0], size
 
 
-class AtOnce(ChangedRebalancer):
+class AtOnce(RebalanceChanged):
     def limit(self, consumer: ChangedConsumer, messages: int, size: int) -> Result:
         super().limit(consumer, messages, size)
         self.divide(consumer, "")
@@ -183,7 +183,7 @@ class AtOnce(ChangedRebalancer):
 # --- the listener --------------------------------------------------------------------------------------------
 
 
-class ListenerFirst(ChangedRebalancer):
+class ListenerFirst(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
         super().renew_version(consumer, topic)
         self.tell(consumer, topic, tuple(at for at in of_topic(topic) if at in consumer.table))
@@ -193,7 +193,7 @@ class ListenerFirst(ChangedRebalancer):
             super().tell(consumer, topic, mine)
 
 
-class HearsItsOwn(ChangedRebalancer):
+class HearsItsOwn(RebalanceChanged):
     def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         try:
             super().tell(consumer, topic, mine)
@@ -201,18 +201,18 @@ class HearsItsOwn(ChangedRebalancer):
             consumer.told[topic] = consumer.told[topic]._replace(heard=(tuple(sorted(mine)), tuple(sorted(mine))))
 
 
-class FailureIsSwallowed(ChangedRebalancer):
+class FailureIsSwallowed(RebalanceChanged):
     def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         with suppress(ListenerError):
             super().tell(consumer, topic, mine)
 
 
-class FailureOfRetryCounts(ChangedRebalancer):
+class FailureOfRetryCounts(RebalanceChanged):
     def failed(self, topic: str) -> bool:
         return False
 
 
-class FailureEndsTheRound(ChangedRebalancer):
+class FailureEndsTheRound(RebalanceChanged):
     ended = False
 
     def round(self, consumer: ChangedConsumer, fails: bool, given_up: str) -> Result:
@@ -227,7 +227,7 @@ class FailureEndsTheRound(ChangedRebalancer):
         return super().failed(topic)
 
 
-_mutant = partial(Mutant.of, "changed_rebalancer")
+_mutant = partial(Mutant.of, "rebalance-changed")
 
 MUTANTS = (
     _mutant("no-new-version", "D96", "The subscription of changed queues keeps its version.", NoNewVersion),

@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_orderly import (
     FORCE,
     LOCK_EXPIRY,
     OrderlyQueue,
-    OrderlyRebalancer,
+    RebalanceOrderly,
 )
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
@@ -26,37 +26,37 @@ class BornUnlockedQueue(OrderlyQueue):
         self.locked = False
 
 
-class BornUnlocked(OrderlyRebalancer):
+class BornUnlocked(RebalanceOrderly):
     def new_queue(self, offset: int) -> ProcessQueue:
         return BornUnlockedQueue(offset, self.now)
 
 
-class BroadcastLocks(OrderlyRebalancer):
+class BroadcastLocks(RebalanceOrderly):
     def needs_lock(self, consumer: Consumer) -> bool:
         return True
 
 
-class NeverLocks(OrderlyRebalancer):
+class NeverLocks(RebalanceOrderly):
     def needs_lock(self, consumer: Consumer) -> bool:
         return False
 
 
-class AnswerIsGrant(OrderlyRebalancer):
+class AnswerIsGrant(RebalanceOrderly):
     def is_granted(self, queue: int, granted: frozenset[int]) -> bool:
         return True
 
 
-class IdsOnly(OrderlyRebalancer):
+class IdsOnly(RebalanceOrderly):
     def is_granted(self, queue: int, granted: frozenset[int]) -> bool:
         return QUEUES[queue].id in [QUEUES[other].id for other in granted]
 
 
-class RefusedIsForgotten(OrderlyRebalancer):
+class RefusedIsForgotten(RebalanceOrderly):
     def not_locked(self, consumer: Consumer, queue: int, begun: Begun) -> None:
         consumer.store.remove(queue)
 
 
-class NeverAsksAgain(OrderlyRebalancer):
+class NeverAsksAgain(RebalanceOrderly):
     def again(self) -> bool:
         return False
 
@@ -64,46 +64,46 @@ class NeverAsksAgain(OrderlyRebalancer):
 # --- keeping it ----------------------------------------------------------------------------------------------
 
 
-class LostIsKept(OrderlyRebalancer):
+class LostIsKept(RebalanceOrderly):
     def lost(self, owned: OrderlyQueue) -> None:
         pass
 
 
-class FailureLoses(OrderlyRebalancer):
+class FailureLoses(RebalanceOrderly):
     def renewal_failed(self, consumer: Consumer) -> None:
         for owned in consumer.table.values():
             assert isinstance(owned, OrderlyQueue)
             owned.locked = False
 
 
-class FailureConfirms(OrderlyRebalancer):
+class FailureConfirms(RebalanceOrderly):
     def renewal_failed(self, consumer: Consumer) -> None:
         for owned in consumer.table.values():
             assert isinstance(owned, OrderlyQueue)
             self.confirm(owned)
 
 
-class RenewsOne(OrderlyRebalancer):
+class RenewsOne(RebalanceOrderly):
     def renewed(self, consumer: Consumer) -> tuple[int, ...]:
         return super().renewed(consumer)[:1]
 
 
-class RenewsDropped(OrderlyRebalancer):
+class RenewsDropped(RebalanceOrderly):
     def renewed(self, consumer: Consumer) -> tuple[int, ...]:
         return tuple(consumer.table)
 
 
-class LockNeverExpires(OrderlyRebalancer):
+class LockNeverExpires(RebalanceOrderly):
     def is_old(self, owned: OrderlyQueue) -> bool:
         return False
 
 
-class LockExpiresEarly(OrderlyRebalancer):
+class LockExpiresEarly(RebalanceOrderly):
     def is_old(self, owned: OrderlyQueue) -> bool:
         return self.now - owned.confirmed >= LOCK_EXPIRY
 
 
-class LockExpiresWithBrokers(OrderlyRebalancer):
+class LockExpiresWithBrokers(RebalanceOrderly):
     def is_old(self, owned: OrderlyQueue) -> bool:
         return self.now - owned.confirmed > 2 * LOCK_EXPIRY
 
@@ -111,55 +111,55 @@ class LockExpiresWithBrokers(OrderlyRebalancer):
 # --- giving it back ------------------------------------------------------------------------------------------
 
 
-class LossIsNotUnlocked(OrderlyRebalancer):
+class LossIsNotUnlocked(RebalanceOrderly):
     def give_back(self, consumer: Consumer, queue: int) -> None:
         pass
 
 
-class EndIsNotUnlocked(OrderlyRebalancer):
+class EndIsNotUnlocked(RebalanceOrderly):
     def unlock_all(self, consumer: Consumer) -> None:
         pass
 
 
-class FirstIsNotUnlocked(OrderlyRebalancer):
+class FirstIsNotUnlocked(RebalanceOrderly):
     def unlock_all(self, consumer: Consumer) -> None:
         queues = self.renewed(consumer)[1:]
         if queues:
             self.unlock(consumer, queues, False)
 
 
-class BusyIsUnlocked(OrderlyRebalancer):
+class BusyIsUnlocked(RebalanceOrderly):
     def is_busy(self, consumer: Consumer, queue: int, owned: OrderlyQueue) -> bool:
         return False
 
 
-class NeverForces(OrderlyRebalancer):
+class NeverForces(RebalanceOrderly):
     def is_forced(self, owned: OrderlyQueue) -> bool:
         return False
 
 
-class ForcesLate(OrderlyRebalancer):
+class ForcesLate(RebalanceOrderly):
     def is_forced(self, owned: OrderlyQueue) -> bool:
         return self.now - owned.confirmed > 3 * FORCE
 
 
-class ForcesEarly(OrderlyRebalancer):
+class ForcesEarly(RebalanceOrderly):
     def is_forced(self, owned: OrderlyQueue) -> bool:
         return self.now - owned.confirmed >= FORCE
 
 
-class KeptIsForgotten(OrderlyRebalancer):
+class KeptIsForgotten(RebalanceOrderly):
     def keep(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
 
 
-class KeptIsBalanced(OrderlyRebalancer):
+class KeptIsBalanced(RebalanceOrderly):
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: Begun) -> bool:
         super().own(consumer, topic, wanted, begun)
         return all(queue in consumer.table for queue in wanted)
 
 
-class KeptIsAlive(OrderlyRebalancer):
+class KeptIsAlive(RebalanceOrderly):
     def keep(self, consumer: Consumer, queue: int) -> None:
         consumer.table[queue].dropped = False
 
@@ -167,29 +167,29 @@ class KeptIsAlive(OrderlyRebalancer):
 # --- pulling and consuming -----------------------------------------------------------------------------------
 
 
-class PullsUnlocked(OrderlyRebalancer):
+class PullsUnlocked(RebalanceOrderly):
     def may_pull(self, owned: OrderlyQueue) -> bool:
         return True
 
 
-class NeverCorrected(OrderlyRebalancer):
+class NeverCorrected(RebalanceOrderly):
     def corrected(self, consumer: Consumer, queue: int, owned: OrderlyQueue) -> int:
         return owned.offset
 
 
-class PullsFromNowhere(OrderlyRebalancer):
+class PullsFromNowhere(RebalanceOrderly):
     def not_corrected(self, owned: OrderlyQueue) -> Result:
         owned.corrected = True
         owned.offset = -1
         return owned.offset
 
 
-class ConsumesUnlocked(OrderlyRebalancer):
+class ConsumesUnlocked(RebalanceOrderly):
     def relies(self, owned: OrderlyQueue) -> bool:
         return True
 
 
-class ListenersOverlap(OrderlyRebalancer):
+class ListenersOverlap(RebalanceOrderly):
     def has_turn(self, consumer: Consumer, queue: int) -> OrderlyQueue | None:
         busy = consumer.taken.pop(queue, None)
         mine = super().has_turn(consumer, queue)
@@ -198,12 +198,12 @@ class ListenersOverlap(OrderlyRebalancer):
         return mine
 
 
-class LateResultCounts(OrderlyRebalancer):
+class LateResultCounts(RebalanceOrderly):
     def is_late(self, taken: ProcessQueue) -> bool:
         return False
 
 
-_mutant = partial(Mutant.of, "orderly_rebalancer")
+_mutant = partial(Mutant.of, "rebalance-orderly")
 
 MUTANTS = (
     _mutant("born-unlocked", "D73", "A new queue waits for the timer although it is locked.", BornUnlocked),

@@ -10,33 +10,33 @@ from rocketmq_conformance.conformance.targets.port.rebalance import (
     RETRY_TOPIC,
     Consumer,
     ProcessQueue,
-    Rebalancer,
+    Rebalance,
 )
-from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, PlainRebalancer
+from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, RebalancePlain
 from rocketmq_conformance.models.outcome import Result
 
 
-class AsksForStart(PlainRebalancer):
+class AsksForStart(RebalancePlain):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         return consumer.positions.push(queue, consumer.where, None, "")
 
 
-class Expires(PlainRebalancer):
+class Expires(RebalancePlain):
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         return self.now - owned.pulled > PULL_EXPIRY
 
 
-class KeepsWhatWasSet(PlainRebalancer):
+class KeepsWhatWasSet(RebalancePlain):
     def clean(self, consumer: Consumer, queue: int) -> None:
         pass
 
 
-class PlainIsNotSent(PlainRebalancer):
+class PlainIsNotSent(RebalancePlain):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
 
 
-class FailureEndsRound(PlainRebalancer):
+class FailureEndsRound(RebalancePlain):
     ended = False
 
     def round(self, consumer: PlainConsumer, fails: bool) -> Result:
@@ -51,7 +51,7 @@ class FailureEndsRound(PlainRebalancer):
         super().call(consumer, topic, every, mine)
 
 
-class FailureIsUnbalanced(PlainRebalancer):
+class FailureIsUnbalanced(RebalancePlain):
     failed = False
 
     def rebalance_topic(self, consumer: Consumer, topic: str, begun: list[tuple[int, int]]) -> bool:
@@ -65,24 +65,24 @@ class FailureIsUnbalanced(PlainRebalancer):
             self.failed = True
 
 
-class HearsShareOnly(PlainRebalancer):
+class HearsShareOnly(RebalancePlain):
     def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         super().call(consumer, topic, mine, mine)
 
 
-class HearsGainsOnly(PlainRebalancer):
+class HearsGainsOnly(RebalancePlain):
     def lose(self, consumer: Consumer, queue: int) -> None:
         moved = self.moved
         super().lose(consumer, queue)
         self.moved = moved
 
 
-class HearsNothingOfNothing(PlainRebalancer):
+class HearsNothingOfNothing(RebalancePlain):
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         return True
 
 
-class ForgetsWithoutQueues(PlainRebalancer):
+class ForgetsWithoutQueues(RebalancePlain):
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         super().without_queues(consumer, topic)
         for queue in list(consumer.table):
@@ -91,12 +91,12 @@ class ForgetsWithoutQueues(PlainRebalancer):
         return True
 
 
-class LearnsWhatItMissed(PlainRebalancer):
+class LearnsWhatItMissed(RebalancePlain):
     def refresh(self, consumer: Consumer) -> Result:
-        return Rebalancer.refresh(self, consumer)
+        return Rebalance.refresh(self, consumer)
 
 
-class HasRetryTopic(PlainRebalancer):
+class HasRetryTopic(RebalancePlain):
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         super().join(member, twin, mode, where, strategy)
         consumer = self.members[member]
@@ -106,7 +106,7 @@ class HasRetryTopic(PlainRebalancer):
         return None
 
 
-_mutant = partial(Mutant.of, "plain_rebalancer")
+_mutant = partial(Mutant.of, "rebalance-plain")
 
 MUTANTS = (
     _mutant("plain-asks-for-start", "D05", "A queue whose start nobody answers is not owned.", AsksForStart),

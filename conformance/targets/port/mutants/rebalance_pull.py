@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_pull import (
     Assignment,
     LiteConsumer,
     LiteQueue,
-    LiteRebalancer,
+    RebalancePull,
     lite,
 )
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
@@ -22,77 +22,77 @@ Begun = list[tuple[int, int]]
 # --- rounds --------------------------------------------------------------------------------------------------
 
 
-class Expires(LiteRebalancer):
+class Expires(RebalancePull):
     def is_forgotten(self, owned: ProcessQueue) -> bool:
         return self.now - owned.pulled > PULL_EXPIRY
 
 
-class LostInSilence(LiteRebalancer):
+class LostInSilence(RebalancePull):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
 
 
-class OthersGoToo(LiteRebalancer):
+class OthersGoToo(RebalancePull):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.persist_all((queue,))
         consumer.store.remove(queue)
 
 
-class Refusing(LiteRebalancer):
+class Refusing(RebalancePull):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         return max(0, consumer.positions.lite_pull(queue, consumer.where, None, ""))
 
 
-class FromZero(LiteRebalancer):
+class FromZero(RebalancePull):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         return 0
 
 
-class FromMemory(LiteRebalancer):
+class FromMemory(RebalancePull):
     def clean(self, consumer: Consumer, queue: int) -> None:
         pass
 
 
-class HearsEveryRound(LiteRebalancer):
+class HearsEveryRound(RebalancePull):
     def has_changed(self, before: dict[int, ProcessQueue], consumer: Consumer) -> bool:
         return True
 
 
-class HearsOfGainsOnly(LiteRebalancer):
+class HearsOfGainsOnly(RebalancePull):
     def has_changed(self, before: dict[int, ProcessQueue], consumer: Consumer) -> bool:
         return not before.keys() >= consumer.table.keys()
 
 
-class HearsNothingUnknown(LiteRebalancer):
+class HearsNothingUnknown(RebalancePull):
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         return True
 
 
-class PullsOwnedOnly(LiteRebalancer):
+class PullsOwnedOnly(RebalancePull):
     def begin_pull(self, consumer: LiteConsumer, queue: int) -> None:
         if queue in consumer.table:
             super().begin_pull(consumer, queue)
 
 
-class EndsOtherTopics(LiteRebalancer):
+class EndsOtherTopics(RebalancePull):
     def listen(self, consumer: LiteConsumer, topic: str, wanted: tuple[int, ...]) -> None:
         for queue in [queue for queue in consumer.assigned if queue not in wanted]:
             self.end_pull(consumer, queue)
         super().listen(consumer, topic, wanted)
 
 
-class NeverEnds(LiteRebalancer):
+class NeverEnds(RebalancePull):
     def end_pull(self, consumer: LiteConsumer, queue: int) -> None:
         self.drop(consumer.assigned[queue].owned)
 
 
-class BeginsAllAnew(LiteRebalancer):
+class BeginsAllAnew(RebalancePull):
     def listen(self, consumer: LiteConsumer, topic: str, wanted: tuple[int, ...]) -> None:
         super().listen(consumer, topic, ())
         super().listen(consumer, topic, wanted)
 
 
-class GoesOnWhereItWas(LiteRebalancer):
+class GoesOnWhereItWas(RebalancePull):
     def begin_pull(self, consumer: LiteConsumer, queue: int) -> None:
         super().begin_pull(consumer, queue)
         owned = consumer.assigned[queue].owned
@@ -100,7 +100,7 @@ class GoesOnWhereItWas(LiteRebalancer):
             consumer.assigned[queue].pulls = owned.offset
 
 
-class ClosedIsNotDropped(LiteRebalancer):
+class ClosedIsNotDropped(RebalancePull):
     def end_pull(self, consumer: LiteConsumer, queue: int) -> None:
         if consumer.assigned[queue].owned is consumer.table.get(queue):
             del consumer.assigned[queue]
@@ -111,24 +111,24 @@ class ClosedIsNotDropped(LiteRebalancer):
 # --- subscriptions -------------------------------------------------------------------------------------------
 
 
-class SubscribesLater(LiteRebalancer):
+class SubscribesLater(RebalancePull):
     def subscribe(self, consumer: Consumer, topic: str) -> Result:
         if topic not in consumer.topics:
             consumer.topics.append(topic)
         return None
 
 
-class PullsUntilTheRound(LiteRebalancer):
+class PullsUntilTheRound(RebalancePull):
     def forget_pulls(self, consumer: LiteConsumer, topic: str) -> None:
         pass
 
 
-class UnsubscribedIsDropped(LiteRebalancer):
+class UnsubscribedIsDropped(RebalancePull):
     def forget_pulls(self, consumer: LiteConsumer, topic: str) -> None:
         self.listen(consumer, topic, ())
 
 
-class UnsubscribesAll(LiteRebalancer):
+class UnsubscribesAll(RebalancePull):
     def forget_pulls(self, consumer: LiteConsumer, topic: str) -> None:
         consumer.assigned = {}
 
@@ -136,14 +136,14 @@ class UnsubscribesAll(LiteRebalancer):
 # --- messages ------------------------------------------------------------------------------------------------
 
 
-class PullsTheSame(LiteRebalancer):
+class PullsTheSame(RebalancePull):
     def pull_one(self, consumer: LiteConsumer, queue: int, found: bool) -> int:
         offset = super().pull_one(consumer, queue, found)
         consumer.assigned[queue].pulls = offset
         return offset
 
 
-class AsksEveryTime(LiteRebalancer):
+class AsksEveryTime(RebalancePull):
     def pull_one(self, consumer: LiteConsumer, queue: int, found: bool) -> int:
         offset = super().pull_one(consumer, queue, found)
         if not found:
@@ -151,7 +151,7 @@ class AsksEveryTime(LiteRebalancer):
         return offset
 
 
-class PullsFromNowhere(LiteRebalancer):
+class PullsFromNowhere(RebalancePull):
     def first_pull(self, consumer: LiteConsumer, queue: int) -> int:
         try:
             return super().first_pull(consumer, queue)
@@ -159,25 +159,25 @@ class PullsFromNowhere(LiteRebalancer):
             return 0
 
 
-class ConsumesAhead(LiteRebalancer):
+class ConsumesAhead(RebalancePull):
     def arrive(self, consumer: LiteConsumer, queue: int, owned: LiteQueue, offset: int) -> None:
         super().arrive(consumer, queue, owned, offset)
         if consumer.assigned[queue].consumed == NO_OFFSET:
             consumer.assigned[queue].consumed = offset
 
 
-class LateMessages(LiteRebalancer):
+class LateMessages(RebalancePull):
     def is_late(self, owned: LiteQueue) -> bool:
         return False
 
 
-class NotAssignedIsLate(LiteRebalancer):
+class NotAssignedIsLate(RebalancePull):
     def poll(self, consumer: LiteConsumer, messages: int) -> Result:
         consumer.pulled = [pulled for pulled in consumer.pulled if pulled[0] in consumer.assigned]
         return super().poll(consumer, messages)
 
 
-class CommitsWhatWasPulled(LiteRebalancer):
+class CommitsWhatWasPulled(RebalancePull):
     def commit(self, consumer: LiteConsumer) -> Result:
         for queue, assignment in consumer.assigned.items():
             if assignment.consumed != NO_OFFSET:
@@ -185,38 +185,38 @@ class CommitsWhatWasPulled(LiteRebalancer):
         return None
 
 
-class CommitsTheMessage(LiteRebalancer):
+class CommitsTheMessage(RebalancePull):
     def consumed(self, consumer: LiteConsumer, queue: int, offset: int) -> None:
         super().consumed(consumer, queue, offset - 1)
 
 
-class CommitsOnlyUp(LiteRebalancer):
+class CommitsOnlyUp(RebalancePull):
     def commit_one(self, consumer: LiteConsumer, queue: int, offset: int) -> None:
         consumer.store.update(queue, offset, True)
 
 
-class CommitsAtOnce(LiteRebalancer):
+class CommitsAtOnce(RebalancePull):
     def commit_one(self, consumer: LiteConsumer, queue: int, offset: int) -> None:
         super().commit_one(consumer, queue, offset)
         consumer.store.persist(queue)
 
 
-class CommitsNothing(LiteRebalancer):
+class CommitsNothing(RebalancePull):
     def commit(self, consumer: LiteConsumer) -> Result:
         return None
 
 
-class PersistsTheAssigned(LiteRebalancer):
+class PersistsTheAssigned(RebalancePull):
     def persisted(self, consumer: Consumer) -> tuple[int, ...]:
         return tuple(lite(consumer).assigned)
 
 
-class Outlives(LiteRebalancer):
+class Outlives(RebalancePull):
     def begin_pull(self, consumer: LiteConsumer, queue: int) -> None:
         consumer.assigned[queue] = Assignment(LiteQueue(NO_OFFSET, self.now))
 
 
-_mutant = partial(Mutant.of, "lite_rebalancer")
+_mutant = partial(Mutant.of, "rebalance-pull")
 
 MUTANTS = (
     _mutant("lite-expires", "D87", "A queue of a lite pull consumer expires when nobody pulls it.", Expires),

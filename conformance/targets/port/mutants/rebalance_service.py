@@ -5,26 +5,26 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance_service import PERIOD, SOON, Member, RoundTimer
+from rocketmq_conformance.conformance.targets.port.rebalance_service import PERIOD, SOON, Member, RebalanceService
 from rocketmq_conformance.models.outcome import Result
 
 
-class NeverSoon(RoundTimer):
+class NeverSoon(RebalanceService):
     def period(self, balanced: bool) -> int:
         return PERIOD
 
 
-class AlwaysSoon(RoundTimer):
+class AlwaysSoon(RebalanceService):
     def period(self, balanced: bool) -> int:
         return SOON
 
 
-class LastMemberCounts(RoundTimer):
+class LastMemberCounts(RebalanceService):
     def both(self, balanced: bool, member: bool) -> bool:
         return member
 
 
-class FirstMemberCounts(RoundTimer):
+class FirstMemberCounts(RebalanceService):
     def both(self, balanced: bool, member: bool) -> bool:
         return balanced if self.seen_one() else member
 
@@ -33,18 +33,18 @@ class FirstMemberCounts(RoundTimer):
         return self.odd
 
 
-class WakesAtOnce(RoundTimer):
+class WakesAtOnce(RebalanceService):
     def wake(self) -> None:
         self.round()
 
 
-class EarlyWakeIsLost(RoundTimer):
+class EarlyWakeIsLost(RebalanceService):
     def wake(self) -> None:
         if self.now - self.last >= SOON:
             self.round()
 
 
-class EarlyWakeWaits(RoundTimer):
+class EarlyWakeWaits(RebalanceService):
     def wake(self) -> None:
         if self.now - self.last < SOON:
             self.next = self.now + SOON
@@ -52,7 +52,7 @@ class EarlyWakeWaits(RoundTimer):
             self.round()
 
 
-class EarlyByOne(RoundTimer):
+class EarlyByOne(RebalanceService):
     def wake(self) -> None:
         if self.now - self.last <= SOON:
             self.next = self.last + SOON
@@ -60,7 +60,7 @@ class EarlyByOne(RoundTimer):
             self.round()
 
 
-class WakesInPeriods(RoundTimer):
+class WakesInPeriods(RebalanceService):
     def wake(self) -> None:
         due = self.next
         super().wake()
@@ -68,51 +68,51 @@ class WakesInPeriods(RoundTimer):
             self.next = due
 
 
-class NotificationIsIgnored(RoundTimer):
+class NotificationIsIgnored(RebalanceService):
     def wake(self) -> None:
         pass
 
 
-class PausedTakesPart(RoundTimer):
+class PausedTakesPart(RebalanceService):
     def takes_part(self, member: Member) -> bool:
         return member.enabled
 
 
-class LeftOutIsBalanced(RoundTimer):
+class LeftOutIsBalanced(RebalanceService):
     def is_balanced_without(self, member: Member) -> bool:
         return True
 
 
-class LeftOutIsUnbalanced(RoundTimer):
+class LeftOutIsUnbalanced(RebalanceService):
     def is_balanced_without(self, member: Member) -> bool:
         return False
 
 
-class DisabledTakesPart(RoundTimer):
+class DisabledTakesPart(RebalanceService):
     def takes_part(self, member: Member) -> bool:
         return not member.paused
 
 
-class ResumesLater(RoundTimer):
+class ResumesLater(RebalanceService):
     def resume(self) -> Result:
         super().resume()
         return ()
 
 
-class ResumesTheTimer(RoundTimer):
+class ResumesTheTimer(RebalanceService):
     def resume(self) -> Result:
         said = super().resume()
         self.last, self.next = self.now, self.now + PERIOD
         return said
 
 
-class ResumesAll(RoundTimer):
+class ResumesAll(RebalanceService):
     def resume(self) -> Result:
         super().resume()
         return tuple(name for name, member in self.members.items() if self.takes_part(member))
 
 
-class RefusalEndsTheRound(RoundTimer):
+class RefusalEndsTheRound(RebalanceService):
     def round(self) -> None:
         self.ended = False
         super().round()
@@ -125,7 +125,7 @@ class RefusalEndsTheRound(RoundTimer):
         return super().rebalance(member)
 
 
-_mutant = partial(Mutant.of, "round_timer")
+_mutant = partial(Mutant.of, "rebalance-service")
 
 MUTANTS = (
     _mutant("never-soon", "D80", "A round that is not balanced is not soon followed by another.", NeverSoon),

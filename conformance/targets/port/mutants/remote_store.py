@@ -11,50 +11,50 @@ from rocketmq_conformance.conformance.targets.port.remote_store import (
     BROKER_FAILED,
     OffsetNotFoundError,
     QueryFailedError,
-    RemoteOffsetStore,
+    RemoteStore,
 )
 from rocketmq_conformance.models.outcome import Err, Result
 
 # --- what an answer of the broker means ----------------------------------------------------------------------
 
 
-class RefusalIsNew(RemoteOffsetStore):
+class RefusalIsNew(RemoteStore):
     def refused(self, code: int) -> int:
         raise OffsetNotFoundError
 
 
-class LostAnswerIsNew(RemoteOffsetStore):
+class LostAnswerIsNew(RemoteStore):
     def unanswered(self) -> Exception:
         return OffsetNotFoundError()
 
 
-class FailureIsNew(RemoteOffsetStore):
+class FailureIsNew(RemoteStore):
     def failed(self, queue: int) -> int:
         return NO_OFFSET
 
 
-class NoRouteIsNew(RemoteOffsetStore):
+class NoRouteIsNew(RemoteStore):
     def unrouted(self) -> Exception:
         return OffsetNotFoundError()
 
 
-class FailureIsMemory(RemoteOffsetStore):
+class FailureIsMemory(RemoteStore):
     def failed(self, queue: int) -> int:
         entry = self.table.get(queue)
         return entry.offset if entry else BROKER_FAILED
 
 
-class MissingFieldIsZero(RemoteOffsetStore):
+class MissingFieldIsZero(RemoteStore):
     def offset_of(self, ext: dict[str, str]) -> int:
         return int(ext.get("offset", 0))
 
 
-class MissingFieldIsNew(RemoteOffsetStore):
+class MissingFieldIsNew(RemoteStore):
     def offset_of(self, ext: dict[str, str]) -> int:
         return int(ext.get("offset", NO_OFFSET))
 
 
-class ZeroIsNone(RemoteOffsetStore):
+class ZeroIsNone(RemoteStore):
     def offset_of(self, ext: dict[str, str]) -> int:
         offset = super().offset_of(ext)
         if offset == 0:
@@ -62,7 +62,7 @@ class ZeroIsNone(RemoteOffsetStore):
         return offset
 
 
-class NegativeIsFailure(RemoteOffsetStore):
+class NegativeIsFailure(RemoteStore):
     def offset_of(self, ext: dict[str, str]) -> int:
         offset = super().offset_of(ext)
         if offset < 0:
@@ -70,44 +70,44 @@ class NegativeIsFailure(RemoteOffsetStore):
         return offset
 
 
-class FloatOffsets(RemoteOffsetStore):
+class FloatOffsets(RemoteStore):
     def offset_of(self, ext: dict[str, str]) -> int:
         return int(float(super().offset_of(ext)))
 
 
-class ShortOffsets(RemoteOffsetStore):
+class ShortOffsets(RemoteStore):
     def offset_of(self, ext: dict[str, str]) -> int:
         return (super().offset_of(ext) + 2**31) % 2**32 - 2**31
 
 
-class NotFoundIsFailure(RemoteOffsetStore):
+class NotFoundIsFailure(RemoteStore):
     def not_found(self, queue: int) -> int:
         return BROKER_FAILED
 
 
-class NotFoundIsZero(RemoteOffsetStore):
+class NotFoundIsZero(RemoteStore):
     def not_found(self, queue: int) -> int:
         return 0
 
 
-class NotFoundIsRemembered(RemoteOffsetStore):
+class NotFoundIsRemembered(RemoteStore):
     def not_found(self, queue: int) -> int:
         self.update(queue, NO_OFFSET, False)
         return NO_OFFSET
 
 
-class NotFoundForgets(RemoteOffsetStore):
+class NotFoundForgets(RemoteStore):
     def not_found(self, queue: int) -> int:
         self.remove(queue)
         return NO_OFFSET
 
 
-class PullNotFound(RemoteOffsetStore):
+class PullNotFound(RemoteStore):
     def refused(self, code: int) -> int:
         raise OffsetNotFoundError if code == Response.PULL_NOT_FOUND else QueryFailedError
 
 
-class PullNotFoundToo(RemoteOffsetStore):
+class PullNotFoundToo(RemoteStore):
     def refused(self, code: int) -> int:
         if code == Response.PULL_NOT_FOUND:
             raise OffsetNotFoundError
@@ -117,58 +117,58 @@ class PullNotFoundToo(RemoteOffsetStore):
 # --- asking --------------------------------------------------------------------------------------------------
 
 
-class AsksNoZero(RemoteOffsetStore):
+class AsksNoZero(RemoteStore):
     def query_header(self, topic: str, number: int) -> dict[str, str]:
         return {**super().query_header(topic, number), "setZeroIfNotFound": "false"}
 
 
-class AsksForZero(RemoteOffsetStore):
+class AsksForZero(RemoteStore):
     def query_header(self, topic: str, number: int) -> dict[str, str]:
         return {**super().query_header(topic, number), "setZeroIfNotFound": "true"}
 
 
-class AsksForFirstQueue(RemoteOffsetStore):
+class AsksForFirstQueue(RemoteStore):
     def query_header(self, topic: str, number: int) -> dict[str, str]:
         return super().query_header(topic, 0)
 
 
-class MemoryFirstStays(RemoteOffsetStore):
+class MemoryFirstStays(RemoteStore):
     def falls_through(self, kind: str) -> bool:
         return False
 
 
-class MemoryAsks(RemoteOffsetStore):
+class MemoryAsks(RemoteStore):
     def falls_through(self, kind: str) -> bool:
         return True
 
 
-class NeverAsks(RemoteOffsetStore):
+class NeverAsks(RemoteStore):
     def read_from_broker(self, queue: int) -> int:
         return 0
 
 
-class AsksOnce(RemoteOffsetStore):
+class AsksOnce(RemoteStore):
     def read_from_broker(self, queue: int) -> int:
         entry = self.table.get(queue)
         return entry.offset if entry else super().read_from_broker(queue)
 
 
-class RefreshKeepsLarger(RemoteOffsetStore):
+class RefreshKeepsLarger(RemoteStore):
     def refresh(self, queue: int, offset: int) -> None:
         self.update(queue, offset, True)
 
 
-class NoRefresh(RemoteOffsetStore):
+class NoRefresh(RemoteStore):
     def refresh(self, queue: int, offset: int) -> None:
         return None
 
 
-class RefreshThaws(RemoteOffsetStore):
+class RefreshThaws(RemoteStore):
     def refresh(self, queue: int, offset: int) -> None:
         self.insert(queue, offset)
 
 
-class LargerIsRead(RemoteOffsetStore):
+class LargerIsRead(RemoteStore):
     def read_from_broker(self, queue: int) -> int:
         entry, offset = self.table.get(queue), super().read_from_broker(queue)
         return max(offset, entry.offset) if entry and offset >= 0 else offset
@@ -177,98 +177,98 @@ class LargerIsRead(RemoteOffsetStore):
 # --- memory --------------------------------------------------------------------------------------------------
 
 
-class KeepsSmaller(RemoteOffsetStore):
+class KeepsSmaller(RemoteStore):
     def newer(self, old: int, offset: int, increase_only: bool) -> int:
         return min(old, offset) if increase_only else offset
 
 
-class FlagInverted(RemoteOffsetStore):
+class FlagInverted(RemoteStore):
     def newer(self, old: int, offset: int, increase_only: bool) -> int:
         return super().newer(old, offset, not increase_only)
 
 
-class FlagIgnored(RemoteOffsetStore):
+class FlagIgnored(RemoteStore):
     def newer(self, old: int, offset: int, increase_only: bool) -> int:
         return offset
 
 
-class NeverDecreases(RemoteOffsetStore):
+class NeverDecreases(RemoteStore):
     def newer(self, old: int, offset: int, increase_only: bool) -> int:
         return max(old, offset)
 
 
-class FirstKept(RemoteOffsetStore):
+class FirstKept(RemoteStore):
     def newer(self, old: int, offset: int, increase_only: bool) -> int:
         return old
 
 
-class EqualReplaces(RemoteOffsetStore):
+class EqualReplaces(RemoteStore):
     def newer(self, old: int, offset: int, increase_only: bool) -> int:
         return offset if not increase_only or offset >= old else old
 
 
-class FirstAgainstZero(RemoteOffsetStore):
+class FirstAgainstZero(RemoteStore):
     def update(self, queue: int, offset: int, increase_only: bool) -> Result:
         first = queue not in self.table
         return super().update(queue, max(offset, 0) if first and increase_only else offset, increase_only)
 
 
-class NegativeIgnored(RemoteOffsetStore):
+class NegativeIgnored(RemoteStore):
     def update(self, queue: int, offset: int, increase_only: bool) -> Result:
         return None if offset < 0 else super().update(queue, offset, increase_only)
 
 
-class NullIsAQueue(RemoteOffsetStore):
+class NullIsAQueue(RemoteStore):
     def update(self, queue: int, offset: int, increase_only: bool) -> Result:
         if queue < 0:
             self.insert(queue, offset)
         return super().update(queue, offset, increase_only)
 
 
-class NullIsRefused(RemoteOffsetStore):
+class NullIsRefused(RemoteStore):
     def update(self, queue: int, offset: int, increase_only: bool) -> Result:
         return Err("RUNTIME") if queue < 0 else super().update(queue, offset, increase_only)
 
 
-class NullIsNotFound(RemoteOffsetStore):
+class NullIsNotFound(RemoteStore):
     def read(self, queue: int, kind: str) -> int:
         return NO_OFFSET if queue < 0 else super().read(queue, kind)
 
 
-class FreezeIsUpdate(RemoteOffsetStore):
+class FreezeIsUpdate(RemoteStore):
     def freeze(self, queue: int, offset: int) -> Result:
         return self.update(queue, offset, False)
 
 
-class FreezeIgnored(RemoteOffsetStore):
+class FreezeIgnored(RemoteStore):
     def freeze(self, queue: int, offset: int) -> Result:
         return None
 
 
-class FrozenOnce(RemoteOffsetStore):
+class FrozenOnce(RemoteStore):
     def freeze(self, queue: int, offset: int) -> Result:
         entry = self.table.get(queue)
         return None if entry and entry.frozen else super().freeze(queue, offset)
 
 
-class FreezeKnownOnly(RemoteOffsetStore):
+class FreezeKnownOnly(RemoteStore):
     def freeze(self, queue: int, offset: int) -> Result:
         return super().freeze(queue, offset) if queue in self.table else None
 
 
-class FreezeKeepsOffset(RemoteOffsetStore):
+class FreezeKeepsOffset(RemoteStore):
     def freeze(self, queue: int, offset: int) -> Result:
         entry = self.table.get(queue)
         return super().freeze(queue, entry.offset if entry else offset)
 
 
-class RemoveKeepsFrozen(RemoteOffsetStore):
+class RemoveKeepsFrozen(RemoteStore):
     def remove(self, queue: int) -> Result:
         entry = self.table.get(queue)
         return None if entry and entry.frozen else super().remove(queue)
 
 
-class StaysFrozen(RemoteOffsetStore):
+class StaysFrozen(RemoteStore):
     def forget(self) -> None:
         super().forget()
         self.once_frozen: set[int] = set()
@@ -283,12 +283,12 @@ class StaysFrozen(RemoteOffsetStore):
         return entry
 
 
-class RemoveIgnored(RemoteOffsetStore):
+class RemoveIgnored(RemoteStore):
     def remove(self, queue: int) -> Result:
         return None
 
 
-class RemoveByTopic(RemoteOffsetStore):
+class RemoveByTopic(RemoteStore):
     def remove(self, queue: int) -> Result:
         # Queues 0 and 1 are of one topic.
         for other in (0, 1) if queue in (0, 1) else (queue,):
@@ -296,19 +296,19 @@ class RemoveByTopic(RemoteOffsetStore):
         return None
 
 
-class RemoveSets(RemoteOffsetStore):
+class RemoveSets(RemoteStore):
     def remove(self, queue: int) -> Result:
         if queue in self.table:
             self.insert(queue, 0)
         return None
 
 
-class CloneIgnoresTopic(RemoteOffsetStore):
+class CloneIgnoresTopic(RemoteStore):
     def is_of(self, queue: int, topic: str) -> bool:
         return True
 
 
-class BlankIsNoTopic(RemoteOffsetStore):
+class BlankIsNoTopic(RemoteStore):
     def is_of(self, queue: int, topic: str) -> bool:
         return bool(topic) and super().is_of(queue, topic)
 
@@ -316,66 +316,66 @@ class BlankIsNoTopic(RemoteOffsetStore):
 # --- writing -------------------------------------------------------------------------------------------------
 
 
-class PersistForgetsOthers(RemoteOffsetStore):
+class PersistForgetsOthers(RemoteStore):
     def persist(self, queue: int) -> Result:
         return self.persist_all((queue,))
 
 
-class PersistForgets(RemoteOffsetStore):
+class PersistForgets(RemoteStore):
     def persist(self, queue: int) -> Result:
         super().persist(queue)
         return self.remove(queue)
 
 
-class PersistIgnored(RemoteOffsetStore):
+class PersistIgnored(RemoteStore):
     def persist(self, queue: int) -> Result:
         return None
 
 
-class PersistMakesZero(RemoteOffsetStore):
+class PersistMakesZero(RemoteStore):
     def persist(self, queue: int) -> Result:
         self.table.setdefault(queue, Entry(0))
         return super().persist(queue)
 
 
-class PersistAllMakesZero(RemoteOffsetStore):
+class PersistAllMakesZero(RemoteStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         for queue in queues:
             self.table.setdefault(queue, Entry(0))
         return super().persist_all(queues)
 
 
-class PersistAllSendsNothing(RemoteOffsetStore):
+class PersistAllSendsNothing(RemoteStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         for queue in set(self.table).difference(queues) if queues else ():
             self.forget_unused(queue)
         return None
 
 
-class EmptyClears(RemoteOffsetStore):
+class EmptyClears(RemoteStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         if not queues:
             self.table.clear()
         return super().persist_all(queues)
 
 
-class EmptyIsAll(RemoteOffsetStore):
+class EmptyIsAll(RemoteStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         return super().persist_all(queues or tuple(self.table))
 
 
-class UnusedKept(RemoteOffsetStore):
+class UnusedKept(RemoteStore):
     def forget_unused(self, queue: int) -> None:
         return None
 
 
-class UnusedSent(RemoteOffsetStore):
+class UnusedSent(RemoteStore):
     def forget_unused(self, queue: int) -> None:
         self.send(queue, self.table[queue].offset)
         super().forget_unused(queue)
 
 
-class SkipsEqual(RemoteOffsetStore):
+class SkipsEqual(RemoteStore):
     def forget(self) -> None:
         super().forget()
         self.sent: dict[int, int] = {}
@@ -386,62 +386,62 @@ class SkipsEqual(RemoteOffsetStore):
             super().send(queue, offset)
 
 
-class SkipsZero(RemoteOffsetStore):
+class SkipsZero(RemoteStore):
     def send(self, queue: int, offset: int) -> None:
         if offset != 0:
             super().send(queue, offset)
 
 
-class SkipsNegative(RemoteOffsetStore):
+class SkipsNegative(RemoteStore):
     def send(self, queue: int, offset: int) -> None:
         if offset >= 0:
             super().send(queue, offset)
 
 
-class SendsNext(RemoteOffsetStore):
+class SendsNext(RemoteStore):
     def send(self, queue: int, offset: int) -> None:
         super().send(queue, offset + 1)
 
 
-class SendsSynchronously(RemoteOffsetStore):
+class SendsSynchronously(RemoteStore):
     def send(self, queue: int, offset: int) -> None:
         self.commit(queue, offset, False)
 
 
-class OneWayReports(RemoteOffsetStore):
+class OneWayReports(RemoteStore):
     def verdict(self, code: int, one_way: bool) -> Result:
         return Err(response_name(code)) if code else None
 
 
-class RefusalHidden(RemoteOffsetStore):
+class RefusalHidden(RemoteStore):
     def verdict(self, code: int, one_way: bool) -> Result:
         return None
 
 
-class CommitIsRemembered(RemoteOffsetStore):
+class CommitIsRemembered(RemoteStore):
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
         self.update(queue, offset, False)
         return super().commit(queue, offset, one_way)
 
 
-class CommitsMemory(RemoteOffsetStore):
+class CommitsMemory(RemoteStore):
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
         entry = self.table.get(queue)
         return super().commit(queue, entry.offset if entry else offset, one_way)
 
 
-class CommitNeverDecreases(RemoteOffsetStore):
+class CommitNeverDecreases(RemoteStore):
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
         entry = self.table.get(queue)
         return super().commit(queue, max(offset, entry.offset) if entry else offset, one_way)
 
 
-class AlwaysOneWay(RemoteOffsetStore):
+class AlwaysOneWay(RemoteStore):
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
         return super().commit(queue, offset, True)
 
 
-_mutant = partial(Mutant.of, "remote_store")
+_mutant = partial(Mutant.of, "remote-store")
 
 MUTANTS: tuple[Mutant, ...] = (
     _mutant("refusal-is-new", "D01", 'Every refusal of the broker reads as "no offset".', RefusalIsNew),

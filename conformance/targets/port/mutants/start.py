@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from zoneinfo import ZoneInfo
 
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -16,6 +15,9 @@ from rocketmq_conformance.conformance.targets.port.start import (
     NoTimeError,
     StartPosition,
 )
+from rocketmq_conformance.conformance.targets.port.start_lite_pull import StartLitePull
+from rocketmq_conformance.conformance.targets.port.start_pull import StartPull
+from rocketmq_conformance.conformance.targets.port.start_push import StartPush
 from rocketmq_conformance.models.client.fixtures import QUEUES
 
 _MIN = int(Request.GET_MIN_OFFSET)
@@ -390,7 +392,15 @@ class RetryReadsTime(StartPosition):
         return super().begin(queue, where, text, zone)
 
 
-_mutant = partial(Mutant.of, "start")
+#: What plays the suites that start: each of them notices some of the faults.
+_PLAYED = {"start-push": StartPush, "start-lite-pull": StartLitePull, "start-pull": StartPull}
+
+
+def _mutant(name: str, defect: str, sentence: str, changed: type[StartPosition], equivalent: str = "") -> Mutant:
+    """A fault of all three consumers."""
+    parts = {suite: type(changed.__name__, (changed, part), {}) for suite, part in _PLAYED.items()}
+    return Mutant(name, defect, sentence, parts, equivalent)
+
 
 MUTANTS: tuple[Mutant, ...] = (
     _mutant("push-unreadable-is-minus-one", "D05", "Push starts at -1 when it cannot ask.", PushUnreadableIsMinusOne),

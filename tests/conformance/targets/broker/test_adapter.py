@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import RESPONSE, Command, decode, encode, frame_length
 from rocketmq_conformance.conformance.targets.broker import adapter as module
@@ -52,13 +52,13 @@ def on(address: str) -> BrokerAdapter:
 
 
 @pytest.fixture
-def embedded() -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker(Profile.of(broker="5.5.0")) as broker:
+def embedded() -> Iterator[FakeBroker]:
+    with FakeBroker(Profile.of(broker="5.5.0")) as broker:
         yield broker
 
 
 @pytest.fixture
-def adapter(embedded: EmbeddedBroker) -> Iterator[BrokerAdapter]:
+def adapter(embedded: FakeBroker) -> Iterator[BrokerAdapter]:
     made = on(embedded.address)
     yield made
     made.close()
@@ -88,7 +88,7 @@ def differences(adapter: BrokerAdapter, suite: Suite, profile: Profile, cases: i
 @pytest.mark.parametrize("release", ["4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.2.0", "5.5.0"])
 def test_a_broker_that_follows_the_rules_conforms(suite: Suite, release: str) -> None:
     profile = Profile.of(broker=release)
-    with EmbeddedBroker(profile) as broker:
+    with FakeBroker(profile) as broker:
         adapter = on(broker.address)
         try:
             assert differences(adapter, suite, profile, 12) == []
@@ -122,7 +122,7 @@ def test_nobody_waits_for_a_lock_that_lives_a_minute(adapter: BrokerAdapter) -> 
     assert adapter.apply(Unlock(0, 0, (0,))) == Ok()
 
 
-def test_time_passes_in_shares_of_the_lease(embedded: EmbeddedBroker) -> None:
+def test_time_passes_in_shares_of_the_lease(embedded: FakeBroker) -> None:
     host, _, port = embedded.address.rpartition(":")
     adapter = BrokerAdapter(Running(host, int(port), lease=0.2))
     adapter.reset_many([(0, LOCKS)])
@@ -137,7 +137,7 @@ def test_time_passes_in_shares_of_the_lease(embedded: EmbeddedBroker) -> None:
     adapter.close()
 
 
-def test_members_leave_when_their_case_ends(embedded: EmbeddedBroker, adapter: BrokerAdapter) -> None:
+def test_members_leave_when_their_case_ends(embedded: FakeBroker, adapter: BrokerAdapter) -> None:
     adapter.reset_many([(0, ADMIN), (1, ADMIN)])
     adapter.play_many([(0, [Join(0, (0,)), Join(1, ())])])
     first, second = (adapter.topic_name(lane, 0).removesuffix("-T0") for lane in (0, 1))
@@ -150,7 +150,7 @@ def test_members_leave_when_their_case_ends(embedded: EmbeddedBroker, adapter: B
 
 
 def test_what_members_are_told_of_a_reset_is_part_of_the_answer() -> None:
-    with EmbeddedBroker(Profile.of(broker="4.9.7")) as broker:
+    with FakeBroker(Profile.of(broker="4.9.7")) as broker:
         adapter = on(broker.address)
         adapter.reset_many([(0, ADMIN), (1, ADMIN)])
         work = [Commit(0, 0, 0, 7), Commit(0, 0, 1, 8), Join(0, (0,))]
@@ -175,7 +175,7 @@ def test_a_pull_that_moves_elsewhere_is_no_failure(adapter: BrokerAdapter) -> No
 
 
 def test_a_broker_of_another_release_does_not() -> None:
-    with EmbeddedBroker(Profile.of(broker="4.9.7")) as broker:
+    with FakeBroker(Profile.of(broker="4.9.7")) as broker:
         adapter = on(broker.address)
         try:
             assert differences(adapter, OFFSETS, Profile.of(broker="5.5.0"), 12)
@@ -241,7 +241,7 @@ def test_searches_are_relative_to_the_times_that_the_broker_gave(adapter: Broker
     assert adapter.apply(Search(0, 0, 1, 0, "lower")) == Ok(0)
 
 
-def test_everything_that_a_case_created_is_deleted(embedded: EmbeddedBroker) -> None:
+def test_everything_that_a_case_created_is_deleted(embedded: FakeBroker) -> None:
     adapter = on(embedded.address)
     adapter.reset_many([(0, OFFSETS)])
     before = set(embedded._storage.state.topics)
@@ -497,13 +497,13 @@ class FakeProcess:
         return "java.lang.OutOfMemoryError"
 
 
-class FakeBroker:
+class BrokerInThread:
     """An embedded broker in the place of a process."""
 
     java = 17
 
     def __init__(self, folder: Path) -> None:
-        self.embedded = EmbeddedBroker(Profile.of(broker="5.5.0"))
+        self.embedded = FakeBroker(Profile.of(broker="5.5.0"))
         self.process = FakeProcess()
         self.store = folder
         self.offsets_file = folder / "consumerOffset.json"

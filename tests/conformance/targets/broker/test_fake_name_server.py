@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -101,7 +101,7 @@ def test_brokers_that_assign_ask_it_and_older_ones_are_by_themselves(monkeypatch
 def test_a_broker_of_somebody_else_has_no_routes_unless_it_says_so() -> None:
     assert not open_broker("127.0.0.1:1").source.routed
     assert open_broker("127.0.0.1:1", {"routes": "kit"}).source.routed
-    with EmbeddedBroker(Profile()) as broker:
+    with FakeBroker(Profile()) as broker:
         host, _, port = broker.address.rpartition(":")
         for routed in (False, True):
             adapter = BrokerAdapter(Running(host, int(port), routed=routed))
@@ -175,7 +175,7 @@ def test_a_broker_that_is_late_with_a_route_is_asked_again(late: int, queues: in
         asked.append(topic)
         return readable(topic) if len(asked) > late else None
 
-    with EmbeddedBroker(Profile(), routes=routes) as broker:
+    with FakeBroker(Profile(), routes=routes) as broker:
         host, _, port = broker.address.rpartition(":")
         adapter = BrokerAdapter(Running(host, int(port), routed=True))
         assert adapter.lanes(SUITE) < adapter.lanes(broker_admin.SUITE)
@@ -208,7 +208,7 @@ def test_answers_that_make_no_sense_are_errors(body: bytes, code: str) -> None:
 
 
 def test_an_embedded_broker_by_itself_assigns_its_own_topics() -> None:
-    with EmbeddedBroker(Profile()) as broker:
+    with FakeBroker(Profile()) as broker:
         broker.create_topic("T", 3)
         host, _, port = broker.address.rpartition(":")
         with Connection(host, int(port)) as connection:
@@ -225,7 +225,7 @@ def test_an_embedded_broker_by_itself_assigns_its_own_topics() -> None:
 
 
 def test_an_old_embedded_broker_knows_neither_request() -> None:
-    with EmbeddedBroker(Profile.of(broker="4.9.7")) as broker:
+    with FakeBroker(Profile.of(broker="4.9.7")) as broker:
         host, _, port = broker.address.rpartition(":")
         with Connection(host, int(port)) as connection:
             for ask in (requests.set_mode("T", "G", POP, 0), requests.assignment("T", "G", "one", CLUSTERING, AVG)):

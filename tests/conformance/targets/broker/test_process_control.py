@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
@@ -44,7 +44,7 @@ class Fake:
     java = 17
 
     def __init__(self) -> None:
-        self.embedded = EmbeddedBroker(Profile())
+        self.embedded = FakeBroker(Profile())
         self.process = Process()
         #: A real broker's port stays the same.
         self.fixed = 0

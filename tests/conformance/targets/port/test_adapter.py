@@ -11,8 +11,9 @@ import pytest
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets import port as package
+from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.conformance.targets.port import transport
-from rocketmq_conformance.conformance.targets.port.adapter import CLASSES, PARTS, Port
+from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Ok, Result, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_offsets import SUITE as BROKER_OFFSETS
@@ -23,9 +24,9 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 PROFILE = Profile()
 SEED = 23
-PORTED = sorted(set(PARTS) & set(SUITES))
+PORTED = sorted(name for name in SUITES if part_of(package.__name__, name))
 #: Suites whose part asks the broker, and so can be played over sockets.
-ASKING = sorted(name for name in PORTED if "fault" in str([op.spec.domains for op in SUITES[name].operations]))
+ASKING = sorted(name for name in PORTED if any(op.spec.faults for op in SUITES[name].operations))
 MODULES = sorted(Path(package.__file__).parent.glob("*.py"))
 
 #: What the port may know of the kit's models: words, numbers and types, never a rule.
@@ -103,10 +104,18 @@ def test_the_port_is_the_model_over_sockets(name: str, stage: Stage) -> None:
 
 
 def test_every_client_suite_has_a_part() -> None:
-    assert set(PARTS.values()) == set(CLASSES)
     sides = {Side(side) for side in Port().hello().sides}
     assert sides == {Side.PURE, Side.CLIENT}
-    assert set(PARTS) == {name for name, suite in SUITES.items() if suite.side in sides}
+    assert set(PORTED) == {name for name, suite in SUITES.items() if suite.side in sides}
+
+
+def test_a_suite_without_a_module_is_unsupported_by_itself() -> None:
+    assert Port().hello().unsupported == {}
+    assert part_of(package.__name__, "no-such-suite") is None
+    assert part_of(package.__name__, "transport") is None
+    of_another = not_played("rocketmq_conformance.conformance.fakes", "it", ["client"])
+    assert of_another["rebalance-orderly"] == "it does not play it: there is no module rebalance_orderly.py"
+    assert "broker-locks" not in of_another
 
 
 def test_suites_of_the_broker_are_unsupported(stage: Stage) -> None:
@@ -149,8 +158,17 @@ def test_the_port_takes_no_behaviour_from_the_models(module: Path) -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
 def test_the_port_asks_no_suite_for_an_answer(module: Path) -> None:
-    allowed = {"operation": {"Operation"}, "suite": {"Suite"}, "measured_time": {"TICK"}}
-    for node in ast.walk(ast.parse(module.read_text())):
-        if isinstance(node, ast.ImportFrom) and ".suites" in (node.module or ""):
+    allowed = {"operation": {"Operation"}, "suite": {"Suite"}}
+    tree = ast.parse(module.read_text())
+    suites = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith((".suites", ".suites.values")):
+            suites |= {alias.asname for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and ".suites" in (node.module or ""):
             source = str(node.module).removeprefix("rocketmq_conformance.suites.declare.")
             assert {alias.name for alias in node.names} <= allowed.get(source, set())
+    # of a suite's module it takes operations, to say which method does which
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in suites:
+            assert node.attr[0].isupper()
+            assert not node.attr.isupper()

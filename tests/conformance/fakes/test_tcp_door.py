@@ -1,4 +1,4 @@
-"""The scripted broker over real sockets: answers, faults, and what one connection cannot do to another."""
+"""The TCP door of the fake broker in a client case: answers, faults, and what one connection cannot do to another."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.fakes.scripted_broker import World
-from rocketmq_conformance.conformance.fakes.scripted_server import ScriptedServer
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.fault import Fault, Faults, parse, parse_armed
@@ -27,6 +27,7 @@ from rocketmq_conformance.conformance.remoting.frame import (
     fields,
 )
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.domain import Requests
 
 QUERY, UPDATE, MAX = Request.QUERY_CONSUMER_OFFSET, Request.UPDATE_CONSUMER_OFFSET, Request.GET_MAX_OFFSET
 STORED = fields(consumerGroup="G", topic="T", queueId=0)
@@ -35,31 +36,32 @@ PATIENCE = 5.0
 
 
 @pytest.fixture
-def world() -> World:
-    return World(Profile())
+def case() -> ClientCase:
+    return ClientCase(Profile())
 
 
 @pytest.fixture
-def server(world: World) -> Iterator[ScriptedServer]:
-    with ScriptedServer(world) as running:
-        yield running
+def server(case: ClientCase) -> Iterator[FakeBroker]:
+    case.broker.open()
+    yield case.broker
+    case.broker.stop()
 
 
 @contextlib.contextmanager
-def connected(server: ScriptedServer, timeout: float = PATIENCE, binary: bool = False) -> Iterator[Connection]:
+def connected(server: FakeBroker, timeout: float = PATIENCE, binary: bool = False) -> Iterator[Connection]:
     host, port = server.address.split(":")
     with Connection(host, int(port), timeout, binary) as connection:
         yield connection
 
 
 @contextlib.contextmanager
-def raw(server: ScriptedServer) -> Iterator[socket.socket]:
+def raw(server: FakeBroker) -> Iterator[socket.socket]:
     host, port = server.address.split(":")
     with socket.create_connection((host, int(port)), PATIENCE) as line:
         yield line
 
 
-def assert_answers(server: ScriptedServer) -> None:
+def assert_answers(server: FakeBroker) -> None:
     """A good connection still works."""
     with connected(server) as connection:
         assert connection.call(MAX, fields(topic="T", queueId=0)).ext == {"offset": "12"}
@@ -69,7 +71,7 @@ def assert_answers(server: ScriptedServer) -> None:
 
 
 @pytest.mark.parametrize("binary", [False, True])
-def test_both_header_forms_are_understood(server: ScriptedServer, binary: bool) -> None:
+def test_both_header_forms_are_understood(server: FakeBroker, binary: bool) -> None:
     with connected(server, binary=binary) as connection:
         assert connection.call(UPDATE, COMMIT).code == Response.SUCCESS
         assert connection.call(QUERY, STORED).ext == {"offset": "5"}
@@ -77,39 +79,40 @@ def test_both_header_forms_are_understood(server: ScriptedServer, binary: bool) 
 
 @pytest.mark.parametrize(("broker", "echoed"), [("4.9.3", False), ("4.9.7", True), ("5.0.0", False), ("5.5.0", False)])
 def test_only_some_releases_answer_in_binary(broker: str, echoed: bool) -> None:
-    profile = Profile.of(broker=broker)
-    with ScriptedServer(World(profile), profile) as server:
+    with FakeBroker(Profile.of(broker=broker)) as server:
+        server.create_topic("T")
         with connected(server, binary=True) as connection:
             assert connection.call(QUERY, STORED).binary is echoed
         with connected(server) as connection:
             assert connection.call(QUERY, STORED).binary is False
 
 
-def test_routes_lead_to_the_server(server: ScriptedServer) -> None:
+def test_routes_lead_to_the_server(server: FakeBroker) -> None:
     with connected(server) as connection:
         route = connection.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "T"}).body.decode()
     assert f'"{server.address}"' in route
 
 
-def test_a_request_without_its_fields_is_a_system_error(server: ScriptedServer) -> None:
+def test_a_request_without_its_fields_is_a_system_error(server: FakeBroker) -> None:
     with connected(server) as connection:
+        assert connection.call(QUERY, {"topic": "T", "consumerGroup": "G"}).code == Response.SYSTEM_ERROR
         answer = connection.call(QUERY, {"topic": "T"})
         assert answer.code == Response.SYSTEM_ERROR
-        assert "queueId" in answer.remark
+        assert "consumerGroup" in answer.remark
         assert connection.call(QUERY, STORED).code == Response.SUCCESS
 
 
-def test_a_one_way_request_is_done_and_not_answered(server: ScriptedServer, world: World) -> None:
+def test_a_one_way_request_is_done_and_not_answered(server: FakeBroker, case: ClientCase) -> None:
     with connected(server, timeout=0.2) as connection:
         connection.send(UPDATE, COMMIT)
         server.settle()
-        assert world.take_commits() == ((0, 5),)
+        assert case.take_commits() == ((0, 5),)
         opaque = connection.post(QUERY, STORED)
         assert connection.collect().opaque == opaque
         assert server.arrived(UPDATE) == 1
 
 
-def test_many_requests_can_be_under_way(server: ScriptedServer) -> None:
+def test_many_requests_can_be_under_way(server: FakeBroker) -> None:
     with connected(server) as connection:
         asked = [connection.post(MAX, fields(topic="T", queueId=at % 2)) for at in range(500)]
         assert connection.outstanding == 500
@@ -119,7 +122,7 @@ def test_many_requests_can_be_under_way(server: ScriptedServer) -> None:
             connection.collect()
 
 
-def test_answers_to_forgotten_requests_are_dropped(server: ScriptedServer) -> None:
+def test_answers_to_forgotten_requests_are_dropped(server: FakeBroker) -> None:
     with connected(server) as connection:
         connection.post(MAX, fields(topic="T", queueId=0))
         connection.forget()
@@ -128,7 +131,7 @@ def test_answers_to_forgotten_requests_are_dropped(server: ScriptedServer) -> No
         assert connection.collect().opaque == opaque
 
 
-def test_many_connections_at_once(server: ScriptedServer) -> None:
+def test_many_connections_at_once(server: FakeBroker) -> None:
     with contextlib.ExitStack() as stack:
         lines = [stack.enter_context(connected(server)) for _ in range(100)]
         for line in lines:
@@ -136,7 +139,7 @@ def test_many_connections_at_once(server: ScriptedServer) -> None:
         assert [line.collect().ext["offset"] for line in lines] == ["12"] * 100
 
 
-def test_a_request_may_arrive_byte_by_byte(server: ScriptedServer) -> None:
+def test_a_request_may_arrive_byte_by_byte(server: FakeBroker) -> None:
     frame = encode(Command(MAX, fields(topic="T", queueId=0), opaque=3))
     with raw(server) as line:
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -145,7 +148,7 @@ def test_a_request_may_arrive_byte_by_byte(server: ScriptedServer) -> None:
         assert _read(line).opaque == 3
 
 
-def test_a_client_that_does_not_read_stops_nobody_else_and_gets_all_answers_later(server: ScriptedServer) -> None:
+def test_a_client_that_does_not_read_stops_nobody_else_and_gets_all_answers_later(server: FakeBroker) -> None:
     frame = encode(Command(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "T"}, opaque=1))
     with raw(server) as greedy:
         greedy.settimeout(0.3)
@@ -164,7 +167,7 @@ def test_a_client_that_does_not_read_stops_nobody_else_and_gets_all_answers_late
         assert answered > 1000
 
 
-def test_answers_of_clients_to_the_server_are_ignored(server: ScriptedServer) -> None:
+def test_answers_of_clients_to_the_server_are_ignored(server: FakeBroker) -> None:
     with raw(server) as line:
         line.sendall(
             encode(Command(0, opaque=9, flag=RESPONSE)) + encode(Command(MAX, fields(topic="T", queueId=0), opaque=4))
@@ -172,33 +175,33 @@ def test_answers_of_clients_to_the_server_are_ignored(server: ScriptedServer) ->
         assert _read(line).opaque == 4
 
 
-# --- faults of the world --------------------------------------------------------------------------------------
+# --- the fault script --------------------------------------------------------------------------------------
 
 
-def test_a_silent_world_lets_the_caller_time_out_and_the_line_lives_on(server: ScriptedServer, world: World) -> None:
+def test_a_silent_broker_lets_the_caller_time_out_and_the_line_lives_on(server: FakeBroker, case: ClientCase) -> None:
     with connected(server, timeout=0.2) as connection:
-        world.fault = "silent"
+        case.broker.script.arm(Requests.OFFSETS, "silent")
         with pytest.raises(TimeoutError, match="request 14"):
             connection.call(QUERY, STORED)
-        world.fault = "answer"
+        case.broker.script.calm()
         assert connection.call(QUERY, STORED).code == Response.SUCCESS
 
 
-def test_a_cut_ends_this_connection_only(server: ScriptedServer, world: World) -> None:
+def test_a_cut_ends_this_connection_only(server: FakeBroker, case: ClientCase) -> None:
     with connected(server) as connection, connected(server) as other:
-        world.fault = "cut"
+        case.broker.script.arm(Requests.OFFSETS, "cut")
         with pytest.raises(ConnectionError):
             connection.call(QUERY, STORED)
         assert connection.closed
         with pytest.raises(ConnectionError, match="closed"):
             connection.call(QUERY, STORED)
-        world.fault = "answer"
+        case.broker.script.calm()
         assert other.call(QUERY, STORED).code == Response.SUCCESS
 
 
 @pytest.mark.parametrize("name", ["QUERY_NOT_FOUND", "SYSTEM_BUSY"])
-def test_a_world_answers_any_code(server: ScriptedServer, world: World, name: str) -> None:
-    world.fault = name
+def test_any_code_can_be_armed(server: FakeBroker, case: ClientCase, name: str) -> None:
+    case.broker.script.arm(Requests.OFFSETS, name)
     with connected(server) as connection:
         assert connection.call(QUERY, STORED).code == Response[name]
 
@@ -207,14 +210,14 @@ def test_a_world_answers_any_code(server: ScriptedServer, world: World, name: st
 
 
 @pytest.mark.parametrize("code", [1, 2, 16, 22, 206, 1500])
-def test_any_response_code_can_be_scripted(server: ScriptedServer, code: int) -> None:
+def test_any_response_code_can_be_scripted(server: FakeBroker, code: int) -> None:
     server.faults.arm(QUERY, Fault("code", code))
     with connected(server) as connection:
         assert connection.call(QUERY, STORED).code == code
         assert connection.call(MAX, fields(topic="T", queueId=0)).code == Response.SUCCESS
 
 
-def test_a_field_can_be_missing(server: ScriptedServer) -> None:
+def test_a_field_can_be_missing(server: FakeBroker) -> None:
     with connected(server) as connection:
         server.faults.arm(QUERY, "no-field")
         assert connection.call(QUERY, STORED).ext == {}
@@ -224,7 +227,7 @@ def test_a_field_can_be_missing(server: ScriptedServer) -> None:
         assert connection.call(QUERY, STORED).ext == {}
 
 
-def test_a_slow_answer_comes_late_and_holds_up_nothing(server: ScriptedServer) -> None:
+def test_a_slow_answer_comes_late_and_holds_up_nothing(server: FakeBroker) -> None:
     server.faults.arm(QUERY, "slow:300")
     with connected(server) as connection:
         began = time.monotonic()
@@ -234,7 +237,7 @@ def test_a_slow_answer_comes_late_and_holds_up_nothing(server: ScriptedServer) -
         assert time.monotonic() - began >= 0.3
 
 
-def test_a_late_answer_is_not_taken_for_the_next_one(server: ScriptedServer) -> None:
+def test_a_late_answer_is_not_taken_for_the_next_one(server: FakeBroker) -> None:
     server.faults.arm(QUERY, "slow:300*1")
     with connected(server, timeout=0.1) as connection:
         with pytest.raises(TimeoutError):
@@ -243,7 +246,7 @@ def test_a_late_answer_is_not_taken_for_the_next_one(server: ScriptedServer) -> 
         assert connection.call(MAX, fields(topic="T", queueId=0), timeout=PATIENCE).ext == {"offset": "12"}
 
 
-def test_a_slow_answer_to_a_client_that_left_does_no_harm(server: ScriptedServer) -> None:
+def test_a_slow_answer_to_a_client_that_left_does_no_harm(server: FakeBroker) -> None:
     server.faults.arm(QUERY, "slow:100")
     with connected(server) as connection:
         connection.post(QUERY, STORED)
@@ -252,7 +255,7 @@ def test_a_slow_answer_to_a_client_that_left_does_no_harm(server: ScriptedServer
     assert_answers(server)
 
 
-def test_scripted_silence_and_cut(server: ScriptedServer) -> None:
+def test_scripted_silence_and_cut(server: FakeBroker) -> None:
     server.faults.arm(QUERY, "silent")
     server.faults.arm(UPDATE, "cut*1")
     with connected(server, timeout=0.2) as connection:
@@ -264,7 +267,7 @@ def test_scripted_silence_and_cut(server: ScriptedServer) -> None:
         assert connection.call(UPDATE, COMMIT).code == Response.SUCCESS
 
 
-def test_garbage_from_the_server_is_a_broken_connection(server: ScriptedServer) -> None:
+def test_garbage_from_the_server_is_a_broken_connection(server: FakeBroker) -> None:
     server.faults.arm(QUERY, "garbage*1")
     with connected(server) as connection:
         with pytest.raises(ConnectionError, match="malformed frame"):
@@ -345,7 +348,7 @@ def _read(line: socket.socket) -> Command:
     ],
     ids=["minus one", "http", "too short", "too long", "no code", "header too long", "kind 7", "no json", "binary"],
 )
-def test_a_malformed_frame_closes_that_connection_only(server: ScriptedServer, bytes_: bytes) -> None:
+def test_a_malformed_frame_closes_that_connection_only(server: FakeBroker, bytes_: bytes) -> None:
     with connected(server) as bystander, raw(server) as line:
         assert bystander.call(QUERY, STORED).code == Response.SUCCESS
         line.sendall(bytes_)
@@ -355,7 +358,7 @@ def test_a_malformed_frame_closes_that_connection_only(server: ScriptedServer, b
     assert_answers(server)
 
 
-def test_good_requests_before_a_malformed_one_are_answered(server: ScriptedServer) -> None:
+def test_good_requests_before_a_malformed_one_are_answered(server: FakeBroker) -> None:
     with raw(server) as line:
         line.settimeout(PATIENCE)
         line.sendall(encode(Command(MAX, fields(topic="T", queueId=0), opaque=8)) + b"\xff\xff\xff\xff")
@@ -363,7 +366,7 @@ def test_good_requests_before_a_malformed_one_are_answered(server: ScriptedServe
         assert line.recv(1) == b""
 
 
-def test_a_frame_that_never_ends_keeps_nobody_waiting(server: ScriptedServer) -> None:
+def test_a_frame_that_never_ends_keeps_nobody_waiting(server: FakeBroker) -> None:
     with raw(server) as line:
         line.sendall(struct.pack(">i", MAX_FRAME) + b"x" * 1000)
         assert_answers(server)
@@ -372,42 +375,45 @@ def test_a_frame_that_never_ends_keeps_nobody_waiting(server: ScriptedServer) ->
 # --- life -----------------------------------------------------------------------------------------------------
 
 
-def test_a_taken_port_is_one_clear_sentence(world: World, server: ScriptedServer) -> None:
+def test_a_taken_port_is_one_clear_sentence(server: FakeBroker) -> None:
     taken = int(server.address.split(":")[1])
     with pytest.raises(CannotRunError, match=rf"cannot listen on 127\.0\.0\.1:{taken} .*another port"):
-        ScriptedServer(world, port=taken).start()
+        FakeBroker(port=taken).start()
 
 
-def test_a_server_can_stop_twice_and_start_again(world: World) -> None:
-    server = ScriptedServer(world)
-    server.stop()
-    first = server.start()
+def test_the_door_can_be_closed_twice_and_opened_again_in_the_same_case(case: ClientCase) -> None:
+    broker = case.broker
+    broker.stop()
+    first = broker.open()
     with pytest.raises(RuntimeError):
-        server.start()
-    with connected(server) as connection:
-        connection.call(QUERY, STORED)
-        server.stop()
-        server.stop()
+        broker.open()
+    with connected(broker) as connection:
+        connection.call(UPDATE, COMMIT)
+        broker.stop()
+        broker.stop()
         with pytest.raises(ConnectionError):
             connection.call(QUERY, STORED)
     with pytest.raises(ConnectionError, match="cannot connect"):
         Connection("127.0.0.1", int(first.split(":")[1]), 1.0)
-    server.start()
-    assert world.address == server.address
-    assert_answers(server)
-    server.stop()
+    case.commit_elsewhere(1, 7)
+    assert broker.open() == case.address == first
+    with connected(broker) as connection:
+        assert connection.call(QUERY, STORED | {"queueId": "1"}).ext == {"offset": "7"}
+    assert_answers(broker)
+    broker.stop()
 
 
-def test_stopping_ends_the_thread(world: World) -> None:
+def test_closing_the_door_ends_the_thread(case: ClientCase) -> None:
     before = threading.active_count()
-    with ScriptedServer(world):
-        assert threading.active_count() == before + 1
+    case.broker.open()
+    assert threading.active_count() == before + 1
+    case.broker.stop()
     assert threading.active_count() == before
 
 
-def test_what_is_asked_of_a_stopped_server_is_refused(world: World) -> None:
+def test_what_is_asked_of_a_closed_door_is_refused(case: ClientCase) -> None:
     with pytest.raises(RuntimeError, match="not running"):
-        ScriptedServer(world).settle()
+        case.broker.settle()
 
 
 # --- the connection -------------------------------------------------------------------------------------------

@@ -1,0 +1,124 @@
+"""The fault script: a layer over the fake broker that plays kinds of requests by faults, the same at both doors.
+
+A kind of fault covers one or more request codes. While it is armed the script stands in the place of their handlers,
+and asks these only for what the fault lets through. ``silent`` raises TimeoutError, ``cut`` ConnectionError, and the
+door does what these mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocketmq_conformance.conformance.fakes.assignments import topic_of
+from rocketmq_conformance.conformance.fakes.record import Record
+from rocketmq_conformance.conformance.fakes.responses import CODES, Answered, PlainHandler, document
+from rocketmq_conformance.conformance.fakes.send_backs import SEND, SEND_BACK, SEND_SHORT, place_of
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.models.client.fixtures import NEGATIVE, assignment_played
+from rocketmq_conformance.models.client.sent_back import LIES_APART, refused
+from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
+
+#: The requests of each kind of fault.
+KINDS: Mapping[Requests, tuple[int, ...]] = {
+    Requests.OFFSETS: (int(Request.QUERY_CONSUMER_OFFSET), int(Request.UPDATE_CONSUMER_OFFSET)),
+    Requests.BOUNDS: (
+        int(Request.GET_MAX_OFFSET),
+        int(Request.GET_MIN_OFFSET),
+        int(Request.SEARCH_OFFSET_BY_TIMESTAMP),
+    ),
+    Requests.MEMBERS: (int(Request.GET_CONSUMER_LIST_BY_GROUP),),
+    Requests.SEND_BACK: (SEND_BACK, SEND, SEND_SHORT),
+    Requests.LOCKS: (int(Request.LOCK_BATCH_MQ), int(Request.UNLOCK_BATCH_MQ)),
+    Requests.ASSIGNMENTS: (int(Request.QUERY_ASSIGNMENT),),
+    Requests.HEARTBEATS: (int(Request.HEART_BEAT),),
+}
+_KIND_OF = {code: kind for kind, codes in KINDS.items() for code in codes}
+#: The responses of the other faults: any response code by its name, and these.
+_RESPONSES: Mapping[str, Answered] = {name: (code, "scripted", {}, b"") for name, code in CODES.items()} | {
+    "no-field": (0, "", {}, b""),
+    "no-body": (0, "", {}, b""),
+    "negative": (0, "", {"offset": str(NEGATIVE)}, b""),
+    "null": (0, "", {}, b"{}"),
+    "empty": (0, "", {}, document({"consumerIdList": []})),
+}
+
+
+class FaultScript:
+    """The faults that are armed, over the handlers of a broker. ``record`` counts the requests for assignments."""
+
+    def __init__(self, honest: Mapping[int, PlainHandler], record: Record) -> None:
+        self._honest = honest
+        self._record = record
+        #: Who answers, by request code: the honest handlers, and the script where a fault is armed.
+        self.handlers: dict[int, PlainHandler] = {}
+        #: The honest handlers of all kinds.
+        self._calm: dict[int, PlainHandler] = {}
+        #: The handlers of each kind and fault, as soon as they were wanted once.
+        self._players: dict[tuple[Requests, str], dict[int, PlainHandler]] = {}
+
+    def add(self, handlers: Mapping[int, PlainHandler]) -> None:
+        """These are honest handlers."""
+        self.handlers.update(handlers)
+        self._calm.update({code: handler for code, handler in handlers.items() if code in _KIND_OF})
+
+    def arm(self, kind: Requests, fault: str) -> None:
+        """Play the requests of a kind by ``fault`` from now on (``models.client.fixtures`` has those of each kind)."""
+        players = self._players.get((kind, fault))
+        if players is None:
+            player = self._player(kind, fault)
+            players = self._players[kind, fault] = {code: player or self._honest[code] for code in KINDS[kind]}
+        self.handlers.update(players)
+
+    def calm(self) -> None:
+        """Answer everything honestly."""
+        self.handlers.update(self._calm)
+
+    def armed(self, kind: Requests) -> str:
+        """The fault by which the requests of a kind are played."""
+        now = self.handlers[KINDS[kind][0]]
+        played = [fault for (of, fault), players in self._players.items() if of == kind and now in players.values()]
+        return played[0] if played else ANSWER
+
+    def plays(self, code: int) -> bool:
+        """Does the script answer requests of this code?"""
+        return code in self._calm and self.handlers[code] is not self._calm[code]
+
+    def _player(self, kind: Requests, fault: str) -> PlainHandler | None:
+        """Who plays the requests of a kind by a fault; None: nobody, they are answered honestly."""
+        honest, record = self._honest, self._record
+
+        def refuse(code: int, ext: dict[str, str], body: bytes) -> Answered:
+            return faulty("SYSTEM_ERROR") if _refuses(fault, code, ext) else honest[code](code, ext, body)
+
+        def assign(code: int, ext: dict[str, str], body: bytes) -> Answered:
+            topic = topic_of(body)
+            played = assignment_played(fault, record.assignments.get(topic, 0) + 1)
+            if played == ANSWER:
+                return honest[code](code, ext, body)
+            record.ask_assignment(topic)
+            return faulty(played)
+
+        def play(code: int, ext: dict[str, str], body: bytes) -> Answered:
+            return faulty(fault)
+
+        if fault == ANSWER:
+            return None
+        return refuse if kind is Requests.SEND_BACK else assign if kind is Requests.ASSIGNMENTS else play
+
+
+def _refuses(fault: str, code: int, ext: dict[str, str]) -> bool:
+    """Is a message refused that is sent back, or sent as a copy?"""
+    if fault == "copy":
+        return code == SEND_BACK
+    place = place_of(code, ext)
+    return place is not None and refused(fault, place % LIES_APART)
+
+
+def faulty(fault: str) -> Answered:
+    """The response that a fault makes of any request; TimeoutError or ConnectionError when it is none."""
+    if fault == "silent":
+        raise TimeoutError("the fault script keeps the broker silent")
+    if fault == "cut":
+        raise ConnectionError("the fault script cuts the connection")
+    code, remark, ext, body = _RESPONSES[fault]
+    return code, remark, {**ext}, body

@@ -1,0 +1,53 @@
+"""What reached the fake broker in a client case: commits, requests for assignments, and messages that came back."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.client.fixtures import LOST, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.outcome import Value
+
+#: A message that was sent back, as ``models.client.sent_back`` describes it.
+SentBackMessage = tuple[Value, ...]
+
+#: The index of each queue of a client case, by topic and queue id.
+_INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST}
+
+
+class Record:
+    """Takes down what no response shows, until it is asked for."""
+
+    def __init__(self) -> None:
+        #: Commits that were stored: topic, queue id, offset.
+        self.commits: list[tuple[str, int, int]] = []
+        #: How often the assignment of each topic was asked for.
+        self.assignments: dict[str, int] = {}
+        self.sent_back: list[SentBackMessage] = []
+
+    def clear(self) -> None:
+        """Forget everything."""
+        if self.commits:
+            self.commits = []
+        if self.assignments:
+            self.assignments = {}
+        if self.sent_back:
+            self.sent_back = []
+
+    def ask_assignment(self, topic: str) -> None:
+        """The assignment of a topic was asked for."""
+        self.assignments[topic] = self.assignments.get(topic, 0) + 1
+
+    def take(self) -> tuple[Value, ...]:
+        """What was taken down since the last call.
+
+        Commits are sorted (queue, offset) pairs, and behind them stand the requests for assignments as sorted
+        (topic, times) pairs; or the messages that were sent back, sorted. No operation leads to both. A queue that the
+        case does not have counts as -1.
+        """
+        if self.sent_back:
+            back, self.sent_back = self.sent_back, []
+            return tuple(sorted(back))
+        if not self.commits and not self.assignments:
+            return ()
+        taken = sorted([(_INDEX.get((topic, queue), NO_QUEUE), offset) for topic, queue, offset in self.commits])
+        asked = sorted(self.assignments.items())
+        self.commits, self.assignments = [], {}
+        return (*taken, *asked)

@@ -1,0 +1,22 @@
+"""Parts: the classes of the port that play a suite, each in the module of the suite's name, exported as ``PART``."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.targets.port.transport import Transport
+
+
+class Part(Protocol):
+    """Plays the cases of one suite, one after the other."""
+
+    def __init__(self, transport: Transport) -> None: ...
+
+    def begin_case(self, case: Case) -> None:
+        """Forget everything and begin a case."""
+        ...
+
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class; for all cases."""
+        ...

@@ -1,0 +1,76 @@
+"""What is not referred to by name in the source: every such place has a reason, and a new one needs one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import rocketmq_conformance
+
+PACKAGE = Path(rocketmq_conformance.__file__).parent
+ROOMS = ("models", "suites", "conformance", "reports")
+JAVA = "a class of Java, whose attributes no type checker knows"
+
+#: Functions that take an attribute by a computed name, or import a module by one, and why.
+REASONS = {
+    "models/rulebook.py::_collect": "the rules of every model, with no list of models",
+    "models/new_group_start.py::deciding": "every switch of a release's rules, whatever switches there are",
+    "suites/declare/discovery.py::Suites._own": "suites are found by their files",
+    "suites/declare/discovery.py::Suites._modules": "the package of the suites stands above the one that finds them",
+    "suites/declare/hypothesis_machine.py::machine": "Hypothesis finds the rules of a machine as its attributes",
+    "suites/declare/hypothesis_machine.py::play_plan.conforms": "the same rules, by the operations of a plan",
+    "conformance/campaign/analysis/side.py::Half._sort": "all columns of a table are sorted alike",
+    "conformance/campaign/folder.py::resume": "every field of a campaign is compared with what is asked for now",
+    "conformance/campaign/spark/session.py::_start": "py4j comes with an extra, and has no types",
+    "conformance/fakes/scripted_broker.py::World.begin": "all faults are disarmed",
+    "conformance/proof/broker_story.py::Story.tell": "a table names the chapters of a story with their rules",
+    "conformance/targets/address.py::_python": "the user names the module and the factory",
+    "conformance/targets/discovery.py::module_of": "the class that plays a suite is found by the suite's name",
+    "conformance/targets/discovery.py::suite_modules": "mutants are found by listing their package",
+    "conformance/targets/java_client/adapter.py::JavaClient._stepped_calls": "what plays a suite, when it is asked for",
+    "conformance/targets/java_client/consume.py::JavaConcurrently.consumeMessage": JAVA,
+    "conformance/targets/java_client/consume.py::JavaConsumption.begin": JAVA,
+    "conformance/targets/java_client/consume_orderly.py::JavaOrderly.consumeMessage": JAVA,
+    "conformance/targets/java_client/consumer.py::JavaConsumer.__init__": JAVA,
+    "conformance/targets/java_client/consumer.py::JavaConsumer.start": JAVA,
+    "conformance/targets/java_client/local_store.py::JavaLocalStore.__init__": JAVA,
+    "conformance/targets/java_client/pair.py::PairedClient._admin": JAVA,
+    "conformance/targets/java_client/rebalance.py::Consumer.__init__": JAVA,
+    "conformance/targets/java_client/whole.py::WholeConsumer.__init__": JAVA,
+}
+
+
+def computed(tree: ast.AST, where: str = "") -> Iterator[str]:
+    """The functions, by their qualified names, with a computed reference: once for each reference."""
+    for node in ast.iter_child_nodes(tree):
+        inside = where
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            inside = f"{where}.{node.name}" if where else node.name
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            by_name = node.func.id in ("getattr", "setattr") and not isinstance(node.args[1], ast.Constant)
+            if by_name or node.func.id in ("import_module", "__import__"):
+                yield where
+        yield from computed(node, inside)
+
+
+def found() -> set[str]:
+    return {
+        f"{path.relative_to(PACKAGE).as_posix()}::{function}"
+        for room in ROOMS
+        for path in PACKAGE.joinpath(room).rglob("*.py")
+        for function in computed(ast.parse(path.read_text("utf-8")))
+    }
+
+
+def test_every_reference_by_a_computed_name_has_a_reason() -> None:
+    assert sorted(found() - set(REASONS)) == []
+
+
+def test_no_reason_is_left_of_a_reference_that_is_gone() -> None:
+    assert sorted(set(REASONS) - found()) == []
+
+
+def test_the_check_sees_a_computed_name() -> None:
+    source = "class A:\n  def b(self, c):\n    getattr(self, 'd')\n    return [getattr(self, c), import_module('e')]\n"
+    assert list(computed(ast.parse(source))) == ["A.b", "A.b"]
