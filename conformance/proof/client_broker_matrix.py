@@ -134,8 +134,7 @@ class _Table:
     def _commit(self, queue: int, offset: int, one_way: bool) -> None:
         """A commit: the offset that the broker stores after it, with or without a response."""
         after, _, why = self._model.store.commit(self._state, queue, offset, one_way, "answer")
-        commit = self._client.guarded(lambda: self._client.commit_only(queue, offset, one_way))
-        answered = commit()
+        answered = self._client.commit(queue, offset, one_way)
         stands = self._stands_at(queue)
         until = time.monotonic() + _ARRIVES
         while one_way and stands != offset and time.monotonic() < until:
@@ -151,7 +150,7 @@ class _Table:
 
     def _check(self, what: str, queue: int, answer: Answer[RemoteStore], call: Callable[[], Result]) -> None:
         self._state, expected, why = answer
-        observed = self._client.guarded(call)()
+        observed = call()
         self._tally.add(expected, why, observed, lambda: f"{what} in a queue that is {_SHAPES[queue]}")
 
 
@@ -161,11 +160,11 @@ def _bounds(tally: Tally, state: PairState, client: PairedClient) -> None:
     for queue, shape in _SHAPES.items():
         topic, _, number = QUEUES[queue]
         asked: list[tuple[str, Answer[BrokerState], Result]] = [
-            ("max", max_offset(broker, topic, number), client.guarded(client.max)(queue)),
-            ("min", min_offset(broker, topic, number), client.guarded(client.min)(queue)),
+            ("max", max_offset(broker, topic, number), client.max(queue)),
+            ("min", min_offset(broker, topic, number), client.min(queue)),
         ]
         for at in _TIMES:
-            found = client.guarded(client.search)(queue, at)
+            found = client.search(queue, at)
             asked.append((f"search {at}", search(rules, broker, topic, number, at), found))
         for what, (_, expected, why), observed in asked:
             tally.add(expected, why, observed, partial("{} in a queue that is {}".format, what, shape))

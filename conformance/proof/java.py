@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.proof import allocation, java_clock, java_
 from rocketmq_conformance.conformance.proof.evidence import Proven, Tally, described
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
+from rocketmq_conformance.conformance.targets.java_client.allocation import JavaAllocation
 from rocketmq_conformance.models.outcome import Result, agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -76,7 +77,7 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
     try:
         pure = Tally(Side.PURE.value, release)
         client_side = Tally(Side.CLIENT.value, release)
-        strategies = client.strategies()
+        strategies = JavaAllocation(client.release).calls()
         if exhaustive:
             allocation.exhaust(pure, profile, strategies, allocation.worlds())
         allocation.sample(pure, profile, strategies, SAMPLED)

@@ -92,7 +92,7 @@ class FolkloreTeller:
         from rocketmq_conformance.conformance.targets.java_client.whole import WholeConsumer
 
         with WholeConsumer(self._java, PUSH, self.cluster.name_server, group, topic, LAST) as consumer:
-            consumer.await_begun(QUEUE_COUNT)
+            consumer.await_start(QUEUE_COUNT)
             arrived = {
                 (queue, self.cluster.send(topic, queue)) for queue in range(QUEUE_COUNT) for _ in range(ARRIVING)
             }

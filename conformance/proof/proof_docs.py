@@ -1,4 +1,4 @@
-"""The documentation page docs/proof.md, made from the rows of the proofs; ``prove page docs/proof/*.jsonl`` writes it."""
+"""The documentation page docs/proof.md, made from the rows of the proofs: ``prove page docs/proof/*.jsonl``."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def _prove_starts(tally: Tally, model: StartModel, classes: JavaRelease, site: S
             )
             begun.append((case, running.enter_context(consumer)))
         for _, consumer in begun:
-            consumer.await_begun(1)
+            consumer.await_start(1)
         arrived = {shape: site.send(shape, 0) for shape in _SHAPES}
         for case, consumer in begun:
             consumer.await_consumed({(0, arrived[case.shape])})

@@ -1,4 +1,4 @@
-"""Power: every mutant must be noticed. Runs the mutants and tells which suite and rule saw them first."""
+"""The mutation score: judges mutants, and reports which suite and rule noticed each of them first."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
         raise KeyError(f"No mutant is called {unknown[0]!r} (`list mutants` names them all).")
     chosen = [MUTANTS[name] for name in names] or list(MUTANTS.values())
     profile = Profile()
-    begun = time.monotonic()
+    begin = time.monotonic()
     emit(
         event.PowerStarted(
             format=event.FORMAT,
@@ -59,7 +59,7 @@ def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
             killed=counts[event.KILLED],
             survived=counts[event.SURVIVED],
             equivalent=counts[event.EQUIVALENT],
-            seconds=time.monotonic() - begun,
+            seconds=time.monotonic() - begin,
             exit_code=code,
             stopped=stopped,
         )
@@ -82,16 +82,16 @@ def judge_mutant(mutant: Mutant, profile: Profile, seed: int, limit: int) -> eve
                 steps += len(judged.steps)
                 if judged.verdict == DIVERGES:
                     rule = judged.steps[-1].why.rules[0]
-                    return _told(mutant, event.KILLED, suite.name, rule, number + 1, steps)
+                    return _mutant_judged(mutant, event.KILLED, suite.name, rule, number + 1, steps)
             if mutant.equivalent and number >= limit // 10:
                 break
     finally:
         stage.close()
     status = event.EQUIVALENT if mutant.equivalent else event.SURVIVED
-    return _told(mutant, status, "", "", limit, steps)
+    return _mutant_judged(mutant, status, "", "", limit, steps)
 
 
-def _told(mutant: Mutant, status: str, suite: str, rule: str, cases: int, steps: int) -> event.MutantJudged:
+def _mutant_judged(mutant: Mutant, status: str, suite: str, rule: str, cases: int, steps: int) -> event.MutantJudged:
     return event.MutantJudged(
         name=mutant.name,
         defect=mutant.defect,

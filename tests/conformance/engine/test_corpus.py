@@ -27,10 +27,9 @@ from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
-from rocketmq_conformance.conformance.targets.broker.mutants import catalogue as brokers
 from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
-from rocketmq_conformance.conformance.targets.mutants import open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
@@ -122,7 +121,7 @@ def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 #: Suites of brokers with mutants; faults of unlocking show in strict mode only, which no plan can ask for.
-BROKER_SUITES = {name for names in brokers.SUITES.values() for name in names}
+BROKER_SUITES = {name for mutant in BROKER_MUTANTS.values() for name in mutant.suites}
 PORT_SUITES = {name for name, suite in SUITES.items() if suite.side is not Side.BROKER}
 
 
@@ -173,8 +172,8 @@ def noticing(mutant: Mutant) -> set[str]:
 def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -> None:
     telling: set[str] = set()
     unnoticed = []
-    for mutant in brokers.MUTANTS:
-        if mutant.parts.keys() & brokers.STRICT:
+    for mutant in BROKER_MUTANTS.values():
+        if mutant.strict:
             continue
         # where time passes, a busy machine may leave open what would have been noticed
         noticed = noticing(mutant) or noticing(mutant) or noticing(mutant)
