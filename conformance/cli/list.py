@@ -54,6 +54,7 @@ def _mutants() -> None:
     for mutant in MUTANTS.values():
         note = f"  (equivalent: {mutant.equivalent})" if mutant.equivalent else ""
         click.echo(f"{mutant.name:<32} {mutant.defect:<5} {mutant.sentence}{note}")
+    click.echo("Every mutant cites a defect (D01 and so on): docs/defects.md explains each of them.", err=True)
 
 
 _LISTS = {"suites": _suites, "rules": _rules, "operations": _operations, "mutants": _mutants}

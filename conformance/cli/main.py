@@ -24,7 +24,7 @@ COMMANDS = {
     "report": Lazy(f"{_HERE}.report:report", "Make one HTML page of a stored run or campaign."),
     "run": Lazy(f"{_HERE}.run:run", "Judge an address: generate plans, run them, and compare."),
     "scenario": Lazy(f"{_HERE}.scenario:scenario", "Take real releases through a scenario, step by step."),
-    "serve": Lazy(f"{_HERE}.serve:serve", "Run an embedded name server and broker, answered by the model."),
+    "serve": Lazy(f"{_HERE}.serve:serve", "Run a fake name server and broker, answered by the model."),
     "shrink": Lazy(f"{_HERE}.shrink:shrink", "Find the shortest plan that shows a divergence."),
     "smoke": Lazy(f"{_HERE}.smoke:smoke", "Check with a few short cases that an adapter is wired up."),
 }
@@ -44,7 +44,7 @@ def cli() -> None:
       port                           the bundled Python port (the default)
       python:package.module:factory  any Python implementation
       java-client:VERSION            the real Java client's own classes
-      broker                         the embedded broker, which needs nothing
+      broker                         the fake broker, which needs nothing
       broker:VERSION                 a real broker, started from jars
       broker:HOST:PORT               a broker that is already running
       mutant:NAME                    the port, or a broker, with one deliberate fault

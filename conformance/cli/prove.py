@@ -127,8 +127,8 @@ def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], out: Path | None) 
 
 @prove.command()
 @_releases_argument
-@click.option("--embedded", is_flag=True, help="On the embedded broker instead of real ones.")
-@click.option("--scripted", is_flag=True, help="On embedded brokers that fail as a table says.")
+@click.option("--embedded", is_flag=True, help="On the fake broker instead of real ones.")
+@click.option("--scripted", is_flag=True, help="On fake brokers that fail as a table says.")
 @click.option("--only", default="", metavar="TEXT", help="Only the scripted cases that have this in their name.")
 @_out_option
 def whole(releases: tuple[str, ...], embedded: bool, scripted: bool, only: str, out: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""The command ``serve``: the embedded name server and broker, for clients of any kind."""
+"""The command ``serve``: the fake name server and broker, for clients of any kind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def serve(
     lease: int | None,
     releases: dict[str, str],
 ) -> None:
-    """Run an embedded name server and broker, answered by the model, until interrupted."""
+    """Run a fake name server and broker, answered by the model, until interrupted."""
     profile = profile_of(Hello("serve", __version__), releases)
 
     def ready(address: str) -> None:

@@ -41,8 +41,8 @@ class CorpusCase(NamedTuple):
 
 
 def kit_folder() -> Path:
-    """The corpus that comes with the kit."""
-    return Path(room.__path__[0]) / NAME
+    """The corpus that comes with the kit. In the source tree the room is a link, which is followed."""
+    return Path(room.__path__[0]).resolve() / NAME
 
 
 def in_source_tree() -> bool:

@@ -1,6 +1,6 @@
 """Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N]``, ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
 
-``broker[?like=VERSION][&java=N]`` is the embedded broker, which needs neither Java nor anything else.
+``broker[?like=VERSION][&java=N]`` is the fake broker, which needs neither Java nor anything else.
 
 ``routes=kit`` is for a broker that the kit started in another process, whose routes are those of ``broker-assignment``.
 """
@@ -71,10 +71,10 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
 
 
 def open_embedded(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
-    """The adapter of the embedded broker; ValueError with a sentence when an option is none."""
+    """The adapter of the fake broker; ValueError with a sentence when an option is none."""
     unknown = set(options) - {"like", "java"}
     if unknown:
-        raise ValueError(f"The embedded broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION and java=N.")
+        raise ValueError(f"The fake broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION and java=N.")
     ours = Profile()
     try:
         release = Release.parse(options.get("like", str(ours.broker)))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import HELPERS
+from places import HELPERS, ROOT
 
 from rocketmq_conformance.conformance.adapter import Adapter, Case, Hello
 from rocketmq_conformance.conformance.engine import corpus, plan
@@ -199,6 +199,11 @@ def test_every_plan_of_a_port_notices_a_mutant_and_every_mutant_is_noticed() -> 
             unnoticed.append(mutant.name)
     assert unnoticed == []
     assert telling == {case.path.name for name in PORT_SUITES for case in OWN[name]}
+
+
+def test_the_source_tree_is_known_and_plans_are_promoted_into_it() -> None:
+    ours = corpus.kit_folder() == ROOT / "suites" / "corpus"
+    assert corpus.in_source_tree() == ours
 
 
 # --- folders and names --------------------------------------------------------------------------------------------

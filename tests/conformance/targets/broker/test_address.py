@@ -75,7 +75,7 @@ def test_without_a_name_it_is_the_embedded_broker() -> None:
     [
         ({"like": "newest"}, "'newest' is no release"),
         ({"java": "x"}, "'x' is no Java release"),
-        ({"via": "jars"}, "The embedded broker has no option 'via'"),
+        ({"via": "jars"}, "The fake broker has no option 'via'"),
     ],
 )
 def test_what_the_embedded_broker_does_not_know(options: dict[str, str], sentence: str) -> None:
