@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from own_suite.retry_delay import Delay
-from rocketmq_conformance.conformance.adapter import Case, Hello
-from rocketmq_conformance.models.outcome import Ok, Outcome, Unsupported
-from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance import Case, Hello, Ok, Operation, Outcome, Unsupported
 
 MINUTE, HOUR = 60, 3600
 

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why
-from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance import Answer, BoundModel, Operation, Profile, Rule, Side, Suite, Values, Why, operation
 
 #: Seconds of each delay level, from level 1 on (``messageDelayLevel`` of a broker).
 LEVELS = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
