@@ -20,6 +20,7 @@ COMMANDS = {
     "list": Lazy(f"{_HERE}.list:list_", "Name the suites, rules, operations or mutants."),
     "power": Lazy(f"{_HERE}.power:power", "Run the mutants and print which were noticed, and how soon."),
     "prove": Lazy(f"{_HERE}.prove:prove", "Check the model itself against real RocketMQ."),
+    "regenerate": Lazy(f"{_HERE}.regenerate:regenerate", "Write again what is made from the code.", hidden=True),
     "replay": Lazy(f"{_HERE}.replay:replay", "Run the cases of a plan file again."),
     "report": Lazy(f"{_HERE}.report:report", "Make one HTML page of a stored run or campaign."),
     "run": Lazy(f"{_HERE}.run:run", "Judge an address: generate plans, run them, and compare."),

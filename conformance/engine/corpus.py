@@ -47,7 +47,7 @@ def kit_folder() -> Path:
 
 def in_source_tree() -> bool:
     """Is the kit run from its source tree, so that its corpus can be added to?"""
-    return (kit_folder().parents[1] / "pyproject.toml").is_file()
+    return (kit_folder().resolve().parents[1] / "pyproject.toml").is_file()
 
 
 def folders(more: Iterable[Path] = ()) -> list[Path]:

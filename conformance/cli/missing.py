@@ -1,0 +1,92 @@
+"""What suites, rules and mutants still lack, each as a sentence: for ``regenerate``, in a checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rocketmq_conformance.conformance.engine import corpus
+from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.player import Player
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.proof.proof_docs import UNASKED
+from rocketmq_conformance.conformance.targets import java_client, port
+from rocketmq_conformance.conformance.targets.broker.mutants.catalogue import STRICT
+from rocketmq_conformance.conformance.targets.discovery import part_of
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, suites_of
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Level
+from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.reports.proof import read_rows
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Side
+
+#: How often a plan is played before it counts as one that does not notice: a busy machine may leave open what depends
+#: on time.
+TRIES = 3
+
+
+def everything(root: Path) -> list[str]:
+    """All that is missing, by room."""
+    return [*suites_without_a_part(), *suites_without_tests(root), *rules_without_proof(root), *mutants_without_plan()]
+
+
+def suites_without_a_part() -> Iterator[str]:
+    """The suites of the kit that the port or the Java client does not play, or that no mutant is about."""
+    mutated = {suite.name for mutant in MUTANTS.values() for suite in suites_of(mutant)}
+    for name, suite in SUITES.items():
+        if name in SUITES.brought:
+            continue
+        if suite.side is not Side.BROKER:
+            for target in (port, java_client):
+                if part_of(target.__name__, name) is None:
+                    yield f"suite {name}: {target.__name__.rpartition('.')[2]} has no module that plays it"
+        if suite.ordinary and name not in mutated:
+            yield f"suite {name}: it has no mutant"
+
+
+def suites_without_tests(root: Path) -> Iterator[str]:
+    """The suites that no test names."""
+    text = "".join(path.read_text("utf-8") for path in sorted((root / "tests").rglob("test_*.py")))
+    for name in SUITES:
+        if name not in SUITES.brought and name not in text and name.replace("-", "_") not in text:
+            yield f"suite {name}: no test names it"
+
+
+def rules_without_proof(root: Path) -> Iterator[str]:
+    """The rules that promise something, and of which no proof has a row."""
+    proven = {row.rule for path in sorted((root / "docs" / "proof").glob("*.jsonl")) for row in read_rows(path)}
+    for rule in rulebook.RULES.values():
+        if rule.id not in proven and rule.id not in UNASKED and rule.level is not Level.UNDEFINED:
+            yield f"rule {rule.id}: no proof has a row for it"
+
+
+def mutants_without_plan() -> Iterator[str]:
+    """The mutants that no plan of the kit's corpus notices, but for those that none can notice.
+
+    Those are the equivalent ones, and faults of unlocking that show in strict mode only, which no plan can ask for.
+    """
+    plans = corpus.cases([corpus.kit_folder()], SUITES.values())
+    for mutant in MUTANTS.values():
+        unnoticeable = mutant.equivalent or mutant.parts.keys() & STRICT
+        if not unnoticeable and not any(_noticed(mutant, plans) for _ in range(TRIES)):
+            yield f"mutant {mutant.name}: no plan of the corpus notices it"
+
+
+def _noticed(mutant: Mutant, plans: dict[str, list[corpus.CorpusCase]]) -> bool:
+    """Does a plan of its suites notice it?"""
+    profile = Profile()
+    for suite in suites_of(mutant):
+        judge = Judge(suite, profile)
+        for case in plans[suite.name]:
+            if suite.lacking(profile, case.rows):
+                continue
+            stage = Stage(open_mutant(mutant, profile), profile)
+            try:
+                if Player(stage, judge).one(1, case.rows).verdict == DIVERGES:
+                    return True
+            finally:
+                stage.close()
+    return False

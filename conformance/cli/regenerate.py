@@ -1,0 +1,108 @@
+"""The command ``regenerate``: writes every file again that is made from the code, and names what is still missing.
+
+For contributors, in a checkout of the project. ``--check`` changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from rocketmq_conformance.conformance.campaign.tables import tables_docs
+from rocketmq_conformance.conformance.cli import missing
+from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.engine import corpus
+from rocketmq_conformance.conformance.proof import proof_docs
+from rocketmq_conformance.suites.declare import operations_docs
+from rocketmq_conformance.suites.declare.discovery import SUITES
+
+#: Tests that write what they compare with when REWRITE_GOLDEN is set, and the files that they write.
+GOLDEN_TESTS = (
+    "tests/conformance/campaign/test_digests.py::test_the_golden_file_has_every_suite",
+    "tests/conformance/proof/test_proof_docs.py::test_a_small_page_is_as_it_was",
+    "tests/models/test_new_group_start.py::test_the_document_shows_the_run_that_is_kept",
+    "tests/reports/test_campaign.py",
+    "tests/reports/test_console.py",
+    "tests/reports/test_html.py",
+)
+GOLDEN_FILES = ("tests/data/digests.json", "tests/golden/*", "docs/scenarios.md")
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Change nothing; name the files that are stale.")
+def regenerate(check: bool) -> None:
+    """Write all files again that are made from the code, and name what is still missing.
+
+    For contributors: it needs a checkout of the project, and takes about a minute. Exit codes: 0, or 1 when --check
+    found stale files.
+    """
+    root = corpus.kit_folder().resolve().parents[1]
+    if not (root / "tests").is_dir() or not corpus.in_source_tree():
+        raise CouldNot("Only a checkout of the project has files to regenerate: clone it, and install it editable.")
+    stale = [*_pages(root, check), *_golden(root, check)]
+    for path in stale:
+        click.echo(f"{'stale' if check else 'written'}  {path}")
+    lacking = missing.everything(root)
+    for sentence in lacking:
+        click.echo(f"missing  {sentence}")
+    if not stale and not lacking:
+        click.echo("Every file is as the code makes it, and nothing is missing.")
+    if stale and check:
+        raise click.exceptions.Exit(1)
+
+
+def _pages(root: Path, check: bool) -> Iterator[str]:
+    """The pages that were stale; without ``check`` they are written."""
+    pages = {
+        "docs/operations.md": operations_docs.page(SUITES.values()),
+        "docs/campaign-tables.md": tables_docs.page(),
+        "docs/proof.md": proof_docs.page_of(sorted((root / "docs" / "proof").glob("*.jsonl"))),
+    }
+    for name, text in pages.items():
+        path = root / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            if not check:
+                path.write_text(text, "utf-8")
+            yield name
+
+
+def _golden(root: Path, check: bool) -> list[str]:
+    """The golden files that were stale; with ``check`` they are put back as they were."""
+    with _put_back(root, check) as before:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *GOLDEN_TESTS],
+            cwd=root,
+            env={**os.environ, "REWRITE_GOLDEN": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        after = _contents(root)
+    if done.returncode:
+        raise CouldNot(f"The tests that write golden files failed:\n{done.stdout}{done.stderr}")
+    return [str(path.relative_to(root)) for path in after if after[path] != before.get(path)]
+
+
+@contextmanager
+def _put_back(root: Path, check: bool) -> Iterator[dict[Path, bytes]]:
+    """What the golden files hold; with ``check`` they hold it again in the end."""
+    before = _contents(root)
+    try:
+        yield before
+    finally:
+        if check:
+            for path, content in _contents(root).items():
+                if path not in before:
+                    path.unlink()
+                elif content != before[path]:
+                    path.write_bytes(before[path])
+
+
+def _contents(root: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for pattern in GOLDEN_FILES for path in sorted(root.glob(pattern))}

@@ -1,0 +1,68 @@
+"""The command ``regenerate``: it names stale files, changes nothing with --check, and needs a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rocketmq_conformance.conformance.cli import missing, regenerate
+from rocketmq_conformance.conformance.cli.main import cli
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout whose pages are not made yet, and whose golden files are as they should be."""
+    for folder in ("docs/proof", "tests", "suites/corpus"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.setattr(regenerate.corpus, "kit_folder", lambda: tmp_path / "suites" / "corpus")
+    monkeypatch.setattr(regenerate, "_golden", lambda root, check: [])
+    monkeypatch.setattr(missing, "everything", lambda root: ["rule X-1: no proof has a row for it"])
+    return tmp_path
+
+
+PAGES = ("docs/operations.md", "docs/campaign-tables.md", "docs/proof.md")
+
+
+def test_check_names_stale_files_and_changes_nothing(checkout: Path) -> None:
+    done = CliRunner().invoke(cli, ["regenerate", "--check"], standalone_mode=False)
+    assert [line for line in done.output.splitlines() if line.startswith("stale")] == [
+        f"stale  {page}" for page in PAGES
+    ]
+    assert not any((checkout / page).exists() for page in PAGES)
+    assert done.return_value == 1
+
+
+def test_pages_are_written_once(checkout: Path) -> None:
+    for words in (["written", "missing"], ["missing"]):
+        done = CliRunner().invoke(cli, ["regenerate"])
+        assert done.exit_code == 0
+        assert list(dict.fromkeys(line.split()[0] for line in done.output.splitlines())) == words
+    assert "missing  rule X-1: no proof has a row for it" in done.output
+    assert CliRunner().invoke(cli, ["regenerate", "--check"]).exit_code == 0
+
+
+def test_an_installation_has_nothing_to_regenerate(checkout: Path) -> None:
+    (checkout / "pyproject.toml").unlink()
+    done = CliRunner().invoke(cli, ["regenerate"])
+    assert done.exit_code == 4
+    assert "Only a checkout" in done.output
+
+
+def test_golden_files_are_put_back_by_check(tmp_path: Path) -> None:
+    data = tmp_path / "tests" / "data"
+    data.mkdir(parents=True)
+    (data / "digests.json").write_text("before")
+    for check, left in ((True, "before"), (False, "after")):
+        with regenerate._put_back(tmp_path, check) as before:
+            (data / "digests.json").write_text("after")
+        assert list(before.values()) == [b"before"]
+        assert (data / "digests.json").read_text() == left
+
+
+def test_a_rule_without_rows_is_missing_a_proof(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "proof").mkdir(parents=True)
+    lacking = list(missing.rules_without_proof(tmp_path))
+    assert "rule OFF-R-READ: no proof has a row for it" in lacking
