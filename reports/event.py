@@ -1,4 +1,4 @@
-"""Events: everything that a run tells its reports.
+"""Events: everything that a run passes on to its reports.
 
 A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, any number of ``CaseEnded`` and
 ``DivergenceFound``, one ``SuiteEnded``; one ``RunEnded``. ``Progress`` may come at any time. A stream without
@@ -188,7 +188,7 @@ class DivergenceFound(Event):
     nested: ClassVar[tuple[str, ...]] = ("steps", "separates")
     suite: str
     case: int
-    #: Equal for two divergences that differ in nothing but values.
+    #: Equal for two divergences that differ only in values.
     fingerprint: str
     #: The rules that made the expected answer, each with "id", "sentence", "level" and "source" (Java).
     rules: list[dict[str, str]]
@@ -250,7 +250,7 @@ class Discovery(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseLost(Event):
-    """A case that its implementation could not live through: it crashed, hung or took all memory, twice."""
+    """A case that ended the implementation's process twice: it crashed, hung or exceeded its memory limit."""
 
     kind: ClassVar[str] = "case-lost"
     suite: str
@@ -312,7 +312,7 @@ class MutantJudged(Event):
     rule: str
     cases: int
     steps: int
-    #: Why no test can tell an equivalent mutant from the port.
+    #: Why no test can distinguish an equivalent mutant from the port.
     reason: str = ""
 
 
@@ -364,7 +364,7 @@ class ScenarioStep(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioDifference(Event):
-    """A step in which ``releases`` answer otherwise than ``others``, and what makes them."""
+    """A step in which ``releases`` answer otherwise than ``others``, and the rules and changes behind it."""
 
     kind: ClassVar[str] = "scenario-difference"
     step: str
@@ -374,7 +374,7 @@ class ScenarioDifference(Event):
     others_observed: str
     #: Rules that made the answer of ``releases`` and not that of ``others``.
     rules: list[str]
-    #: Changes between releases of which each alone would have been enough to change the answer: "S17: sentence".
+    #: Changes between releases, each of which alone would have changed the answer: "S17: sentence".
     switches: list[str]
 
 

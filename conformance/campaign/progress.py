@@ -1,4 +1,4 @@
-"""The watch: what the finished blocks of a campaign come to, kept up while it runs."""
+"""The progress of a campaign: totals over its finished blocks, updated while it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proof of brokers: the model against real brokers of several releases.
+"""Proof of the broker's rules: the model against real brokers of several releases.
 
 For each release: the decision tables on a broker that started on the aged store, again with everything cold, again
 after it was stopped and after it was killed; long random runs of every suite; and a second broker, whose messages
@@ -63,18 +63,18 @@ FAST = (
     broker_doubt.SUITE,
     broker_assignment.SUITE,
 )
-#: First release that can be told which way resets go (BQ-RESET-2), and the property that tells it.
+#: First release that can be configured which way resets go (BQ-RESET-2), and the property for it.
 RESETS_SINCE = Release(5, 1, 0)
 RESETS = "useServerSideResetOffset"
-#: First release that can be told not to balance groups (BQ-ASSIGN-OFF), and how queues are asked for where nothing is
-#: set (BQ-ASSIGN-1), and the properties that tell it.
+#: First release that can be configured not to balance groups (BQ-ASSIGN-OFF), and how queues are assigned by default
+#: (BQ-ASSIGN-1), and the properties for it.
 BALANCES_SINCE = Release(5, 0, 0)
 BALANCES, DEFAULT_MODE, DEFAULT_SHARE = (
     "serverLoadBalancerEnable",
     "defaultMessageRequestMode",
     "defaultPopShareQueueNum",
 )
-#: The property that tells a broker to lock in strict mode (BQ-LOCK-STRICT).
+#: The property that makes a broker lock in strict mode (BQ-LOCK-STRICT).
 STRICT = "lockInStrictMode"
 #: First release that asks the system what is in memory, where its Java can (BQ-MEM-2).
 SEES_SINCE = Release(5, 1, 0)
@@ -134,7 +134,7 @@ class Table:
             self.play(some)
 
     def change(self, change: Callable[[BrokerState], BrokerState]) -> None:
-        """Something happened to the broker as a whole."""
+        """Record an event of the whole broker, such as a restart."""
         self.states = [change(state) for state in self.states]
 
 
@@ -182,7 +182,7 @@ def prove_suite(
 
 
 def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | None) -> Callable[[int, Row], Outcome]:
-    """What a step of a plan ended in: as it was played already, or played now."""
+    """The outcome of a step of a plan: the recorded one, or that of playing it now."""
     if outcomes is not None:
         return lambda step, row: outcomes[step]
     return lambda step, row: adapter.apply(suite.operation(row))
@@ -191,7 +191,7 @@ def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | N
 def _prove_case(
     suite: Suite, bound: BoundModel, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
 ) -> None:
-    """One case until its first difference; TooMany when too much of it is in doubt."""
+    """One case until its first difference; TooMany when too many of its outcomes are indeterminate."""
     possible = [Possibility(bound.initial)]
     for step, row in enumerate(plan):
         spec = suite.operations[row[0]].spec
@@ -314,7 +314,7 @@ def prove_release(release: str) -> Tally:
 def prove(releases: Iterable[str], workers: int) -> Iterator[Proven]:
     """Prove the model against each release, ``workers`` of them side by side, and give them in their order.
 
-    The rows of the embedded broker's story are among those of a release.
+    The rows of the fake broker's story are among those of a release.
     """
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(_prove, releases)

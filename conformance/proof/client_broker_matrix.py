@@ -1,6 +1,6 @@
-"""The proof of pairs: a real client of each release on a real broker of each release, over TCP.
+"""Proof of pairs: a real client of each release with a real broker of each release, over TCP.
 
-Client and broker are proven apart elsewhere, the client against a scripted broker. Here they decide together: what a
+Elsewhere client and broker are proven separately, the client against a scripted broker. Here they act together: what a
 group commits and reads back, where its consumers start, and what max, min and search by time say. Every client has
 groups of its own; all share one topic, which comes with the store: its queues are young, never written, with expired
 messages, and with nothing but expired messages.
@@ -50,7 +50,7 @@ _KINDS = {PUSH: "start-push", LITE: "start-lite-pull"}
 _TIMESTAMPS = ("20200101000000", "20240101000000", "20240401000000", "20240701003000", "20300101000000")
 _FUTURE = 4_000_000_000_000
 _TIMES = sorted({0, _FUTURE, *(time + delta for time in TIMES for delta in (-1, 0, 1))})
-#: How long a commit that nobody answers may be under way (s).
+#: How long a commit without a response may be under way (s).
 _ARRIVES = 3.0
 
 
@@ -132,7 +132,7 @@ class _Table:
         self._check(text, queue, answer, lambda: self._client.start(queue, where, timestamp, "UTC", checked))
 
     def _commit(self, queue: int, offset: int, one_way: bool) -> None:
-        """A commit: what the broker holds after it, whoever answers."""
+        """A commit: the offset that the broker stores after it, with or without a response."""
         after, _, why = self._model.store.commit(self._state, queue, offset, one_way, "answer")
         answered = self._client.commit(queue, offset, one_way)
         stands = self._stands_at(queue)

@@ -1,4 +1,4 @@
-"""The proof of the client half: the model against the real Java classes of many releases.
+"""Proof of the client's rules: the model against the real Java classes of many releases.
 
 Every release goes through the decision tables of reads and starts, through sampled allocations, and through stateful
 runs of a group that rebalances, of a consumer that pulls and of listeners; a few releases also through every small
@@ -32,7 +32,7 @@ from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
-#: Client releases that Maven Central has. 5.3.4 is none of them: its broker is there, its client never was.
+#: Client releases on Maven Central. 5.3.4 is missing: only its broker was published.
 RELEASES = (
     "4.0.0-incubating", "4.1.0-incubating", "4.2.0", "4.3.0", "4.3.1", "4.3.2", "4.4.0", "4.5.0", "4.5.1", "4.5.2",
     "4.6.0", "4.6.1", "4.7.0", "4.7.1", "4.8.0", "4.9.0", "4.9.1", "4.9.2", "4.9.3", "4.9.4", "4.9.5", "4.9.6",
@@ -180,7 +180,7 @@ def prove_all(
     suite: str = "",
     real_clock: bool = False,
 ) -> Generator[Proven]:
-    """Prove each release, in so many processes, and give what each came to as soon as it is known.
+    """Prove each release, in so many processes; yields each result as soon as it is known.
 
     The releases that take longest begin first, so that no process is left with one of them in the end.
     """

@@ -1,4 +1,4 @@
-"""The page of the proof, made from the rows of the proofs: ``prove page docs/proof/*.jsonl`` writes docs/proof.md."""
+"""The documentation page docs/proof.md, made from the rows of the proofs: ``prove page docs/proof/*.jsonl``."""
 
 from __future__ import annotations
 

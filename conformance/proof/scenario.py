@@ -1,4 +1,4 @@
-"""Scenarios: stories with a fixed course that real releases go through, each step judged by the model."""
+"""Scenarios: a fixed sequence of steps played on real releases, each step judged by the model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Open = Callable[[Release], AbstractContextManager[Teller]]
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario, and the releases that it is for when nobody names others."""
+    """A scenario, and its default releases."""
 
     name: str
     sentence: str
@@ -59,7 +59,7 @@ class _Judged:
 def tell(scenario: Scenario, releases: Sequence[Release], emit: Emit) -> int:
     """Play a scenario on releases, of broker and client alike; the exit code.
 
-    A release that cannot be had, or that breaks off, is told and the others are played all the same.
+    A release that is not available, or that fails, is reported; the others are played nevertheless.
     """
     began = time.monotonic()
     steps = [

@@ -1,11 +1,11 @@
-"""The proof of whole consumers: push, orderly and lite pull, started, with threads and sockets, on a real broker.
+"""Proof of whole consumers: real push, orderly and lite pull consumers, with threads and sockets, on a real broker.
 
-With ``--embedded`` the broker is the embedded one, which starts in milliseconds: the half of the client by itself.
+With ``--embedded`` the broker is the embedded one, which starts in milliseconds: only the client is real then.
 With ``--scripted`` it is the embedded one, too, and fails as a table says (``whole_cases``).
 
-Each case is a group of its own that begins in a topic of one queue: which message it is given first, how many, and what
-it has committed once it was shut down. All consumers of a release run at the same time. When each has begun, one more
-message is sent to every topic. Then members of other groups come and go (``whole_cases.handovers``).
+Each case is a group of its own that starts in a topic of one queue: which message it receives first, how many, and
+what it has committed after its shutdown. All consumers of a release run at the same time. When all have started, one
+more message is sent to every topic. Then members of other groups come and go (``whole_cases.handovers``).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.api import run
     from rocketmq_conformance.conformance.campaign.api import campaign
     from rocketmq_conformance.conformance.cli.main import main
-    from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+    from rocketmq_conformance.conformance.fakes.broker import FakeBroker
     from rocketmq_conformance.conformance.targets.address import AddressError, open_address
     from rocketmq_conformance.conformance.targets.offset_file_damage import damage_offset_file
     from rocketmq_conformance.conformance.targets.port.adapter import Port
@@ -68,9 +68,9 @@ __all__ = [
     "DivergenceFound",
     "Drawn",
     "Duration",
-    "EmbeddedBroker",
     "Err",
     "Event",
+    "FakeBroker",
     "Fault",
     "Hello",
     "Level",
@@ -110,7 +110,7 @@ _MODULES = {
     "conformance.api": ("run",),
     "conformance.campaign.api": ("campaign",),
     "conformance.cli.main": ("main",),
-    "conformance.fakes.broker": ("EmbeddedBroker",),
+    "conformance.fakes.broker": ("FakeBroker",),
     "conformance.targets.address": ("AddressError", "open_address"),
     "conformance.targets.offset_file_damage": ("damage_offset_file",),
     "conformance.targets.port.adapter": ("Port",),

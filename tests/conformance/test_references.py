@@ -23,7 +23,6 @@ REASONS = {
     "conformance/campaign/analysis/side.py::Half._sort": "all columns of a table are sorted alike",
     "conformance/campaign/folder.py::resume": "every field of a campaign is compared with what is asked for now",
     "conformance/campaign/spark/session.py::_start": "py4j comes with an extra, and has no types",
-    "conformance/fakes/scripted_broker.py::World.begin": "all faults are disarmed",
     "conformance/proof/broker_story.py::Story.tell": "a table names the chapters of a story with their rules",
     "conformance/targets/address.py::_python": "the user names the module and the factory",
     "conformance/targets/discovery.py::module_of": "the class that plays a suite is found by the suite's name",

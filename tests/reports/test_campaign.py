@@ -94,7 +94,7 @@ def test_a_difference_between_implementations_is_told_after_what_differs_from_th
     assert "Difference 4: remote-store ─" in text
     told = text[text.index("Difference 4: ") :]
     assert "seen in        4,711 cases, the shortest is case 17 of mutant:x\n" in told
-    assert "other than     python:myport.adapter:create\n" in told
+    assert "compared with  python:myport.adapter:create\n" in told
     assert "separates      queue = 1: 100% of those that diverge, 12% of the others\n" in told
     assert "Suites ─" in told
 
@@ -173,7 +173,7 @@ def test_a_resumed_campaign_counts_its_own_cases_only() -> None:
     [line] = lines(begun, dataclasses.replace(begun, cases=600, steps=24_000, seconds=10.0))
     assert line.startswith("600 of 1,000 cases, 10 cases/s, 400 steps/s, ")
     assert line.endswith(", 40.0 s left")
-    assert lines(progress(1000, 9.0, cases_before=1000)) == ["1,000 of 1,000 cases, all there"]
+    assert lines(progress(1000, 9.0, cases_before=1000)) == ["1,000 of 1,000 cases, every case is played"]
 
 
 def test_a_terminal_gets_live_progress_that_goes_away() -> None:

@@ -130,9 +130,9 @@ def test_the_page_in_docs_is_what_its_rows_make() -> None:
     assert COMMITTED.read_text("utf-8") == page(RULES.values(), committed_rows()), said
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_every_rule_of_the_book_is_on_the_page(rule: str) -> None:
-    assert len(re.split(r"(?<!\\)\|", line(COMMITTED.read_text("utf-8"), rule))) == 8
+def test_every_rule_of_the_book_has_a_whole_line_on_the_page() -> None:
+    text = COMMITTED.read_text("utf-8")
+    assert [rule for rule in RULES if len(re.split(r"(?<!\\)\|", line(text, rule))) != 8] == []
 
 
 def test_nothing_differs_in_the_rows_that_are_kept() -> None:

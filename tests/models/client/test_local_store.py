@@ -202,7 +202,7 @@ Calls = Mapping[str, Callable[..., Result]]
 
 
 def first_difference(begin: Callable[[int], Calls], profile: Profile, cases: int) -> str | None:
-    """The first operation that is answered otherwise than the model says, within so many cases."""
+    """The first operation whose answer differs from the model's, within so many cases."""
     bound, drawn = SUITE.bind(profile), sampler(SUITE, profile)
     names = [op.spec.name for op in SUITE.operations]
     for case in range(cases):

@@ -244,12 +244,12 @@ def test_searches_are_relative_to_the_times_that_the_broker_gave(adapter: Broker
 def test_everything_that_a_case_created_is_deleted(embedded: FakeBroker) -> None:
     adapter = on(embedded.address)
     adapter.reset_many([(0, OFFSETS)])
-    before = set(embedded._storage.state.topics)
+    before = set(embedded.storage.state.topics)
     adapter.apply(CreateTopic(1, 1))
     adapter.apply(Commit(0, 0, 0, 5))
-    assert len(embedded._storage.state.topics) == len(before) + 1
+    assert len(embedded.storage.state.topics) == len(before) + 1
     adapter.close()
-    state = embedded._storage.state
+    state = embedded.storage.state
     assert [topic for topic in state.topics if topic.startswith("conf-")] == []
     assert [group for group in state.groups if group.startswith("conf-")] == []
     assert state.stored == {}
@@ -534,18 +534,18 @@ class BrokerInThread:
 
 
 @pytest.fixture
-def fake(tmp_path: Path) -> FakeBroker:
-    return FakeBroker(tmp_path)
+def fake(tmp_path: Path) -> BrokerInThread:
+    return BrokerInThread(tmp_path)
 
 
 @pytest.fixture
-def own(fake: FakeBroker) -> Iterator[BrokerAdapter]:
+def own(fake: BrokerInThread) -> Iterator[BrokerAdapter]:
     made = BrokerAdapter(Started(Release(5, 5, 0), lambda: fake))  # type: ignore[arg-type,return-value]
     yield made
     made.close()
 
 
-def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: BrokerInThread) -> None:
     said = own.hello()
     assert sorted(said.unsupported) == ["broker-cold"]  # it is no program here, as one in a container is none
     assert said.java == 17
@@ -554,7 +554,7 @@ def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: FakeBro
 
 
 def test_a_query_is_told_beside_what_is_in_memory(
-    own: BrokerAdapter, fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+    own: BrokerAdapter, fake: BrokerInThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Path, str, int]] = []
     there = iter([True, True, False, True, None, None])
@@ -576,7 +576,7 @@ def test_a_query_is_told_beside_what_is_in_memory(
 
 
 def test_only_a_program_here_is_put_out_of_memory(
-    own: BrokerAdapter, fake: FakeBroker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    own: BrokerAdapter, fake: BrokerInThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own.reset_many([(0, broker_cold.SUITE)])
     assert "as a program here" in str(own.apply(Evict()))
@@ -597,7 +597,7 @@ def test_a_read_answers_offsets(adapter: BrokerAdapter) -> None:
     assert adapter.apply(Read(2, 0)) == Err("TOPIC_NOT_EXIST")
 
 
-def test_a_restart_keeps_the_case(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_restart_keeps_the_case(own: BrokerAdapter, fake: BrokerInThread) -> None:
     own.reset_many([(0, broker_restart.SUITE)])
     own.apply(Commit(0, 0, 0, 5))
     assert own.apply(Restart("stop")) == Ok()
@@ -606,21 +606,21 @@ def test_a_restart_keeps_the_case(own: BrokerAdapter, fake: FakeBroker) -> None:
     assert fake.log == ["start", "stop", "start", "kill", "start"]
 
 
-def test_a_broker_that_does_not_come_back(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_that_does_not_come_back(own: BrokerAdapter, fake: BrokerInThread) -> None:
     own.reset_many([(0, broker_restart.SUITE)])
     fake.comes_back = False
     with pytest.raises(AdapterError, match=r"did not come back after a kill: .*load exception"):
         own.apply(Restart("kill"))
 
 
-def test_a_broker_that_cannot_start_is_removed(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_that_cannot_start_is_removed(own: BrokerAdapter, fake: BrokerInThread) -> None:
     fake.comes_back = False
     with pytest.raises(CannotRunError, match="ended while it started"):
         own.hello()
     assert fake.log == ["start", "close"]
 
 
-def test_a_broker_that_dies_is_named_with_its_last_error(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_that_dies_is_named_with_its_last_error(own: BrokerAdapter, fake: BrokerInThread) -> None:
     own.reset_many([(0, OFFSETS)])
     fake.process.alive = False
     fake.embedded.stop()
@@ -630,7 +630,7 @@ def test_a_broker_that_dies_is_named_with_its_last_error(own: BrokerAdapter, fak
         own.apply(Max(0, 0))
 
 
-def test_a_broker_of_our_own_may_close_a_connection_and_live(own: BrokerAdapter, fake: FakeBroker) -> None:
+def test_a_broker_of_our_own_may_close_a_connection_and_live(own: BrokerAdapter, fake: BrokerInThread) -> None:
     own.hello()
     assert own.source.describe_end() == "Broker 5.5.0 closed the connection"
 
@@ -653,7 +653,7 @@ def test_the_ratio_is_set_back_before_the_next_case(own: BrokerAdapter, monkeypa
     assert asked == [b"accessMessageInMemoryMaxRatio=0\n", b"accessMessageInMemoryMaxRatio=40\n"]
 
 
-def test_saving_waits_for_the_file(own: BrokerAdapter, fake: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saving_waits_for_the_file(own: BrokerAdapter, fake: BrokerInThread, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = b'{"offsetTable":{"T@G":{0:5}},"pullOffsetTable":{}}'
     monkeypatch.setattr(BrokerAdapter, "ask", lambda self, request: memory)
     written = threading.Timer(0.3, fake.offsets_file.write_text, ['{"offsetTable":{"T@G":{"0":5}}}'])

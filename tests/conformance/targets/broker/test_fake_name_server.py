@@ -151,7 +151,7 @@ def test_members_are_gone_when_the_next_case_begins() -> None:
     adapter = BrokerAdapter(source)
     adapter.reset_many([(0, SUITE)])
     adapter.play_many([(0, [Register(3, 0, 0), MakeTopic(2)])])
-    groups = source._broker._consumers.groups
+    groups = source._broker.consumers.groups
     assert not [name for name in groups if name.endswith("-G0")]
     adapter.close()
 
