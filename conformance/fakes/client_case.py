@@ -17,7 +17,7 @@ from rocketmq_conformance.models.broker import lock
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES
+from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_GROUP, QUEUES
 from rocketmq_conformance.models.client.initial_broker import reshaped, world
 from rocketmq_conformance.models.client.rebalance import ROUTES, listed_ids, readable
 from rocketmq_conformance.models.client.rebalance_broker import MORE_ROUTES
@@ -28,7 +28,7 @@ from rocketmq_conformance.models.profile import Profile
 
 _INITIAL = world()
 _ROUTES: Mapping[str, int] = {**ROUTES, **MORE_ROUTES}
-_LISTED: Mapping[str, tuple[str, ...]] = {GROUP: CLIENTS}
+_LISTED: Mapping[str, tuple[str, ...]] = {GROUP: CLIENTS, OTHER_GROUP: CLIENTS}
 
 
 class ClientCase:

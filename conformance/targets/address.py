@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import cast
 from urllib.parse import parse_qsl
 
 from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, Adapter, CannotRunError
@@ -50,7 +49,7 @@ def _port(name: str, options: dict[str, str]) -> Adapter:
     if name:
         raise AddressError(f"The address `port` takes no name, but {name!r} was given.")
     pace = _pace(options, "port")
-    return cast(Adapter, Port(via=_via(options, "port", ("call", "tcp"), timed=True), pace=pace))
+    return Port(via=_via(options, "port", ("call", "tcp"), timed=True), pace=pace)
 
 
 def _mutant(name: str, options: dict[str, str]) -> Adapter:
@@ -105,7 +104,7 @@ def _java(name: str, options: dict[str, str]) -> Adapter:
     via = _via(options, "java-client", ("call", "tcp"), timed=True)
     if pace is not None and via == "tcp":
         raise AddressError("A java-client with a real clock is stepped by hand, without sockets: leave via=tcp away.")
-    return cast(Adapter, JavaClient(name, via=via, pace=pace))
+    return JavaClient(name, via=via, pace=pace)
 
 
 def _broker(name: str, options: dict[str, str]) -> Adapter:

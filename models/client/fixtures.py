@@ -5,6 +5,8 @@ from __future__ import annotations
 from rocketmq_conformance.models.message_queue import MessageQueue
 
 GROUP = "G"
+#: The group of another consumer on the same client instance; its members are those of GROUP.
+OTHER_GROUP = f"{GROUP}-pull"
 TOPIC = "T"
 OTHER_TOPIC = "U"
 RETRY_TOPIC = f"%RETRY%{GROUP}"

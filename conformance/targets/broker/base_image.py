@@ -41,8 +41,8 @@ _FOUND = re.compile(r"(?:=> )?(/\S+) \(0x")
 
 def name(repository: str, launcher: str) -> str:
     """The name of the image of a Java launcher's installation."""
-    said = subprocess.run([launcher, "-version"], capture_output=True, timeout=60, check=False).stderr
-    return f"{repository}-base:{sha256(said + repr(platform.libc_ver()).encode()).hexdigest()[:12]}"
+    output = subprocess.run([launcher, "-version"], capture_output=True, timeout=60, check=False).stderr
+    return f"{repository}-base:{sha256(output + repr(platform.libc_ver()).encode()).hexdigest()[:12]}"
 
 
 def make(docker: DockerClient, tag: str, launcher: str) -> None:
@@ -87,9 +87,9 @@ def _java(home: Path) -> Iterator[tuple[str, str]]:
 def _libraries(home: Path) -> list[str]:
     """The system's libraries that a Java and native code in jars need, the loader among them."""
     users = [home / "bin" / "java", *(found for found in home.glob("**/*.so") if not _SEEN_OR_HEARD.search(found.name))]
-    said = [_said("ldd", str(user)) for user in users]
-    known = _said("ldconfig", "-p") or _said("/sbin/ldconfig", "-p")
-    found = {match for text in said for match in _FOUND.findall(text)}
+    output = [_output_of("ldd", str(user)) for user in users]
+    known = _output_of("ldconfig", "-p") or _output_of("/sbin/ldconfig", "-p")
+    found = {match for text in output for match in _FOUND.findall(text)}
     machine = platform.machine().replace("_", "-")
     for line in known.splitlines():
         soname, _, path = line.strip().partition(" => ")
@@ -98,7 +98,7 @@ def _libraries(home: Path) -> list[str]:
     return sorted(path for path in found if not path.startswith(f"{home}/") and Path(path).is_file())
 
 
-def _said(*command: str) -> str:
+def _output_of(*command: str) -> str:
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
     except OSError:

@@ -59,9 +59,9 @@ class ContainerProcess:
             else:
                 self.container.start()
         except Exception as error:
-            said = explanation(error)
+            output = explanation(error)
             self.close()
-            raise CannotRunError(f"{self.name} cannot be started ({said}): see what `docker ps -a` tells.") from error
+            raise CannotRunError(f"{self.name} cannot be started ({output}): see what `docker ps -a` tells.") from error
         until = time.monotonic() + limit
         look = 0.0
         while time.monotonic() < until:
@@ -70,13 +70,13 @@ class ContainerProcess:
             if time.monotonic() > look:
                 look = time.monotonic() + _LOOK
                 if not self.alive:
-                    said = self.last_error()
+                    output = self.last_error()
                     self.close()
-                    raise CannotRunError(f"{self.name} ended while it started: {said}")
+                    raise CannotRunError(f"{self.name} ended while it started: {output}")
             time.sleep(0.05)
-        said = self.last_error()
+        output = self.last_error()
         self.close()
-        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {said}")
+        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {output}")
 
     def stop(self) -> None:
         """End it gently, and by force when that takes too long."""
@@ -123,7 +123,7 @@ class ContainerProcess:
         if self._container is not None:
             try:
                 (self.home / "output.txt").write_bytes(self.container.logs())
-            except Exception:  # what it said before it was removed is all there is
+            except Exception:  # its output until it was removed is all there is
                 return last_error(self.log)
         return last_error(self.home / "output.txt", self.log)
 

@@ -46,17 +46,17 @@ def connect() -> DockerClient:
 
 def explanation(error: BaseException) -> str:
     """What the engine says about a request that it refused, in one line."""
-    said: Any = getattr(error, "explanation", None) or getattr(error, "msg", None) or str(error)
-    return " ".join(str(said.decode() if isinstance(said, bytes) else said).split()).rstrip(".")[:300]
+    text: Any = getattr(error, "explanation", None) or getattr(error, "msg", None) or str(error)
+    return " ".join(str(text.decode() if isinstance(text, bytes) else text).split()).rstrip(".")[:300]
 
 
 def _unreachable(error: Exception) -> str:
     where = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
-    said = str(error)
-    if "Permission denied" in said:
+    text = str(error)
+    if "Permission denied" in text:
         return f"You have no right to use the Docker engine at {where}: join the group of its socket (mostly docker)"
-    if "FileNotFoundError" in said or "No such file" in said:
+    if "FileNotFoundError" in text or "No such file" in text:
         return f"There is no Docker engine at {where}: install Docker and start it, or set DOCKER_HOST"
-    if "Connection refused" in said:
+    if "Connection refused" in text:
         return f"No Docker engine answers at {where}: start it (dockerd), or set DOCKER_HOST"
     return f"The Docker engine at {where} cannot be used ({explanation(error)}): see whether it runs"

@@ -22,7 +22,7 @@ LEASE = 0.3
 
 
 class Embedded:
-    """Where an embedded broker is; ``parts`` replaces classes of it (remoting/embedded.py).
+    """Where an embedded broker is; ``parts`` replaces classes of it by part name (``fakes.broker``).
 
     ``strict`` is its property lockInStrictMode.
     """

@@ -158,12 +158,12 @@ def _described(docker: DockerClient, name: str) -> Image:
     try:
         environment = docker.client.images.get(name).attrs["Config"]["Env"] or []
         homes = [value.removeprefix(_HOME) for value in environment if value.startswith(_HOME)]
-        said = _java_version(docker, name)
+        output = _java_version(docker, name)
     except Exception as error:
         raise CannotRunError(
             f"The image {name} does not say which Java it has ({explanation(error)}): name one with a java on its path."
         ) from error
-    found = re.search(r'version "(?:1\.)?(\d+)', said.decode("utf-8", "replace"))
+    found = re.search(r'version "(?:1\.)?(\d+)', output.decode("utf-8", "replace"))
     if not found or not homes:
         lack = "java that tells its version" if homes else "ROCKETMQ_HOME"
         raise CannotRunError(f"The image {name} has no {lack}: name one that is laid out as apache/rocketmq is.")
@@ -176,7 +176,7 @@ def _java_version(docker: DockerClient, name: str) -> bytes:
     try:
         container.start()
         container.wait(timeout=_SAYS)
-        said: bytes = container.logs()
-        return said
+        output: bytes = container.logs()
+        return output
     finally:
         container.remove(force=True)

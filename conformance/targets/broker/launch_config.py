@@ -130,10 +130,10 @@ def _is_java(launcher: str, feature: int) -> bool:
 def java_feature(launcher: str) -> int:
     """The feature release of a Java launcher, such as 17."""
     try:
-        said = subprocess.run([launcher, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+        output = subprocess.run([launcher, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotRunError(f"{launcher} does not start ({error}): install a Java runtime.") from error
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    found = re.search(r'version "(?:1\.)?(\d+)', output)
     if not found:
         raise CannotRunError(f"{launcher} does not say which Java it is: install a Java runtime.")
     return int(found.group(1))

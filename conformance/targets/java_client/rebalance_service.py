@@ -24,7 +24,7 @@ from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.stepped_service import stepped_service
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_TOPIC, RETRY_TOPIC
+from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_GROUP, OTHER_TOPIC, RETRY_TOPIC
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance_service import Elapse, Enable, Notify, Refuse, Resume, Suspend
 
@@ -147,7 +147,7 @@ class JavaRebalanceService(JavaGroup[Consumer]):
 
     def _pull_consumer(self) -> Any:
         """A pull consumer of another group, with a topic of its own."""
-        release, group = self.release, f"{GROUP}-pull"
+        release, group = self.release, OTHER_GROUP
         consumer = release.load("client.consumer.DefaultMQPullConsumer")(group)
         inside = release.get(consumer, "defaultMQPullConsumerImpl")
         rebalancing = self.pull_rebalancing = release.get(inside, "rebalanceImpl")

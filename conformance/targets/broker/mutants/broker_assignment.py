@@ -11,7 +11,7 @@ Members = tuple[str, ...] | None
 
 
 class NothingForEmpty(Assignments):
-    """Where nobody can say, everything is taken away."""
+    """Where there is no answer, everything is taken away."""
 
     def assign(self, asked: Asked, members: Members) -> Result:
         found = super().assign(asked, members)
@@ -44,7 +44,7 @@ class Unsorted(Assignments):
 
 
 class OwnQueuesOnly(Assignments):
-    """Queues of other brokers are nobody's."""
+    """Queues of other brokers are given to no member."""
 
     def assign(self, asked: Asked, members: Members) -> Result:
         found = super().assign(asked, members)

@@ -41,7 +41,7 @@ class EvictionForgets(Memory):
 
 
 class AskingReads(Memory):
-    """Whoever asks for an offset has the queue read."""
+    """A query of an offset reads the queue."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)

@@ -62,7 +62,7 @@ class CommitsTwice(_Strangers):
 
 
 class TakesBack(_Strangers):
-    """What a stranger commits is stored until somebody asks for it."""
+    """What a stranger commits is stored until it is queried."""
 
     def __init__(self, storage: Storage, memory: Memory) -> None:
         super().__init__(storage, memory)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.conformance.fakes.broker import EmbeddedBroker
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets import broker, discovery
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
@@ -29,7 +29,7 @@ class Renamed:
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with EmbeddedBroker(Profile()) as embedded:
+    with FakeBroker(Profile()) as embedded:
         yield embedded.address
 
 
