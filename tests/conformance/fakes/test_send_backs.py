@@ -7,6 +7,7 @@ import pytest
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.send_backs import copied, properties_of, sent_back
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.domain import Requests
 
 BACK = {"offset": "1001", "originTopic": "T", "delayLevel": "3", "originMsgId": "ID-0-1", "maxReconsumeTimes": "16"}
 TEXT = "KEYS\x011001\x02RETRY_TOPIC\x01T\x02DELAY\x014\x02ORIGIN_MESSAGE_ID\x01ID-0-1\x02"
@@ -46,7 +47,7 @@ def test_properties_may_end_without_a_separator() -> None:
 )
 def test_what_is_accepted_is_taken_down_once(case: ClientCase, fault: str, accepted: str) -> None:
     place = "1001" if fault != "even" else "1002"
-    case.broker.script.arm("back_fault", fault if fault != "even" else "odd")
+    case.broker.script.arm(Requests.SEND_BACK, fault if fault != "even" else "odd")
     requests = [
         (code, {name: value.replace("1001", place) for name, value in fields.items()}) for code, fields in REQUESTS
     ]

@@ -27,6 +27,7 @@ from rocketmq_conformance.conformance.remoting.frame import (
     fields,
 )
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.domain import Requests
 
 QUERY, UPDATE, MAX = Request.QUERY_CONSUMER_OFFSET, Request.UPDATE_CONSUMER_OFFSET, Request.GET_MAX_OFFSET
 STORED = fields(consumerGroup="G", topic="T", queueId=0)
@@ -179,7 +180,7 @@ def test_answers_of_clients_to_the_server_are_ignored(server: FakeBroker) -> Non
 
 def test_a_silent_broker_lets_the_caller_time_out_and_the_line_lives_on(server: FakeBroker, case: ClientCase) -> None:
     with connected(server, timeout=0.2) as connection:
-        case.broker.script.arm("fault", "silent")
+        case.broker.script.arm(Requests.OFFSETS, "silent")
         with pytest.raises(TimeoutError, match="request 14"):
             connection.call(QUERY, STORED)
         case.broker.script.calm()
@@ -188,7 +189,7 @@ def test_a_silent_broker_lets_the_caller_time_out_and_the_line_lives_on(server: 
 
 def test_a_cut_ends_this_connection_only(server: FakeBroker, case: ClientCase) -> None:
     with connected(server) as connection, connected(server) as other:
-        case.broker.script.arm("fault", "cut")
+        case.broker.script.arm(Requests.OFFSETS, "cut")
         with pytest.raises(ConnectionError):
             connection.call(QUERY, STORED)
         assert connection.closed
@@ -200,7 +201,7 @@ def test_a_cut_ends_this_connection_only(server: FakeBroker, case: ClientCase) -
 
 @pytest.mark.parametrize("name", ["QUERY_NOT_FOUND", "SYSTEM_BUSY"])
 def test_any_code_can_be_armed(server: FakeBroker, case: ClientCase, name: str) -> None:
-    case.broker.script.arm("fault", name)
+    case.broker.script.arm(Requests.OFFSETS, name)
     with connected(server) as connection:
         assert connection.call(QUERY, STORED).code == Response[name]
 
