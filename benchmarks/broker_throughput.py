@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rocketmq_conformance.conformance.targets.broker.adapter import LANES, BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
+from rocketmq_conformance.conformance.targets.broker.part import LANES
 from rocketmq_conformance.models.outcome import Outcome, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 
-from rocketmq_conformance.conformance.cli.main import main
+from rocketmq_conformance import main
 
 if __name__ == "__main__":
     sys.argv[1:1] = ["campaign"]

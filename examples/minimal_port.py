@@ -5,9 +5,7 @@ Try it from this folder: ``rocketmq-conformance run python:minimal_port:make -k 
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.adapter import Case, Hello
-from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
-from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance import Case, Err, Hello, Ok, Operation, Outcome, Unsupported
 
 
 def averagely(me: str, queues: list, members: list) -> list:

@@ -1,1 +1,1 @@
-"""What must be true: pure functions over frozen state. Imports nothing else of the project."""
+"""What must be true: the rules of RocketMQ as pure functions over frozen state. Imports nothing else of the project."""

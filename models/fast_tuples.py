@@ -1,7 +1,6 @@
-"""Tuples that are made by the million: states are made of them, and every step makes some anew.
+"""Fast constructors of named tuples: states are made of them, and every step makes some anew.
 
-The class of a named tuple makes them by a function of Python that Python's own machinery calls: that takes twice as
-long as the tuple itself.
+The class of a named tuple makes them by a Python function: that takes twice as long as making the tuple itself.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ Item = TypeVar("Item")
 
 
 def maker(kind: type[T]) -> Callable[[tuple[Any, ...]], T]:
-    """What makes named tuples of a kind out of bare ones, which must have all of its fields."""
+    """A constructor of named tuples of a kind from bare ones, which must have all of its fields."""
     return partial(tuple.__new__, kind)
 
 

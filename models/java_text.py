@@ -1,4 +1,4 @@
-"""Texts as Java has them: sequences of UTF-16 code units, with Java's own hash, split and idea of a blank."""
+"""Texts as in Java: sequences of UTF-16 code units, with Java's own hash, split and notion of a blank."""
 
 from __future__ import annotations
 

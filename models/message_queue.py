@@ -1,7 +1,7 @@
 """Message queues: identity, text and order, exactly as Java has them (MQ-*).
 
 Java compares strings by UTF-16 code unit, Python by code point: U+1F600 sorts before U+FF5E in Java. Every
-member of a group must sort queues and client ids the same way, or queues are owned twice and orphaned.
+member of a group must sort queues and client ids the same way, or some queues have two owners and others none.
 
 Queue ids compare by their difference, and the difference is a Java ``int``. Among real ids (never negative) that
 is the order of numbers. Ids further apart than 2**31 can stand in a circle, and then no order is promised.
@@ -49,13 +49,13 @@ class MessageQueue(NamedTuple):
 
 
 def queue_text(queue: Queue) -> str:
-    """What Java's ``toString`` gives; the consistent hash places a queue by this text (MQ-ID-1)."""
+    """The text of Java's ``toString``; the consistent hash places a queue by it (MQ-ID-1)."""
     topic, broker, number = queue
     return f"MessageQueue [topic={topic}, brokerName={broker}, queueId={number}]"
 
 
 def queue_hash(queue: Queue) -> int:
-    """What Java's ``hashCode`` gives, a signed 32-bit number (MQ-ID-1)."""
+    """The result of Java's ``hashCode``, a signed 32-bit number (MQ-ID-1)."""
     topic, broker, number = queue
     total = 1
     for part in (string_hash(broker), number, string_hash(topic)):

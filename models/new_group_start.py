@@ -1,14 +1,14 @@
-"""The folklore of new groups: "a new group with CONSUME_FROM_LAST_OFFSET starts at the end". Mostly it does not.
+"""The common belief "a new group with CONSUME_FROM_LAST_OFFSET starts at the end", step by step. It is mostly wrong.
 
 The client asks the broker first, and a broker that still has a queue's first message in memory answers 0 for a group
 that never committed: the group starts at the first message. Only once the first messages are gone does the broker
-answer that it knows nothing, and then the client asks for max. The remedy is to give the group offsets before it
+answer that it has no offset, and then the client asks for max. The remedy is to give the group offsets before it
 starts: create it, clone the offsets of some other group, and reset it to -1, which is max. Brokers that reset by way of
 the members refuse that for a group that has no offsets (hence the clone), and for one without members (hence the
 commit of max, which is what the administration tool does then).
 
-The story has a step for each of these, and no rules of its own: every step is judged by the rules of the client and of
-the broker. The queues of its topic are all alike.
+The scenario has a step for each of these, and no rules of its own: every step is judged by the rules of the client and
+of the broker. The queues of its topic are all alike.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
 from rocketmq_conformance.models.rule import Why
 
-#: Messages of the topic, spread evenly over so many queues; how many of each queue have expired in the aged topic, and
-#: how many arrive in each queue once a consumer runs.
+#: Messages of the topic, spread evenly over so many queues; the number of expired messages in each queue of the aged
+#: topic, and of those that arrive in each queue once a consumer runs.
 MESSAGES, QUEUE_COUNT, EXPIRED, ARRIVING = 300, 4, 50, 1
 EACH = MESSAGES // QUEUE_COUNT
-#: The group whose offsets are cloned, and where it stands in each queue.
+#: The group whose offsets are cloned, and its offset in each queue.
 DONOR, DONATED = "DONOR", 5
 
 
 class Step(NamedTuple):
-    """A step of the story: what happens, and the answer that the folklore has for it."""
+    """A step of the scenario: its operation, and the answer by the common belief."""
 
     name: str
     sentence: str
-    #: What the folklore says, as ``said`` writes answers; "" where it says nothing.
+    #: The answer by the common belief; "" where it has none.
     claim: Value
 
 
@@ -60,12 +60,12 @@ class Rules(NamedTuple):
 
     @classmethod
     def of(cls, profile: Profile) -> Rules:
-        """Those of a profile."""
+        """The switches of a profile."""
         return cls(ClientRules.of(profile), BrokerRules.of(profile))
 
 
 class Prediction(NamedTuple):
-    """What the model expects of a step: the answer, and the reasons without repetition, in order."""
+    """The model's answer to a step, and the reasons without repetition, in order."""
 
     expected: Value
     whys: tuple[Why, ...]
@@ -95,7 +95,7 @@ CONSUMING = frozenset({"new group", "expired", "remedied"})
 
 
 def predict(rules: Rules, step: str) -> Prediction:
-    """What the model expects of a step of ``STEPS``.
+    """The model's answer to a step of ``STEPS``.
 
     A consumer's answer has (queue, first message, messages, committed offset) for each queue. A reset's is the
     error's name or the (queue, offset) pairs; the remedy's is that and the offsets that the group then stands at.
@@ -115,7 +115,7 @@ def predict(rules: Rules, step: str) -> Prediction:
 
 
 def deciding(rules: Rules, other: Rules, step: str) -> tuple[Switch, ...]:
-    """The switches that decide: set as on the ``other`` side, each of them alone changes what is expected."""
+    """The switches that decide: set as on the ``other`` side, each of them alone changes the expected answer."""
     usual = predict(rules, step).expected
     found: list[Switch] = []
     for side, module in (("client", client_switches), ("broker", broker_switches)):
@@ -154,7 +154,7 @@ def _every(rows: Sequence[Value], write: Callable[..., str]) -> str:
 
 
 def _queues() -> tuple[int, ...]:
-    """The queues of the topic, by their index in the layout."""
+    """The queues of the topic, by their index in the fixtures."""
     return TOPIC_QUEUES[TOPIC][:QUEUE_COUNT]
 
 
@@ -199,7 +199,7 @@ def _remedied(rules: Rules) -> tuple[BrokerState, Value, tuple[Why, ...]]:
 
 
 def _told(answer: object) -> Value:
-    """What a reset answers: its error's name, or its pairs."""
+    """The answer of a reset: its error's name, or its pairs."""
     if isinstance(answer, Err):
         return answer.code
     assert isinstance(answer, tuple)

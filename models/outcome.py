@@ -1,4 +1,4 @@
-"""Outcomes: what an operation ended in.
+"""Outcomes: the possible results of an operation.
 
 An outcome is ``Ok(value)``, ``Err(code)`` or ``Unsupported(reason)``, and nothing else. Inside the hot loop an
 ``Ok`` travels as its bare value (a :data:`Result`); ``outcome_of`` and ``result_of`` convert at the borders.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-#: What an operation may answer: JSON's scalars, and tuples of them.
+#: The values that an operation may answer: JSON's scalars, and tuples of them.
 Value = None | bool | int | str | tuple["Value", ...]
 
 
@@ -23,7 +23,7 @@ class Ok:
 class Err:
     """The operation was refused or failed with ``code``.
 
-    ``definite`` is False when nobody can say whether it took effect (a commit that timed out).
+    ``definite`` is False when it is unknown whether it took effect (a commit that timed out).
     ``detail`` is for the reader; it is never compared.
     """
 
@@ -46,7 +46,7 @@ class Undefined:
 
 Outcome = Ok | Err | Unsupported
 Result = Value | Err
-#: What the model may say of a result.
+#: The values that the model may expect.
 Expected = Value | Err | Undefined
 
 UNDEFINED = Undefined()

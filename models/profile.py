@@ -1,4 +1,4 @@
-"""A profile: which release of each side the rules are taken from."""
+"""A profile: the release of each side whose rules judge."""
 
 from __future__ import annotations
 

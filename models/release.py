@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import total_ordering
 
 _FORM = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-(PREVIEW|ALPHA|incubating))?")
-#: Order of what may follow the numbers; a plain release is newest.
+#: Order of the stages that may follow the numbers; a plain release is newest.
 _STAGES = ("PREVIEW", "ALPHA", "")
 
 

@@ -34,7 +34,7 @@ class Origin(Enum):
 class Rule:
     """One rule.
 
-    ``releases`` is prose ("all", "4.9.8+, 5.2.0+"); what switches the rule is a Switch of the profile.
+    ``releases`` is prose ("all", "4.9.8+, 5.2.0+"); the rule is switched by a Switch of the profile.
     ``source`` is ``Class#method @ release``.
     """
 
@@ -48,7 +48,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Why:
-    """Which rules made an answer, and in which kind of state. Made once per branch, compared by identity."""
+    """The rules that decided an answer, and the kind of state. Made once per branch, compared by identity."""
 
     rules: tuple[str, ...]
     kind: str
@@ -59,6 +59,6 @@ def whys(rules: tuple[str, ...], *kinds: str) -> dict[str, Why]:
     return {kind: Why(rules, kind) for kind in kinds}
 
 
-#: What the model says of one operation: the state after it, the expected result, and why. A bare tuple, because
+#: The model's answer to one operation: the state after it, the expected result, and the reason. A bare tuple, because
 #: millions of them are made.
 Answer = tuple[State, Expected, Why]

@@ -1,1 +1,1 @@
-"""What was seen: events in; console, JSON Lines and JUnit out. Knows nothing but events."""
+"""Reports: a stream of events in; console, JSON Lines, JUnit, HTML and Markdown out. Imports no other room."""

@@ -1,4 +1,4 @@
-"""The human report of a campaign: header, progress, a block per kind of divergence, suites, and what it came to.
+"""The console report of a campaign: header, progress, a block per kind of divergence, suites, and the verdict.
 
 On a terminal the progress is one live line; elsewhere it is a plain line now and then.
 """
@@ -33,16 +33,16 @@ from rocketmq_conformance.reports.run_summary import Ledger
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, rate
 
-#: Kinds of divergences told in full; further ones get a line each.
+#: Kinds of divergences shown in full; further ones get a line each.
 BLOCKS = 10
-#: Lost cases named one by one.
+#: Lost cases that are listed.
 LOST = 20
 #: Seconds between two plain lines of progress, growing with the campaign.
 FIRST_LINE, MOST_LINES = 5.0, 60.0
 
 
 class CampaignReport:
-    """Prints a campaign for people."""
+    """Prints a campaign on the console."""
 
     def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
         self._screen = Screen(stream, width)
@@ -66,7 +66,7 @@ class CampaignReport:
                 self._end()
 
     def close(self) -> None:
-        """Finish; a campaign that broke off gets its end here."""
+        """Finish; an interrupted campaign gets its summary here."""
         if self._ledger.header and self._ledger.footer is None:
             self._end()
         self._clear()
@@ -120,7 +120,7 @@ class CampaignReport:
             for suite in ledger.ended.values():
                 self._screen.show(*_below(ledger, suite))
         if ledger.lost:
-            self._heading("Cases that were lost")
+            self._heading("Lost cases")
             for lost in ledger.lost[:LOST]:
                 line = f"{lost.suite}, case {lost.case} ({lost.address}): {lost.reason}"
                 self._screen.show(Text(clean(line)), wrap=False)
@@ -156,7 +156,7 @@ class CampaignReport:
         noun = "Divergence" if event.against == MODEL else "Difference"
         about: list[tuple[str, RenderableType]] = [("seen in", Text(clean(where)))]
         if event.against != MODEL:
-            about.append(("other than", Text(clean(event.against))))
+            about.append(("compared with", Text(clean(event.against))))
         if event.separates:
             about.append(("separates", _separators(event)))
         self._screen.gap()
@@ -173,7 +173,7 @@ def _rates(event: Progress, idle: float) -> str:
     seconds = event.seconds - idle
     cases, steps = event.cases - event.cases_before, event.steps - event.steps_before
     if not cases:
-        return "Spark and its workers are starting" if event.of > event.cases else "all there"
+        return "Spark and its workers are starting" if event.of > event.cases else "every case is played"
     parts = [f"{rate(cases, seconds)} cases/s", f"{rate(steps, seconds)} steps/s"]
     parts.append(count(event.behaviours, "behaviour"))
     parts.append(count(event.divergences, "divergence"))
@@ -183,7 +183,7 @@ def _rates(event: Progress, idle: float) -> str:
 
 
 def _separators(event: DivergenceFound) -> Text:
-    """What the steps that diverge have in common, and the others have not."""
+    """The features that separate the diverging steps from the others."""
     lines = [
         f"{clean(one.feature)}: {one.diverging:.0%} of those that diverge, {one.others:.0%} of the others"
         for one in event.separates
@@ -213,7 +213,7 @@ def _suites(ledger: Ledger) -> Table:
 
 
 def _below(ledger: Ledger, suite: SuiteEnded) -> list[RenderableType]:
-    """What else is to be said of a suite."""
+    """The lines below a suite: its numbers, reasons, unsupported operations and rules that never fired."""
     name = ledger.part_name(suite.suite, suite.address)
     numbers = {verdict: number for verdict, number in suite.cases.items() if number}
     told = [suite.reason] if suite.reason else []
@@ -226,11 +226,11 @@ def _below(ledger: Ledger, suite: SuiteEnded) -> list[RenderableType]:
 
 
 def _discoveries(ledger: Ledger) -> Table:
-    """A row per suite and arm: how much was seen, and how likely the next case shows something new."""
+    """A row per suite and arm: how much behaviour was seen, and how likely the next case shows new behaviour."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("suite", no_wrap=True)
     table.add_column("arm")
-    for name in ("cases", "behaviours", "chance of more"):
+    for name in ("cases", "behaviours", "chance of new"):
         table.add_column(name, justify="right")
     for found in ledger.discoveries:
         # nothing new in so many cases still leaves a chance of three in as many
@@ -241,7 +241,7 @@ def _discoveries(ledger: Ledger) -> Table:
 
 
 def _percent(share: float) -> str:
-    """Two digits that say something, however small the share is."""
+    """A share in percent with two significant digits."""
     return f"{float(f'{100 * share:.2g}'):f}".rstrip("0").rstrip(".") + "%"
 
 

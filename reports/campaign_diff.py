@@ -1,4 +1,4 @@
-"""The difference of two campaigns: what two implementations, or two releases, did with the same plans."""
+"""The difference of two campaigns, as data, on the console and as JSON Lines: the same plans, two implementations."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rocketmq_conformance.reports.event import Separator
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
 
-#: What the comparison came to, and the exit code of each.
+#: Verdicts of a comparison, and the exit code of each.
 SAME, DIFFERENT, UNDECIDED, NOTHING = "same", "different", "undecided", "nothing compared"
 EXIT_CODES = {SAME: 0, DIFFERENT: 1, UNDECIDED: 3, NOTHING: 3}
 _STYLES = {SAME: "green", DIFFERENT: "red", UNDECIDED: "yellow", NOTHING: "yellow"}
 
-#: Differences of a suite that are told in full; further ones get a line each.
+#: Differences of a suite that are shown in full; further ones get a line each.
 BLOCKS = 5
 #: Earlier steps shown of an exemplar: the first ones and the last ones.
 _FIRST, _LAST = 3, 6
@@ -45,10 +45,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Deed:
-    """What one side did in the step, and what its rules demand."""
+    """What one side did in a step, and what its rules require."""
 
     did: str
-    #: What the rules of its release demand.
+    #: What the rules of its release require.
     expected: str
     conforms: bool
     state_kind: str
@@ -58,10 +58,10 @@ class Deed:
 
 @dataclass(frozen=True)
 class Difference:
-    """Cases in which the two differ for the first time in the same way, told by the shortest of them."""
+    """Cases whose first difference is of the same kind, represented by the shortest of them."""
 
     suite: str
-    #: Equal for differences that differ in nothing but values.
+    #: Equal for differences that differ only in values.
     fingerprint: str
     cases: int
     #: The exemplar: its number, the first step that differs (1 is the first one played), and its operation.
@@ -83,7 +83,7 @@ class SuiteDifference:
     suite: str
     same: int = 0
     different: int = 0
-    #: Digests differ, and the steps were not looked at.
+    #: Digests differ, and the steps were not compared.
     not_looked_at: int = 0
     #: Same verdict, and nothing else to compare: results depend on the time of the run.
     verdict_only: int = 0
@@ -139,7 +139,7 @@ def _line(kind: str, content: dict[str, object]) -> str:
 
 
 def show(difference: CampaignDifference, stream: TextIO, *, width: int | None = None) -> None:
-    """Print the comparison for people."""
+    """Print the comparison on the console."""
     screen = Screen(stream, width)
     screen.show(*_header(difference))
     screen.gap()
@@ -201,9 +201,9 @@ def _deed(letter: str, deed: Deed, side: Side) -> list[tuple[str, RenderableType
     rules = ", ".join(rule.get("id", "?") for rule in deed.rules)
     releases = profile({key: value for key, value in side.profile.items() if key != "java"})
     if deed.conforms:
-        why = f"demanded by {clean(rules)} in {releases}" if rules else f"as {releases} demand it"
+        why = f"required by {clean(rules)} in {releases}" if rules else f"as required in {releases}"
     else:
-        why = f"in {releases} {clean(rules) or 'the rules'} would have {clean(deed.expected)}"
+        why = f"expected {clean(deed.expected)}, by {clean(rules) or 'the rules'} in {releases}"
     kind = f"kind of state: {clean(deed.state_kind)}" if deed.state_kind else ""
     rows: list[tuple[str, RenderableType]] = [(letter, Text(clean(deed.did), style=style)), ("", Text(why))]
     return [*rows, ("", Text(kind, style="dim"))] if kind else rows

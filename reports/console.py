@@ -1,6 +1,6 @@
-"""The human report: header, a line per suite, a block per divergence, coverage, and what it all comes to.
+"""The console report of a run: header, a line per suite, a block per divergence, coverage, and the verdict.
 
-On a terminal the suite that runs has a live bar; elsewhere everything is plain lines, the same on every machine.
+On a terminal the running suite has a progress bar; elsewhere the output is plain lines, the same on every machine.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from rocketmq_conformance.reports.text import clean, count, duration, profile, r
 
 STYLES = {CONFORMS: "green", DIVERGES: "red", UNDECIDED: "yellow", COULD_NOT_RUN: "magenta", UNSUPPORTED: "cyan"}
 
-#: Different divergences told in full; further ones get a line each, and their plans are in the run's folder.
+#: Different divergences shown in full; further ones get a line each, and their plans are in the run's folder.
 BLOCKS = 10
-#: Different reasons told per suite.
+#: Different reasons shown per suite.
 REASONS = 5
 
 
 class ConsoleReport:
-    """Prints a run for people.
+    """Prints a run on the console.
 
     ``full_coverage``: True for a row per rule and kind of state, False for a row per rule, None for the full table
     when it is short.
@@ -81,7 +81,7 @@ class ConsoleReport:
                 self._end()
 
     def close(self) -> None:
-        """Finish; a run that broke off gets its end here, and a run that never began prints nothing."""
+        """Finish: an interrupted run gets its summary here; a run that never started prints nothing."""
         self._progress.end()
         if self._ledger.header and self._ledger.footer is None:
             self._end()
@@ -157,14 +157,14 @@ class ConsoleReport:
             self._screen.show(Text(f"Kinds of state one by one: {where}", style="dim"), wrap=False)
 
     def _kept(self) -> None:
-        """Where the files are; one line each, to be copied."""
+        """The paths of the files that were written, one a line."""
         out = self._ledger.header.out if self._ledger.header else ""
         if out:
             for label, name in (("events", jsonl.NAME), ("junit", junit.NAME), ("page", html.NAME)):
                 self._screen.show(Text.assemble((f"{label:<15}", "dim"), clean(str(PurePath(out, name)))), wrap=False)
 
     def _repeats(self) -> None:
-        """A replay line per different divergence once more: the blocks may have scrolled away."""
+        """The replay lines of the different divergences again: their blocks may have scrolled away."""
         told: set[str] = set()
         for divergence in self._ledger.divergences:
             if divergence.fingerprint not in told and len(told) < BLOCKS:
@@ -216,7 +216,7 @@ def numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
         rows.append(("divergences", Text(f"{found:,}, {different:,} different", style="red")))
     if ledger.differences:
         rows.append(("differences", Text(f"{count(len(ledger.differences), 'kind')} between the implementations")))
-    # Words of the whole run, or of what is known of it when it broke off.
+    # Of the whole run, or of the suites that ended when it was cut off.
     controls = [suite.control for suite in ended if suite.control is not None]
     noticed, planted = (footer.controls_noticed, footer.controls) if footer else (sum(controls), len(controls))
     deaf = ", ".join(suite.suite for suite in ended if suite.control is False)
@@ -237,7 +237,7 @@ def numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
 
 
 def _replayed(corpus: dict[str, int]) -> Text:
-    """How many plans of the corpus were played, and what became of those that do not conform."""
+    """How many plans of the corpus were played, and the verdicts of those that do not conform."""
     played = sum(corpus.values()) - corpus.get(UNSUPPORTED, 0)
     others = [f"{verdict} {corpus[verdict]:,}" for verdict in VERDICTS if verdict != CONFORMS and verdict in corpus]
     return Text(", ".join([f"{count(played, 'plan')} replayed", *others]), style="yellow" if others else "")

@@ -1,4 +1,4 @@
-"""The coverage table: which rules fired, in which kinds of state, and what they answered."""
+"""The coverage table of the console report: which rules fired, in which kinds of state, with which outcomes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.text import Text
 from rocketmq_conformance.reports.event import SuiteEnded
 from rocketmq_conformance.reports.text import clean
 
-#: Up to so many rows the table has one per rule and kind of state, past it one per rule: a screenful or two, so that
-#: the failures above it are still found.
+#: Up to this many rows the table has one per rule and kind of state, beyond it one per rule: the table takes a screen
+#: or two at most, so that the failures above it are still found.
 FULL_ROWS = 60
 
 

@@ -1,4 +1,4 @@
-"""Decode: JSON objects back into events, checked field by field.
+"""Decoding: JSON objects back into events, checked field by field.
 
 Fields that this reader does not know are left out, since newer kits of the same format may write them; a field that
 is missing or of another type is an error.
@@ -17,7 +17,7 @@ _KINDS = {event.kind: event for event in EVENTS}
 
 
 def event_of(json: Any) -> Event:
-    """The event of a JSON object; ValueError with half a sentence when it is none."""
+    """The event of a JSON object; ValueError with the predicate of a sentence ("lacks …") when it is none."""
     if not isinstance(json, dict):
         raise ValueError("is not a JSON object")
     kind = json.get("event")

@@ -1,4 +1,4 @@
-"""The failure block: one divergence, told so that it can be understood without any other file.
+"""The failure block of console and JUnit: one divergence, complete enough to be understood without another file.
 
 docs/failure.md explains it part by part.
 """
@@ -26,7 +26,7 @@ _SHORT = 24
 
 
 def grid(rows: list[tuple[str, RenderableType]]) -> Table:
-    """Labels on the left, what they name on the right."""
+    """A table without borders: labels on the left, values on the right."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True, min_width=13)
     table.add_column(overflow="fold")
@@ -38,7 +38,7 @@ def grid(rows: list[tuple[str, RenderableType]]) -> Table:
 def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, RenderableType]] = ()) -> RenderableType:
     """The whole block, except for the replay line, which must not be broken into lines.
 
-    ``about`` is told first: labels, and what is to be said of the divergence as a whole.
+    ``about`` comes first: labelled facts about the divergence as a whole.
     """
     parts: list[RenderableType] = [
         Rule(Text(clean(title), style="bold red"), style="red", align="left"),
@@ -60,12 +60,12 @@ def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, Re
 
 
 def replay_line(divergence: DivergenceFound) -> Text:
-    """The command that repeats it, on one line whatever its length: it is there to be copied."""
+    """The command that replays it, on one line so that it can be copied."""
     return Text.assemble(("replay", "dim"), " " * 9, (clean(divergence.replay), "bold"))
 
 
 def plain(divergence: DivergenceFound, width: int, where: str = "") -> str:
-    """The block as plain text; ``where`` is the case as people call it."""
+    """The block as plain text; ``where`` names the case."""
     screen = Console(file=StringIO(), width=width, force_terminal=False, color_system=None, highlight=False)
     with screen.capture() as capture:
         screen.print(block(divergence, f"{divergence.suite}, {where or f'case {divergence.case}'}"))
@@ -133,7 +133,7 @@ def _states(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
 
 
 def _shrinking(divergence: DivergenceFound) -> str:
-    """How the minimal plan came to be."""
+    """How many steps the plan had when the divergence was found, and after shrinking."""
     length = len(divergence.steps)
     found = f"Found in {count(divergence.found_steps, 'step')}"
     if divergence.shrink_executions == 0:

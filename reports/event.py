@@ -1,4 +1,4 @@
-"""Events: everything that a run tells its reports.
+"""Events: everything that a run passes on to its reports.
 
 A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, any number of ``CaseEnded`` and
 ``DivergenceFound``, one ``SuiteEnded``; one ``RunEnded``. ``Progress`` may come at any time. A stream without
@@ -46,19 +46,30 @@ MODEL = "model"
 KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """Base of all events."""
 
     kind: ClassVar[str]
+    #: Fields that are lists of events.
+    nested: ClassVar[tuple[str, ...]] = ()
 
     def json(self) -> dict[str, Any]:
         """The event as one JSON object, which shares its lists with the event."""
-        # Not dataclasses.asdict: its deep copy costs as much as the rest of a case's report.
-        return {"event": self.kind, **vars(self)}
+        json = {"event": self.kind, **_values(self)}
+        for name in self.nested:
+            json[name] = [_values(one) for one in json[name]]
+        return json
 
 
-@dataclass(frozen=True)
+def _values(event: Event) -> dict[str, Any]:
+    """The fields of an event by name."""
+    # Not dataclasses.asdict: its deep copy costs as much as the rest of a case's report.
+    names: tuple[str, ...] = event.__slots__
+    return {name: getattr(event, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted(Event):
     """The header: what is judged, by which rules, from which seed."""
 
@@ -81,7 +92,7 @@ class RunStarted(Event):
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusPlan(Event):
     """A case of the corpus: its plan file, and its number there."""
 
@@ -90,11 +101,12 @@ class CorpusPlan(Event):
     case: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteStarted(Event):
     """A suite begins; its plan is on disk."""
 
     kind: ClassVar[str] = "suite-started"
+    nested: ClassVar[tuple[str, ...]] = ("corpus",)
     suite: str
     sentence: str
     cases: int
@@ -103,12 +115,8 @@ class SuiteStarted(Event):
     #: Cases of the corpus, which come first: the cases -1, -2 and so on. They are among ``cases``.
     corpus: list[CorpusPlan] = field(default_factory=list)
 
-    def json(self) -> dict[str, Any]:
-        """The event as one JSON object, its plans of the corpus too."""
-        return {**super().json(), "corpus": [vars(one) for one in self.corpus]}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress(Event):
     """How far a suite is, or ("") a whole campaign; for terminals."""
 
@@ -126,7 +134,7 @@ class Progress(Event):
     divergences: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseEnded(Event):
     """One case, with its verdict; ``reason`` says why it is not "conforms". Below 0 it is one of the corpus."""
 
@@ -140,7 +148,7 @@ class CaseEnded(Event):
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step(Event):
     """One step of a divergence's minimal plan."""
 
@@ -161,7 +169,7 @@ class Step(Event):
     messages: list[list[str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Separator(Event):
     """A feature of steps (operation, argument, state), and how often those that diverge and the others have it."""
 
@@ -172,14 +180,15 @@ class Separator(Event):
     others: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DivergenceFound(Event):
     """A difference, with the shortest plan that shows it."""
 
     kind: ClassVar[str] = "divergence"
+    nested: ClassVar[tuple[str, ...]] = ("steps", "separates")
     suite: str
     case: int
-    #: Equal for two divergences that differ in nothing but values.
+    #: Equal for two divergences that differ only in values.
     fingerprint: str
     #: The rules that made the expected answer, each with "id", "sentence", "level" and "source" (Java).
     rules: list[dict[str, str]]
@@ -198,13 +207,8 @@ class DivergenceFound(Event):
     #: What separates the steps that diverge from those that do not, the sharpest first.
     separates: list[Separator] = field(default_factory=list)
 
-    def json(self) -> dict[str, Any]:
-        """The event as one JSON object, its steps too."""
-        nested = {"steps": [vars(step) for step in self.steps], "separates": [vars(one) for one in self.separates]}
-        return {**super().json(), **nested}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteEnded(Event):
     """A suite's numbers. ``coverage`` rows are [rule, kind of state, outcome class, times]."""
 
@@ -227,7 +231,7 @@ class SuiteEnded(Event):
     address: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery(Event):
     """How much new behaviour the cases of a campaign showed; a suite or arm of "" stands for all of them."""
 
@@ -244,9 +248,9 @@ class Discovery(Event):
     curve: list[list[int]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseLost(Event):
-    """A case that its implementation could not live through: it crashed, hung or took all memory, twice."""
+    """A case that ended the implementation's process twice: it crashed, hung or exceeded its memory limit."""
 
     kind: ClassVar[str] = "case-lost"
     suite: str
@@ -255,7 +259,7 @@ class CaseLost(Event):
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded(Event):
     """The footer: the verdict and what it rests on."""
 
@@ -277,7 +281,7 @@ class RunEnded(Event):
     peak_memory: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PowerStarted(Event):
     """The header of a measurement of power: which kit is measured, by which plans."""
 
@@ -293,7 +297,7 @@ class PowerStarted(Event):
     started: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MutantJudged(Event):
     """One mutant: the first suite and rule that noticed it ("" when none did), after how many cases and steps."""
 
@@ -308,11 +312,11 @@ class MutantJudged(Event):
     rule: str
     cases: int
     steps: int
-    #: Why no test can tell an equivalent mutant from the port.
+    #: Why no test can distinguish an equivalent mutant from the port.
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PowerEnded(Event):
     """The footer of a measurement of power."""
 
@@ -325,7 +329,7 @@ class PowerEnded(Event):
     stopped: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioStarted(Event):
     """The header of a scenario: a story with a fixed course, which several releases go through."""
 
@@ -342,7 +346,7 @@ class ScenarioStarted(Event):
     started: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioStep(Event):
     """One step of one release: what the model expects, by which rules, and what was seen."""
 
@@ -358,9 +362,9 @@ class ScenarioStep(Event):
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioDifference(Event):
-    """A step in which ``releases`` answer otherwise than ``others``, and what makes them."""
+    """A step in which ``releases`` answer otherwise than ``others``, and the rules and changes behind it."""
 
     kind: ClassVar[str] = "scenario-difference"
     step: str
@@ -370,11 +374,11 @@ class ScenarioDifference(Event):
     others_observed: str
     #: Rules that made the answer of ``releases`` and not that of ``others``.
     rules: list[str]
-    #: Changes between releases of which each alone would have been enough to change the answer: "S17: sentence".
+    #: Changes between releases, each of which alone would have changed the answer: "S17: sentence".
     switches: list[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioEnded(Event):
     """The footer of a scenario."""
 

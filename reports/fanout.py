@@ -1,4 +1,4 @@
-"""Fan out: one event to many reports, so that one that fails takes no other down with it."""
+"""Fan-out: one event to many reports, so that a report that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocketmq_conformance.reports.event import Event
 
 
 class Report(Protocol):
-    """Takes every event of a run in order; ``close`` finishes what it writes and may be called when a run broke off."""
+    """Takes every event of a run in order; ``close`` finishes what it writes, also when the run was cut off."""
 
     def __call__(self, event: Event) -> None:
         """Take the next event."""
@@ -59,7 +59,7 @@ class Fanout:
     def _drop(self, report: Report, error: Exception) -> None:
         self._reports.remove(report)
         self._note(report, error)
-        # It failed once and is named already: what it says while it gives up its files adds nothing.
+        # It failed once and is named already: an error while it closes its files adds nothing.
         with suppress(Exception):
             report.close()
 

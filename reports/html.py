@@ -1,8 +1,8 @@
-"""report.html: one page for a run or a campaign, made of its events and of nothing else.
+"""report.html: one page for a run or a campaign, made from its events alone.
 
 The page is one file that fetches nothing, and says so to the browser: a Content-Security-Policy allows the page's own
 style and script, by their hashes, and nothing else. Every text of an event is cleaned (``text.clean``) and escaped by
-the template engine; none is ever taken for markup.
+the template engine; none is taken for markup.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class HtmlReport:
 
 
 def write(path: Path, text: str) -> None:
-    """Write beside and move, so that nobody opens half a page; OSError when it cannot be written."""
+    """Write a temporary file and rename it, so that no reader sees part of a page; OSError when that fails."""
     beside = path.with_name(path.name + ".part")
     beside.write_text(text, "utf-8")
     os.replace(beside, path)
@@ -73,13 +73,13 @@ def page(events: Iterable[Event]) -> str:
 
 
 def rendered(ledger: Ledger) -> str:
-    """The page of what a ledger holds."""
+    """The page of the events that a summary has collected."""
     return _environment().get_template("page.html.j2").render(page=view(ledger))
 
 
 @cache
 def _environment() -> Environment:
-    # Loaded with the first page: commands that make none do not wait for it.
+    # Imported with the first page: commands that make none need not wait for it.
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 

@@ -16,7 +16,7 @@ WIDTH, HEIGHT = 340, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 30
 #: From so many cases on, the axis of cases is logarithmic: most is seen in the first few.
 _LOG = 100
-#: Beyond this a number is no count of anything, and floats lose it.
+#: A larger number is not a plausible count, and floats lose digits of it.
 _MOST = 10**15
 
 
@@ -42,7 +42,7 @@ class Curve:
     cases: str
     behaviours: str
     chance: str
-    #: Points that the stream has and the chart has not.
+    #: Points of the event that are not drawn.
     left_out: int
 
 
@@ -109,7 +109,7 @@ def _chart(suite: str, arms: list[Discovery]) -> Chart:
 
 
 def _points(arm: Discovery) -> list[tuple[int, int]]:
-    """Points that are points, in the order of their cases, evenly thinned out when there are too many."""
+    """The well-formed points, in the order of their cases, thinned out evenly when there are too many."""
     good = sorted((min(max(p[0], 0), _MOST), min(max(p[1], 0), _MOST)) for p in arm.curve if len(p) == 2)
     if len(good) <= POINTS:
         return good

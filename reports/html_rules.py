@@ -1,4 +1,4 @@
-"""Rules of the page: the verdict on each, and the heat map of what each of them was seen to answer."""
+"""The rules section of the page: the verdict on each rule, and a heat map of the outcomes observed for it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Rules:
     more_classes: int = 0
     more_rows: int = 0
     more_kinds: int = 0
-    #: Rows of coverage that are none.
+    #: Rows of coverage that are malformed.
     malformed: int = 0
 
 
@@ -70,7 +70,7 @@ class _Seen:
     outcomes: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, dict[str, int]] = field(default_factory=dict)
     suites: dict[str, None] = field(default_factory=dict)
-    #: Did a suite whose comparison is to be trusted agree?
+    #: Did a suite whose control was noticed agree?
     agreed: bool = False
 
 
@@ -106,7 +106,7 @@ def rules(ledger: Ledger) -> Rules:
 
 
 def _rows(ended: SuiteEnded, made: Rules) -> Iterable[tuple[str, str, str, int]]:
-    """Rows of coverage; what is no row is counted."""
+    """The well-formed rows of coverage; the others are counted."""
     for row in ended.coverage:
         if _is_row(row):
             yield row[0], row[1], row[2], row[3]

@@ -1,4 +1,4 @@
-"""The sequence diagram of a minimal plan: who says what to whom, as shapes that a template draws as SVG.
+"""The sequence diagram of a minimal plan: its operations and messages, as shapes that a template draws as SVG.
 
 Across, places are percentages, so that the same diagram fits a phone and a desk; down, they are pixels. Text is
 broken into lines for the narrowest screen (docs/decisions/0005-diagrams-of-our-own.md).
@@ -91,7 +91,7 @@ class Diagram:
     arrows: list[Arrow] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     bars: list[Bar] = field(default_factory=list)
-    #: What happens at somebody's without a message: places of the dots.
+    #: Places of the dots: events at one lifeline, without a message.
     dots: list[tuple[float, float]] = field(default_factory=list)
     #: Steps before the first one that is drawn, and messages that are not.
     left_out: int = 0
@@ -141,7 +141,7 @@ class _Drawing:
     def step(self, step: Step) -> None:
         """The operation, the messages, the answer."""
         self._band(step)
-        # What nobody asks the member for is done by the world around it.
+        # A step without a message of the member is done by its environment.
         speakers = [who for message in step.messages for who in message[:2]]
         called = not speakers or MEMBER in speakers
         x = self.x.get(MEMBER, _LEFT)
@@ -180,7 +180,7 @@ class _Drawing:
         sender, receiver, text = [*message[:3], "", "", ""][:3]
         start, end = self.x.get(sender), self.x.get(receiver)
         if start is None or end is None:
-            # Somebody who has no lifeline: told in words.
+            # A participant without a lifeline: the message is written as text.
             self._label(_LEFT, f"{sender} → {receiver}: {text}", "message")
             return
         if start == end:
@@ -190,7 +190,7 @@ class _Drawing:
             return
         self._label(min(start, end), text, "message")
         self.y += _PAD
-        # An answer goes to whoever asks, and only members ask.
+        # Only members send requests, so what goes to a member is a response.
         kind = "response" if receiver in ORDER[:2] else "request"
         self._arrow(start, end, kind)
 

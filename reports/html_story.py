@@ -1,4 +1,4 @@
-"""Stories: divergences of one kind, told once by the shortest plan that shows them."""
+"""The divergences section of the page: the divergences of one kind, represented by the shortest plan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, capped, compared, count, figure, share, shown
 from rocketmq_conformance.reports.run_summary import Ledger
 
-#: Kinds that are told in full, that get a line, and what is listed inside a story.
+#: Kinds that are shown in full, kinds that get a line, and the lengths of the lists of a kind.
 FULL, LINES = 40, 1000
 STEPS, MESSAGES, SEPARATORS, RULES, CASES = 40, 24, 12, 8, 20
 
@@ -102,7 +102,7 @@ class Story:
 
 @dataclass(frozen=True)
 class Stories:
-    """Kinds of divergences: told in full, in a line, or only counted."""
+    """Kinds of divergences: in full, in a line, or only counted."""
 
     full: list[Story]
     lines: list[Line]
@@ -111,10 +111,10 @@ class Stories:
     found: int
 
 
-def stories(ledger: Ledger, told: Sequence[DivergenceFound]) -> Stories:
-    """The kinds among ``told``, those of most cases first, else in the order in which they were found."""
+def stories(ledger: Ledger, divergences: Sequence[DivergenceFound]) -> Stories:
+    """The kinds among ``divergences``, those of most cases first, else in the order in which they were found."""
     kinds: dict[Key, list[DivergenceFound]] = {}
-    for one in told:
+    for one in divergences:
         kinds.setdefault((one.suite, one.address, one.against, one.fingerprint), []).append(one)
     ordered = sorted(kinds.values(), key=lambda same: -_cases(same))
     lines, more = capped(ordered[FULL:], LINES)
@@ -123,7 +123,7 @@ def stories(ledger: Ledger, told: Sequence[DivergenceFound]) -> Stories:
         [_line(number, same) for number, same in enumerate(lines, FULL + 1)],
         more,
         len(ordered),
-        len(told),
+        len(divergences),
     )
 
 
@@ -132,7 +132,7 @@ def _cases(same: list[DivergenceFound]) -> int:
 
 
 def _exemplar(same: list[DivergenceFound]) -> DivergenceFound:
-    """The shortest plan that is kept tells the story; of two, the one that was found first."""
+    """The divergence with the shortest stored plan represents its kind; of two, the one that was found first."""
     return min(same, key=lambda one: (not one.plan, len(one.steps) or one.found_steps))
 
 
@@ -193,7 +193,7 @@ def _story(ledger: Ledger, number: int, same: list[DivergenceFound]) -> Story:
 
 
 def _also(ledger: Ledger, one: DivergenceFound, same: list[DivergenceFound]) -> str:
-    """Other cases of the kind that were told one by one."""
+    """Other cases of the kind that have an event of their own."""
     others = sorted({other.case: other for other in same if other.case != one.case}.items())
     listed, more = capped(others, CASES)
     names = ", ".join(_case(ledger, other) if case < 0 else figure(case) for case, other in listed)

@@ -1,4 +1,4 @@
-"""Text of the page: cleaned, of bounded length, and never cut without saying so; numbers that stay numbers."""
+"""Text of the page: cleaned, of bounded length, with every cut marked; and how it writes numbers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 #: Characters of a longer text that are shown: an answer may be a megabyte.
 MOST = 2000
-#: Larger numbers are not numbers of anything that happened.
+#: Larger numbers are not plausible counts.
 HUGE = 10**21
-#: Words that are compared with one another; beyond them a whole text counts as changed.
+#: Words that are compared one by one; in longer texts everything between the common ends is marked.
 _WORDS = 400
 
 
@@ -53,7 +53,7 @@ def count(number: int, noun: str) -> str:
 
 
 def seconds(duration: float) -> str:
-    """``41.5 s``; a question mark for what is no time."""
+    """``41.5 s``; a question mark for what is not a duration."""
     return text.duration(duration) if math.isfinite(duration) and abs(duration) < HUGE else "?"
 
 

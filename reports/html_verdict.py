@@ -1,7 +1,7 @@
-"""Verdicts of the page: the run's, each suite's, and how kindly each may be shown.
+"""The verdicts of the page: the run's and each suite's, each with the tone in which it is shown.
 
 A *tone* is how a verdict looks: "ok", "bad", "open" (undecided), "broken" (could not run) or "none" (unsupported).
-Only what nothing speaks against is "ok".
+A verdict is "ok" only when no event contradicts it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ TONES = {CONFORMS: "ok", DIVERGES: "bad", UNDECIDED: "open", COULD_NOT_RUN: "bro
 MEANINGS = {
     CONFORMS: "every answer was the expected one",
     DIVERGES: "an answer was different",
-    UNDECIDED: "nobody can say",
-    COULD_NOT_RUN: "it did not start, or broke",
+    UNDECIDED: "nothing can be concluded",
+    COULD_NOT_RUN: "it did not start, or crashed",
     UNSUPPORTED: "it does not offer this",
 }
 #: Rows of suites, and reasons per suite, that are listed.
@@ -53,7 +53,7 @@ class Headline:
     tone: str
     #: One sentence.
     sentence: str
-    #: What a reader must know before believing any of it.
+    #: What a reader must know before relying on the verdict.
     warnings: list[str]
 
 
@@ -80,7 +80,7 @@ class SuiteRow:
 
 @dataclass(frozen=True)
 class Why:
-    """What the verdicts on a suite rest on, for the implementations that share it."""
+    """The reasons behind the verdicts on a suite, for the implementations that share them."""
 
     suite: str
     #: "" when it is the same for all of them.
@@ -91,7 +91,7 @@ class Why:
 
 
 def numbers(cases: dict[str, int]) -> list[Number]:
-    """The five numbers; verdicts that nobody knows follow them."""
+    """The five numbers, then those of unknown verdicts."""
     others = [verdict for verdict in cases if verdict not in TONES]
     return [
         Number(shown(verdict, 40), tone_of(verdict), figure(n), not n, MEANINGS.get(verdict, ""))
@@ -101,12 +101,12 @@ def numbers(cases: dict[str, int]) -> list[Number]:
 
 
 def tone_of(verdict: str) -> str:
-    """How a verdict looks when nothing speaks against it."""
+    """The tone of a verdict that nothing contradicts."""
     return TONES.get(verdict, "open")
 
 
 def totals(ledger: Ledger) -> dict[str, int]:
-    """Cases by verdict: the footer's, or without one those of suites that ended and cases told one by one."""
+    """Cases by verdict: the footer's, or without one those of suites that ended and of single cases."""
     if ledger.footer:
         return ledger.footer.cases
     ended = {suite for suite, _ in ledger.ended}
@@ -139,10 +139,10 @@ def _sentence(ledger: Ledger, conclusion: Conclusion, kinds: int) -> str:
     footer = ledger.footer
     if ledger.header is None or footer is None:
         # "nothing ran", "the run was cut off before its end"
-        return f"{conclusion.reason[:1].upper()}{conclusion.reason[1:]}: nothing may be concluded from it."
+        return f"{conclusion.reason[:1].upper()}{conclusion.reason[1:]}: nothing can be concluded from it."
     if conclusion.passed:
         cases = count(footer.cases.get(CONFORMS, 0), "case")
-        words = f"Every answer of {cases}, {count(footer.steps, 'step')}, is one that RocketMQ gives"
+        words = f"Every answer in {cases} ({count(footer.steps, 'step')}) is one that RocketMQ gives"
         return words + (", until the time limit stopped it." if footer.stopped == TIME_LIMIT else ".")
     if conclusion.verdict == DIVERGES:
         cases = count(footer.cases.get(DIVERGES, 0), "case")
@@ -152,9 +152,9 @@ def _sentence(ledger: Ledger, conclusion: Conclusion, kinds: int) -> str:
         said = known.get(conclusion.reason, shown(conclusion.reason, 400))
         return f"{said[:1].upper()}{said[1:]}."
     return {
-        UNDECIDED: "What was seen decides nothing; the suites below say why.",
+        UNDECIDED: "The results are inconclusive; the suites below say why.",
         COULD_NOT_RUN: "Cases could not be run; the suites below say why.",
-        UNSUPPORTED: "Nothing that was tried is offered.",
+        UNSUPPORTED: "The implementation supports nothing that was tried.",
     }.get(conclusion.verdict, "The suites below say what is known.")
 
 
@@ -162,15 +162,15 @@ def _warnings(ledger: Ledger) -> list[str]:
     found = []
     footer = ledger.footer
     if ledger.header is not None and footer is None:
-        found.append("The events end before the run does. Numbers are those of what was told by then.")
+        found.append("The events end before the run does: the numbers are those recorded by then.")
     if ledger.unfinished:
         names, more = capped(ledger.unfinished, REASONS)
         rest = f" and {figure(more)} more" if more else ""
         found.append(f"Did not end: {', '.join(shown(name, 120) for name in names)}{rest}.")
     if footer and footer.stopped:
-        found.append(f"Stopped before its time: {shown(footer.stopped, 400)}.")
+        found.append(f"Stopped early: {shown(footer.stopped, 400)}.")
     if footer and footer.left:
-        found.append(f"{count(footer.left, 'case')} asked for and not played.")
+        found.append(f"{count(footer.left, 'case')} requested but not played.")
     if ledger.disorder:
         found.append(f"The stream of events {ledger.disorder}: it was not written by one whole run.")
     deaf = [ledger.part_name(*part) for part, ended in ledger.ended.items() if ended.control is False]
@@ -178,13 +178,15 @@ def _warnings(ledger: Ledger) -> list[str]:
         names, more = capped(deaf, REASONS)
         rest = f" and {figure(more)} more" if more else ""
         words = ", ".join(shown(name, 120) for name in names)
-        found.append(f"A planted wrong answer was not noticed in {words}{rest}: nothing is known there.")
+        found.append(f"A planted wrong answer was not noticed in {words}{rest}: the verdicts there prove nothing.")
     elif footer and footer.controls_noticed < footer.controls:
         found.append(
             f"{figure(footer.controls - footer.controls_noticed)} of {count(footer.controls, 'control')} stayed silent."
         )
     if ledger.lost:
-        found.append(f"{count(len(ledger.lost), 'case')} lost: the implementation did not live through them.")
+        found.append(
+            f"{count(len(ledger.lost), 'case')} lost: the implementation crashed, hung or exceeded its memory limit."
+        )
     return found
 
 
@@ -195,7 +197,7 @@ def suites(ledger: Ledger) -> tuple[list[SuiteRow], int]:
 
 
 def whys(rows: list[SuiteRow]) -> list[Why]:
-    """What verdicts rest on, once for all implementations of which the same is to be said."""
+    """The reasons behind verdicts; implementations with the same reasons share an entry."""
     groups: dict[tuple[str, tuple[str, ...], int, tuple[str, ...]], list[str]] = {}
     sizes: dict[str, int] = {}
     for row in rows:
@@ -220,7 +222,7 @@ def _row(ledger: Ledger, suite: str, address: str) -> SuiteRow:
         counts = ledger.counted.get(suite, {}) if not ledger.addresses or address == ledger.addresses[0] else {}
         return SuiteRow(
             *(shown(suite, 120), shown_address, span, sentence, "did not end", "open", numbers(counts), "", "", ""),
-            *(["nothing may be concluded of it", *told], more, []),
+            *(["nothing can be concluded from it", *told], more, []),
         )
     verdict, tone, doubt = judged(ledger, ended)
     reasons = [*([doubt] if doubt else []), *([shown(ended.reason, 400)] if ended.reason else []), *told]
@@ -235,7 +237,7 @@ def _row(ledger: Ledger, suite: str, address: str) -> SuiteRow:
 
 
 def judged(ledger: Ledger, ended: SuiteEnded) -> tuple[str, str, str]:
-    """A suite's verdict, its tone, and what speaks against a good one ("" when nothing does)."""
+    """A suite's verdict, its tone, and what contradicts a good one ("" when nothing does)."""
     if ended.verdict != CONFORMS:
         return shown(ended.verdict, 60) or "no verdict", tone_of(ended.verdict), ""
     others = set(ledger.addresses) - {ended.address}

@@ -1,4 +1,4 @@
-"""What the page shows, as plain data: every text cleaned, every list bounded and every cut counted."""
+"""The page as plain data for its template: every text cleaned, every list bounded, every omission counted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Lost:
-    """A case that its implementation did not live through."""
+    """A case that ended the implementation's process twice."""
 
     suite: str
     case: str
@@ -77,7 +77,7 @@ class View:
 
 
 def view(ledger: Ledger) -> View:
-    """The view of what a ledger holds."""
+    """The page of the events that a summary has collected."""
     told = stories(ledger, ledger.divergences)
     differences = stories(ledger, ledger.differences)
     head = headline(ledger, told.kinds, differences.kinds)

@@ -1,7 +1,7 @@
 """events.jsonl: the event stream of a run as JSON Lines, one event a line.
 
 The header (``run-started``) is the first line and the footer (``run-ended``) the last. Every line is on disk before
-the next event comes, so that a killed run leaves all that it said; such a file has no footer, and nothing may be
+the next event comes, so that a killed run leaves every event up to then; such a file has no footer, and nothing can be
 concluded from it. ``progress`` is for terminals and is not written.
 """
 
@@ -30,7 +30,7 @@ from rocketmq_conformance.reports.run_summary import Conclusion, Ledger
 #: Name of the file in the folder of a run.
 NAME = "events.jsonl"
 
-#: ASCII only: a cut in the middle of the file never splits a character, and halves of surrogate pairs survive.
+#: ASCII only: a cut in the middle of the file never splits a character, and unpaired surrogates survive.
 _ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
 
 
@@ -68,7 +68,7 @@ class Recording:
     complete: bool
 
     def conclusion(self) -> Conclusion:
-        """What may be concluded of the run; a recording that is not complete is never a pass."""
+        """What can be concluded from the run; an incomplete recording is never a pass."""
         ledger = Ledger()
         for event in self.events:
             ledger.add(event)
@@ -114,7 +114,7 @@ def _object(line: bytes) -> object:
 
 
 def _refuse(constant: str) -> float:
-    """NaN and its like are no JSON, and no report can count with them."""
+    """NaN and Infinity are not JSON, and no report can calculate with them."""
     raise ValueError(constant)
 
 

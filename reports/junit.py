@@ -1,4 +1,4 @@
-"""junit.xml: what CI servers show.
+"""junit.xml: the report of a run for CI servers.
 
 One test suite per suite. Its test cases are the rules that the suite can reach, so that a CI server's history is the
 history of a rule, and two more: ``verdict``, the suite as a whole, and ``control``, the planted wrong answer.
@@ -10,8 +10,8 @@ skipped     unsupported; a rule that never fired; a control that no case could c
 =========== ========================================================================================
 
 One more test suite, ``run``, holds the verdict of the whole run. The file is written when the run begins and again
-whenever a suite ends, so that a killed run leaves neither yesterday's pass nor none at all: what has not ended is an
-error in it.
+whenever a suite ends: a killed run leaves neither an old pass nor no file at all, but one in which each suite that has
+not ended is an error.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ class JunitReport:
         self._write()
 
     def _write(self) -> None:
-        # Written beside and moved, so that nobody reads half a file.
+        # Written to a temporary file and renamed, so that no reader sees part of it.
         beside = self._path.with_name(self._path.name + ".part")
         beside.write_bytes(document(self._ledger))
         os.replace(beside, self._path)
 
 
 def document(ledger: Ledger) -> bytes:
-    """The XML file for what a ledger holds."""
+    """The XML file of the events that a summary has collected."""
     root = ElementTree.Element("testsuites", name=_PACKAGE)
     suites = [(ledger.part_name(*part), _suite_cases(ledger, *part)) for part in ledger.parts]
     everything = [case for _, cases in suites for case in cases] + _run_cases(ledger)
@@ -107,7 +107,7 @@ def _run_cases(ledger: Ledger) -> list[_TestCase]:
 
 
 def _suite_cases(ledger: Ledger, suite: str, address: str) -> list[_TestCase]:
-    # What is said of nobody in particular counts against everybody.
+    # A divergence without an address counts against every implementation.
     others = set(ledger.addresses) - {address}
     found = [one for one in ledger.divergences if one.suite == suite and one.address not in others]
     ended = ledger.ended.get((suite, address))
@@ -117,7 +117,7 @@ def _suite_cases(ledger: Ledger, suite: str, address: str) -> list[_TestCase]:
     fired = [str(row[0]) for row in ended.coverage]
     rules = _rule_cases(ledger, found, fired, ended.silent_rules)
     if ended.control is False:
-        # What a suite agrees to that does not notice a wrong answer is no pass of a rule either.
+        # A suite that does not notice a wrong answer cannot confirm a rule.
         rules = [
             case if case.outcome else _TestCase(case.name, "skipped", "the control stayed silent") for case in rules
         ]
@@ -142,7 +142,7 @@ def _rule_cases(
     cases = []
     for rule in dict.fromkeys([*failed, *fired, *silent]):
         if rule in failed:
-            # Divergences with the same fingerprint differ in values only: the first of them tells the story.
+            # Divergences with the same fingerprint differ only in values: the first one represents them.
             stories = {divergence.fingerprint: divergence for divergence in reversed(failed[rule])}
             first = failed[rule][0]
             message = f"expected {first.expected}, observed {first.observed}"

@@ -1,4 +1,4 @@
-"""The kill matrix: which mutants were noticed, by which suite and rule, after how much work."""
+"""The report of a mutation score: which mutants were killed, by which suite and rule, after how many cases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STYLES = {KILLED: "green", SURVIVED: "bold red", EQUIVALENT: "cyan"}
 
 
 class PowerReport:
-    """Prints a measurement of power for people: a line per mutant as it is judged, then the matrix.
+    """Prints a measurement of power on the console: a line per mutant as it is judged, then the matrix.
 
     Beside it a ``JsonlReport`` keeps the same events.
     """
@@ -60,7 +60,7 @@ class PowerReport:
                 self._end()
 
     def close(self) -> None:
-        """Finish; a measurement that broke off says so."""
+        """Finish; a measurement that was cut off says so."""
         if self._header and self._footer is None:
             self._end()
 
@@ -105,11 +105,11 @@ def _matrix(judged: list[MutantJudged]) -> Table:
 
 
 def _story(mutant: MutantJudged) -> list[tuple[str, RenderableType]]:
-    """Why a mutant that lives lives."""
+    """What a mutant that was not killed does, and why an equivalent one cannot be killed."""
     text = f"{mutant.name} ({mutant.defect}): {mutant.sentence}"
     rows: list[tuple[str, RenderableType]] = [(clean(mutant.status), Text(clean(text)))]
     if mutant.reason:
-        rows.append(("", Text(clean(f"No test can tell: {mutant.reason}"))))
+        rows.append(("", Text(clean(f"No test can distinguish it: {mutant.reason}"))))
     return rows
 
 
@@ -126,7 +126,7 @@ def _numbers(judged: list[MutantJudged]) -> list[tuple[str, RenderableType]]:
 
 
 def _last_line(header: PowerStarted | None, judged: list[MutantJudged], footer: PowerEnded | None) -> Text:
-    """What the matrix says, and the seed. A matrix that is not whole never says that every mutant is killed."""
+    """The result and the seed. An incomplete matrix never claims that every mutant is killed."""
     seed = f" Seed {header.seed}." if header else ""
     expected = header.mutants if header else 0
     if footer is None or footer.stopped or len(judged) < expected:
@@ -139,4 +139,4 @@ def _last_line(header: PowerStarted | None, judged: list[MutantJudged], footer: 
     if unkilled:
         number = count(len(unkilled), "mutant")
         return Text.assemble("Power: ", (f"{number} not killed", "bold red"), f" {took}.{seed}")
-    return Text.assemble("Power: ", ("every mutant that can be told apart is killed", "bold green"), f" {took}.{seed}")
+    return Text.assemble("Power: ", ("every mutant that is not equivalent is killed", "bold green"), f" {took}.{seed}")

@@ -1,4 +1,4 @@
-"""Live progress of the suite that runs, for terminals."""
+"""The progress bar of the running suite, on terminals."""
 
 from __future__ import annotations
 

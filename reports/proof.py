@@ -1,6 +1,6 @@
-"""The proof table: which real things confirmed which rules, as Markdown.
+"""The proof table in Markdown: which releases of real RocketMQ confirmed which rules.
 
-A proof row says how often a rule was checked against one release of one real thing, and how often the two differed.
+A proof row counts the checks of a rule against one release of a real client or broker, and how often the two differed.
 A rule that no row confirms is "unproven".
 """
 
@@ -88,7 +88,7 @@ def write_rows(path: Path, rows: Iterable[ProofRow]) -> None:
 
 
 def _told(row: ProofRow) -> dict[str, object]:
-    """The row without what goes without saying."""
+    """The row as a JSON object, without optional fields that are empty."""
     return {name: value for name, value in asdict(row).items() if name not in ("example", "against") or value}
 
 

@@ -1,8 +1,8 @@
-"""The ledger: adds events up, and says what may be concluded from them.
+"""The summary of a run: collects its events, and derives the conclusion that every report states.
 
-Every report that states a verdict asks the ledger, so that none of them can be kinder than another. The runner's
-footer states the verdict. The ledger takes a good one at its word only when the events before it bear it out: a
-stream without a footer, a suite that never ended or a control that stayed silent is no pass, whatever the footer says.
+The footer of a run names its verdict. A passing verdict counts only when the events before it agree: a stream without a
+footer, a suite that did not end or a control that was not noticed is not a pass, even if the footer says so. All
+reports take their conclusion from here, so that no two of them can disagree.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from rocketmq_conformance.reports.event import (
     SuiteStarted,
 )
 
-#: What the process says when it ends.
+#: Exit codes of the process.
 CONFORMS_CODE, UNDECIDED_CODE, KIT_FAULT_CODE = 0, 3, 5
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A verdict, the exit code that goes with it, and why it is not what one might hope for ("" when it is)."""
+    """A verdict, the exit code that goes with it, and why it is not a pass ("" when there is nothing to add)."""
 
     verdict: str
     exit_code: int
@@ -42,13 +42,13 @@ class Conclusion:
 
     @property
     def passed(self) -> bool:
-        """Does the implementation conform, as far as anybody looked?"""
+        """Does the implementation conform, as far as it was tested?"""
         return self.verdict == CONFORMS and self.exit_code == CONFORMS_CODE
 
 
 @dataclass
 class Ledger:
-    """What the events of one run have said so far."""
+    """The events of one run so far, added up."""
 
     header: RunStarted | None = None
     started: dict[str, SuiteStarted] = field(default_factory=dict)
@@ -56,18 +56,18 @@ class Ledger:
     ended: dict[tuple[str, str], SuiteEnded] = field(default_factory=dict)
     #: From the model.
     divergences: list[DivergenceFound] = field(default_factory=list)
-    #: Between two implementations, which the model may well allow.
+    #: Between two implementations; the model may allow both answers.
     differences: list[DivergenceFound] = field(default_factory=list)
     #: Reasons of cases that do not conform: (suite, verdict, reason) -> how many, and the first case.
     reasons: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
-    #: Cases told one by one: suite -> verdict -> how many.
+    #: Cases with an event of their own: suite -> verdict -> how many.
     counted: dict[str, dict[str, int]] = field(default_factory=dict)
     #: The same of the cases of the corpus: verdict -> how many.
     corpus: dict[str, int] = field(default_factory=dict)
     discoveries: list[Discovery] = field(default_factory=list)
     lost: list[CaseLost] = field(default_factory=list)
     footer: RunEnded | None = None
-    #: The first event that came where it may not, in words, or "".
+    #: What is wrong with the first misplaced event, or "".
     disorder: str = ""
 
     def add(self, event: Event) -> None:
@@ -139,7 +139,7 @@ class Ledger:
         return f"{suite} ({address})" if len(self.addresses) > 1 else suite
 
     def case_name(self, suite: str, case: int) -> str:
-        """A case as people call it: "case 7", or the plan of the corpus that it is."""
+        """The name of a case: "case 7", or its plan in the corpus."""
         corpus = self.started[suite].corpus if suite in self.started else []
         if not -len(corpus) <= case < 0:
             return f"case {case}"
@@ -149,7 +149,7 @@ class Ledger:
         return f"corpus plan {name}" + (f", case {of.case}" if several else "")
 
     def conclusion(self) -> Conclusion:
-        """What may be concluded now."""
+        """What can be concluded from the events so far."""
         if self.header is None:
             return Conclusion(UNDECIDED, UNDECIDED_CODE, "nothing ran")
         if self.footer is None:
@@ -162,7 +162,7 @@ class Ledger:
         return Conclusion(footer.verdict, footer.exit_code, footer.stopped)
 
     def _doubt(self, footer: RunEnded) -> str:
-        """What speaks against a footer that says "conforms", or ""."""
+        """What contradicts a footer that says "conforms", or ""."""
         suites = self.ended.values()
         conforming = sum(suite.cases.get(CONFORMS, 0) for suite in suites)
         worse = [suite.suite for suite in suites if suite.verdict not in (CONFORMS, UNSUPPORTED)]

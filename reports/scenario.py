@@ -1,4 +1,4 @@
-"""The report of a scenario: on the console a line per step as it is judged, and a page in Markdown."""
+"""The reports of a scenario: on the console a line per step as it is judged, and a page in Markdown."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ScenarioReport:
                 self._end(event)
 
     def close(self) -> None:
-        """Finish; a scenario that broke off says so."""
+        """Finish; a scenario that was cut off says so."""
         if self._header and not self._ended:
             self._screen.show("", Text(f"Scenario: undecided, cut off after {count(self._steps, 'step')}."))
 
@@ -84,7 +84,7 @@ class ScenarioReport:
 
 
 class ScenarioPage:
-    """Writes the page once the scenario has ended; one that broke off leaves none."""
+    """Writes the page once the scenario has ended; one that was cut off leaves none."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -105,7 +105,7 @@ def page(events: Sequence[Event]) -> str:
     header = next((event for event in events if isinstance(event, ScenarioStarted)), None)
     footer = next((event for event in events if isinstance(event, ScenarioEnded)), None)
     if header is None or footer is None:
-        raise ValueError("the events of the scenario are not whole: there is no verdict to write")
+        raise ValueError("the events of the scenario are incomplete: there is no verdict to write")
     lines = [
         f"# Scenario: {_plain(header.scenario)}",
         "",
@@ -177,5 +177,5 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that cannot break a table."""
+    """Cleaned text without the characters that separate cells."""
     return clean(text).replace("|", "\\|")

@@ -1,4 +1,4 @@
-"""The screen: a terminal, or a plain stream that gets neither control codes nor trailing blanks."""
+"""The screen that reports print on: a terminal, or a plain stream without control codes and trailing blanks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_COLUMNS = 120
 
 
 class _Console(Console):
-    """A console that says so when nobody reads it, instead of ending the process: the run goes on without it."""
+    """A console that raises when its reader is gone, where rich ends the process: the run goes on without it."""
 
     def on_broken_pipe(self) -> None:
         """Raise what the stream raised."""

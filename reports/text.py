@@ -1,4 +1,4 @@
-"""Text: how names, counts and times are written, and how strange characters are made visible."""
+"""How reports write names, counts and durations, and how they escape unprintable characters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 def clean(text: str) -> str:
     """``text`` on one line, with every character that a terminal or an XML file must not get written as an escape.
 
-    What an implementation answered may hold anything: escape sequences, line ends, halves of surrogate pairs.
+    An implementation's answer may hold anything: escape sequences, line ends, unpaired surrogates.
     """
     if text.isprintable():
         return text

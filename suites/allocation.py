@@ -8,16 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models import message_queue
-from rocketmq_conformance.models.allocation import (
-    averagely,
-    check,
-    circle,
-    config,
-    consistent_hash,
-    machine_room,
-    nearby,
-)
+from rocketmq_conformance.models.allocation import nearby
 from rocketmq_conformance.models.allocation.allocate import AllocationModel
 from rocketmq_conformance.models.client.switches import HASHES, NEARBY
 from rocketmq_conformance.models.message_queue import Queue
@@ -212,8 +203,6 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-_MODULES = (check, averagely, circle, config, machine_room, nearby, consistent_hash, message_queue)
-
 SUITE = Suite(
     name="allocation",
     sentence="Which queues a member of a group owns by each strategy, and how queues and members are ordered.",
@@ -221,5 +210,22 @@ SUITE = Suite(
     bind=_bind,
     steps=20,
     show=lambda state: "no state",
-    rules=tuple(rule.id for module in _MODULES for rule in module.RULES),
+    rules=(
+        "ALLOC-CHK-1",
+        "ALLOC-AVG-1",
+        "ALLOC-CIRC-1",
+        "ALLOC-CONF-1",
+        "ALLOC-ROOM-1",
+        "ALLOC-ROOM-1-FAULT",
+        "ALLOC-ROOM-1-CHECK",
+        "ALLOC-ROOM-1-NULL",
+        "ALLOC-NEAR-1",
+        "ALLOC-CH-1",
+        "ALLOC-CH-2",
+        "ALLOC-CH-3",
+        "ALLOC-CH-4",
+        "MQ-ORD-1",
+        "MQ-ID-1",
+        "REB-CLU-2",
+    ),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import aged_store, search
+from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.broker_offsets import AGED, BrokerModel
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
@@ -101,5 +101,14 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=values.show,
-    rules=(*values.ever(search.RULES), "BQ-QUERY-1", "BQ-COM-3", "BQ-UPDATE-1", "BQ-UPDATE-2"),
+    rules=(
+        "BQ-STORE-MAX",
+        "BQ-STORE-MIN",
+        "BQ-TIME-3",
+        "BQ-EARLIEST-1",
+        "BQ-QUERY-1",
+        "BQ-COM-3",
+        "BQ-UPDATE-1",
+        "BQ-UPDATE-2",
+    ),
 )

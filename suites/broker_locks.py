@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import broker_locks, broker_locks_strict, lock
+from rocketmq_conformance.models.broker import broker_locks, broker_locks_strict
 from rocketmq_conformance.models.broker.broker_locks import NOBODYS, Leases
 from rocketmq_conformance.models.broker.broker_locks_strict import Late
 from rocketmq_conformance.models.outcome import Result
@@ -107,7 +107,7 @@ SUITE = Suite(
     steps=40,
     cases=256,
     show=_show,
-    rules=tuple(rule.id for rule in lock.RULES),
+    rules=("BQ-LOCK-1", "BQ-LOCK-2", "BQ-LOCK-3", "BQ-LOCK-4"),
 )
 
 #: The same on a broker in strict mode (lockInStrictMode); it is not in the registry.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker import aged_store, broker_process
+from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.broker_offsets import AGED
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN, MOST_PENDING, RUNNING, Life, ProcessModel
 from rocketmq_conformance.models.profile import Profile
@@ -128,6 +128,15 @@ SUITE = Suite(
     steps=150,
     cases=2,
     show=_show,
-    rules=(*values.ever(broker_process.RULES), "RUN-RESTART-1", "BQ-COM-11", "BQ-COM-12", "BQ-QUERY-1", "BQ-UPDATE-1"),
+    rules=(
+        "RUN-DOWN-1",
+        "RUN-FREEZE-1",
+        "RUN-FREEZE-2",
+        "RUN-RESTART-1",
+        "BQ-COM-11",
+        "BQ-COM-12",
+        "BQ-QUERY-1",
+        "BQ-UPDATE-1",
+    ),
     ordinary=False,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import local_store, offset_table
 from rocketmq_conformance.models.client.fixtures import NO_QUEUE, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.local_store import BACKUP, DAMAGES, MAIN, LocalStore, LocalStoreModel
 from rocketmq_conformance.models.client.switches import FREEZES
@@ -102,5 +101,18 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=_show,
-    rules=tuple(rule.id for rule in (*local_store.RULES, *offset_table.RULES)),
+    rules=(
+        "OFF-L-PATH",
+        "OFF-L-SAVE",
+        "OFF-L-LOAD",
+        "OFF-L-INT",
+        "OFF-L-READ",
+        "OFF-L-PALL",
+        "OFF-L-P",
+        "OFF-L-REM",
+        "OFF-UPD-1",
+        "OFF-FRZ-1",
+        "OFF-VAL-1",
+        "OFF-R-CLONE",
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import pull, pull_request, pull_settings, subscription
+from rocketmq_conformance.models.client import pull_settings
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.pull import PullModel
 from rocketmq_conformance.models.client.pull_state import LARGE, OWNED, PullState, beginning
@@ -259,5 +259,23 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*pull.RULES, *pull_request.RULES, *subscription.RULES)),
+    rules=(
+        "PULL-PRE-1",
+        "PULL-RES-1",
+        "PULL-FND-1",
+        "PULL-NEXT-1",
+        "PULL-NON-1",
+        "PULL-LATE-1",
+        "PULL-ILL-1",
+        "PULL-ILL-2",
+        "REB-RPQ-1",
+        "PULL-OWN-1",
+        "PULL-COM-1",
+        "PULL-NODE-1",
+        "PULL-NODE-2",
+        "PULL-SUB-3",
+        "PULL-SUB-4",
+        "PULL-SUB-1",
+        "PULL-SUB-2",
+    ),
 )

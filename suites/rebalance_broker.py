@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import rebalance_broker, rebalance_broker_round
 from rocketmq_conformance.models.client.fixtures import (
     ASSIGN_FAULTS,
     CLIENTS,
@@ -179,5 +178,14 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*rebalance_broker_round.RULES, *rebalance_broker.RULES)),
+    rules=(
+        "REB-BRK-1",
+        "REB-BRK-ROUTE",
+        "REB-BRK-MODE",
+        "REB-BRK-POP",
+        "REB-BRK-RETRY",
+        "REB-BRK-PROBE",
+        "REB-BRK-LEFT",
+        "POP-PRE-DROP",
+    ),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import rebalance_orderly, rebalance_orderly_round
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.rebalance import owners
 from rocketmq_conformance.models.client.rebalance_orderly import OrderlyModel, OrderlyState, beginning, held, holders
@@ -204,5 +203,19 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=tuple(rule.id for rule in (*rebalance_orderly.RULES, *rebalance_orderly_round.RULES)),
+    rules=(
+        "REB-LOCK-1",
+        "REB-LOCK-2",
+        "REB-LOCK-3",
+        "REB-LOCK-4",
+        "REB-LOCK-DELAY",
+        "PULL-PRE-LOCK",
+        "CONS-ORDER-1",
+        "REB-ADD-LOCK",
+        "REB-ADD-BORN",
+        "REB-BC-LOCK",
+        "REB-REM-2",
+        "REB-REM-3",
+        "REB-DROP-KEPT",
+    ),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client import offset_table, remote_store
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import world as initial_broker
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
@@ -105,5 +104,19 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=_show,
-    rules=(*(rule.id for rule in (*offset_table.RULES, *remote_store.RULES)), "BQ-UPDATE-2"),
+    rules=(
+        "OFF-UPD-1",
+        "OFF-FRZ-1",
+        "OFF-VAL-1",
+        "OFF-R-CLONE",
+        "OFF-R-READ",
+        "OFF-R-READ-ERROR",
+        "API-QCO-1",
+        "OFF-R-FETCH",
+        "OFF-R-PALL",
+        "OFF-R-P",
+        "OFF-R-REM",
+        "OFF-R-UPD",
+        "BQ-UPDATE-2",
+    ),
 )

@@ -19,6 +19,7 @@ ORDER = (
     ("conformance.fakes",),
     ("conformance.engine",),
     ("conformance.targets",),
+    ("conformance.api",),
     ("conformance.campaign", "conformance.proof"),
     ("conformance.cli", "conformance.pytest_plugin"),
 )

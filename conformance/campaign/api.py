@@ -1,9 +1,9 @@
-"""A campaign as a library call::
+"""The library call for a campaign::
 
-    from rocketmq_conformance.conformance.campaign.api import campaign
+    from rocketmq_conformance import campaign
     code = campaign(Path("nightly"), addresses=("port",), cases=1_000_000, seed=7)
 
-The tables are then under ``nightly`` (see ``tables``), and ``code`` is the exit code that the command would have.
+The tables are then in ``nightly`` (see ``tables/schema.py``); ``code`` is the exit code that the command would return.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from rocketmq_conformance.conformance.campaign import folder
 from rocketmq_conformance.conformance.campaign.driver import Driver, Means, search_path
 from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerProcess
 from rocketmq_conformance.conformance.campaign.spark.master import parse, reach
 from rocketmq_conformance.conformance.campaign.spark.session import SUBMITTED, need_java, need_packages
 from rocketmq_conformance.conformance.campaign.spec import Spec, block_size
+from rocketmq_conformance.conformance.campaign.tables import folder
 from rocketmq_conformance.conformance.campaign.tables.reading import CampaignError
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import Event
@@ -36,14 +36,15 @@ def campaign(
     partitions: int | None = None,
     max_time: float | None = None,
     max_divergences: int | None = None,
-    emit: Callable[[Event], None] = lambda told: None,
+    emit: Callable[[Event], None] = lambda event: None,
     **asked: Any,
 ) -> int:
-    """Play a campaign into ``out``, or go on with the one there; the exit code.
+    """Play a campaign into the folder ``out``, or resume the one there; returns the exit code.
 
-    ``asked`` are fields of ``Spec``: addresses (a tuple), cases and seed are needed to begin one, suites (names),
-    steps, sample, steer, releases, patience (seconds) and memory (bytes) may be given. ``emit`` is told every event.
-    CampaignError, MasterError, AddressError and CannotRunError with one sentence when it cannot be done.
+    ``asked`` are fields of ``Spec``: addresses (a tuple), cases and seed are needed for a new one; suites (names),
+    steps, sample, steer, releases, patience (seconds) and memory (bytes) are optional. ``emit`` is called with every
+    event.
+    Raises CampaignError, MasterError, AddressError or CannotRunError, each with one sentence for the user.
     """
     wrong = set(asked) - {item.name for item in fields(Spec)}
     if wrong:
@@ -51,12 +52,12 @@ def campaign(
     with begun(out, asked, resume=resume, master=master) as (spec, opened):
         reports = Fanout([jsonl.JsonlReport.to(out / jsonl.NAME)])
 
-        def tell(told: Event) -> None:
-            reports(told)
-            emit(told)
+        def report(event: Event) -> None:
+            reports(event)
+            emit(event)
 
         try:
-            return Driver(spec, Means(out, master, partitions, max_time, max_divergences), tell).run(opened)
+            return Driver(spec, Means(out, master, partitions, max_time, max_divergences), report).run(opened)
         finally:
             reports.close()
 
@@ -65,10 +66,10 @@ def campaign(
 def begun(
     out: Path, asked: Mapping[str, Any], *, resume: bool, master: str | None = None
 ) -> Iterator[tuple[Spec, PlayerProcess]]:
-    """What a campaign is to play, its folder claimed, and a player that has every address open until the end.
+    """The specification of a campaign, its folder claimed, and a player that keeps every address open until the end.
 
-    The folder is claimed last: a campaign that cannot begin leaves nothing behind. CampaignError for a folder that
-    cannot be had; AddressError and CannotRunError for an address, Java or Spark that cannot.
+    The folder is created and claimed last: a campaign that cannot start leaves nothing behind. CampaignError for a
+    folder that cannot be used; AddressError and CannotRunError for an address, Java or Spark that cannot.
     """
     need_packages()
     if SUBMITTED not in os.environ:
@@ -93,16 +94,16 @@ def begun(
 
 
 def _first(asked: Mapping[str, Any]) -> Spec:
-    """What was asked for, before the addresses have said which suites they have."""
+    """The specification as requested, before the addresses have said which suites they support."""
     addresses = tuple(asked["addresses"])
     if len(set(addresses)) < len(addresses):
-        raise CampaignError("An address is there twice: every implementation is played once.")
+        raise CampaignError("An address is given twice: name every implementation once.")
     suites = asked.get("suites") or tuple(name for name, suite in SUITES.items() if suite.ordinary)
     return Spec(**{**asked, "addresses": addresses, "suites": tuple(suites), "block": 1})
 
 
 def _chosen(spec: Spec, asked: Mapping[str, Any], hellos: list[dict[str, Any]]) -> Spec:
-    """Without names, the suites that somebody offers; named ones stay, to be told as unsupported."""
+    """The specification with its suites: those that an address supports, or those that were named, supported or not."""
     suites = spec.suites
     if not asked.get("suites"):
         offered = tuple(name for name in suites if any(name not in hello["refuses"] for hello in hellos))

@@ -1,7 +1,7 @@
-"""The driver: one session of a campaign, from what was asked for to the verdict, told as events.
+"""The driver: one session of a campaign, from its specification to its verdict; it emits the events of the campaign.
 
-What is on disk decides everything: the driver hands out blocks, watches them arrive, and says what they come to. So a
-session that was killed loses nothing that had been finished, and the next one goes on from there.
+The driver hands out blocks, counts those that arrive on disk, and sums them up. Only finished blocks on disk count: a
+session that is killed loses no finished block, and the next session continues from there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import pyarrow as pa
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign.finish import Closing
-from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerFaultError, PlayerProcess
 from rocketmq_conformance.conformance.campaign.progress import Watch
 from rocketmq_conformance.conformance.campaign.schedule import Block, Schedule
@@ -32,6 +31,7 @@ from rocketmq_conformance.conformance.campaign.spark.spark_job import Crew
 from rocketmq_conformance.conformance.campaign.spark.worker import COULD_NOT_RUN, FAULT, Job, playing_task
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.conformance.engine.verdict import together
@@ -42,7 +42,7 @@ from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, Event
 Emit = Callable[[Event], None]
 #: Seconds between two progress events.
 PROGRESS = 0.5
-#: Why a campaign ended before its time, beside those that a run knows.
+#: Why a campaign stopped early, besides the reasons that a run has.
 DIVERGENCE_LIMIT = "divergence limit"
 #: Reasons that leave the verdict to what did run.
 _ASKED_FOR = (event.TIME_LIMIT, DIVERGENCE_LIMIT)
@@ -50,7 +50,7 @@ _ASKED_FOR = (event.TIME_LIMIT, DIVERGENCE_LIMIT)
 
 @dataclass(frozen=True)
 class Means:
-    """How a session runs: none of it decides a case."""
+    """How a session runs; none of it affects the result of a case."""
 
     folder: Path
     master: str | None = None
@@ -73,16 +73,16 @@ class Driver:
         self.started = time.monotonic()
         self.began = datetime.now(UTC)
         self.stopped = ""
-        #: What a worker or Spark said when it could not go on.
+        #: The error of a worker or of Spark that ended the session, or "".
         self.failure = ""
         self._told = 0.0
         self._before = (0, 0)
 
     def run(self, opened: PlayerProcess) -> int:
-        """Play what is not there yet, and tell the whole campaign; the exit code.
+        """Play the blocks that are missing, and emit the events of the whole campaign; returns the exit code.
 
-        ``opened`` is a player whose addresses are open, and stays so: servers that it started are shared. AddressError
-        and CannotRunError when nothing could be begun; PlayerFaultError when the kit failed.
+        ``opened`` is a player whose addresses are open and stay open: the servers that it started are shared with the
+        workers. AddressError and CannotRunError when nothing could start; PlayerFaultError when the kit failed.
         """
         hellos = opened.hellos
         start = {address: hello for address, hello in zip(self.spec.addresses, hellos, strict=True) if hello["shared"]}
@@ -111,8 +111,8 @@ class Driver:
             except KeyboardInterrupt:
                 self.stopped = event.INTERRUPTED
                 ending = list(closing.events(play=False))
-            for told in ending:
-                self.emit(told)
+            for each in ending:
+                self.emit(each)
             master = str(spark.sparkContext.master)
         self._go_on()
         verdict = self._verdict(closing)
@@ -120,19 +120,19 @@ class Driver:
         self._write_run(hellos, (verdict, crew.peak, master))
         self.emit(
             event.RunEnded(
-                verdict,
-                code,
-                {name: self.watch.total(name) for name in event.VERDICTS},
-                self.watch.all_steps,
-                time.monotonic() - self.started,
-                sum(closing.controls.values()),
-                len(closing.controls),
-                self.watch.divergences,
-                closing.silent_everywhere,
-                self.failure or self.stopped,
-                self._left(),
-                len(crew.players),
-                crew.peak,
+                verdict=verdict,
+                exit_code=code,
+                cases={name: self.watch.total(name) for name in event.VERDICTS},
+                steps=self.watch.all_steps,
+                seconds=time.monotonic() - self.started,
+                controls_noticed=sum(closing.controls.values()),
+                controls=len(closing.controls),
+                divergences=self.watch.divergences,
+                silent_rules=closing.silent_everywhere,
+                stopped=self.failure or self.stopped,
+                left=self._left(),
+                workers=len(crew.players),
+                peak_memory=crew.peak,
             )
         )
         return code
@@ -163,7 +163,7 @@ class Driver:
                 self.failure = self.failure or row["text"]
 
     def _look(self) -> None:
-        """See what is new, say how far it is, and end the campaign when it is time."""
+        """Count new blocks, emit progress, and stop the campaign at its limits."""
         now = time.monotonic()
         if now - self._told >= PROGRESS:
             self._told = now
@@ -193,7 +193,7 @@ class Driver:
     def _left(self) -> int:
         return max(0, self.asked - self.watch.cases)
 
-    # --- telling ----------------------------------------------------------------------------------------------
+    # --- events ------------------------------------------------------------------------------------------------
 
     def _announce(self, hellos: list[dict[str, Any]]) -> None:
         spec = self.spec
@@ -205,40 +205,44 @@ class Driver:
             notes += hello["notes"]
         self.emit(
             event.RunStarted(
-                event.FORMAT,
-                __version__,
-                rulebook.digest(),
-                " ".join(spec.addresses),
-                " and ".join(hello["name"] for hello in hellos),
-                " and ".join(hello["version"] for hello in hellos),
-                hellos[0]["profile"],
-                spec.seed,
-                list(spec.suites),
-                str(self.means.folder),
-                self.began.isoformat(timespec="seconds"),
-                notes,
+                format=event.FORMAT,
+                kit=__version__,
+                rulebook=rulebook.digest(),
+                address=" ".join(spec.addresses),
+                implementation=" and ".join(hello["name"] for hello in hellos),
+                version=" and ".join(hello["version"] for hello in hellos),
+                profile=hellos[0]["profile"],
+                seed=spec.seed,
+                suites=list(spec.suites),
+                out=str(self.means.folder),
+                started=self.began.isoformat(timespec="seconds"),
+                notes=notes,
             )
         )
         for suite in spec.chosen():
             cases = -(-spec.cases // len(spec.suites))
-            self.emit(event.SuiteStarted(suite.name, suite.sentence, cases, spec.steps_of(suite), ""))
+            self.emit(
+                event.SuiteStarted(
+                    suite=suite.name, sentence=suite.sentence, cases=cases, steps=spec.steps_of(suite), plan=""
+                )
+            )
         if self.watch.cases:
             self._progress()
 
     def _progress(self) -> None:
-        """How far it is; times and rates are those of this session."""
+        """Emit the progress; times and rates are those of this session."""
         done = self.watch.cases
         self.emit(
             event.Progress(
-                "",
-                done,
-                self.asked,
-                self.watch.all_steps,
-                time.monotonic() - self.started,
-                self._before[0],
-                self._before[1],
-                self.watch.discovery.behaviours,
-                self.watch.divergences,
+                suite="",
+                cases=done,
+                of=self.asked,
+                steps=self.watch.all_steps,
+                seconds=time.monotonic() - self.started,
+                cases_before=self._before[0],
+                steps_before=self._before[1],
+                behaviours=self.watch.discovery.behaviours,
+                divergences=self.watch.divergences,
             )
         )
 
@@ -250,7 +254,7 @@ class Driver:
         return UNDECIDED if verdict == CONFORMS and not closing.sound else verdict
 
     def _write_run(self, hellos: list[dict[str, Any]], ended: tuple[str, int, str] | None) -> None:
-        """The session's row of ``runs``: when it begins, so that a killed one is known too, and when it ends."""
+        """Write the session's row of ``runs``: at the start, so that a killed session has one too, and at the end."""
         place = self.folder / "runs"
         if ended is None:
             self._number = len(list(place.glob("run-*.parquet"))) if place.is_dir() else 0
@@ -281,7 +285,7 @@ class Driver:
 
 
 def search_path() -> tuple[str, ...]:
-    """Where players look for the user's modules: where the campaign was begun, and the user's PYTHONPATH."""
+    """Where players look for the user's modules: the working directory of the campaign, and the user's PYTHONPATH."""
     further = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     return tuple(dict.fromkeys([str(Path.cwd()), *further]))
 

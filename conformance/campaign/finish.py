@@ -1,4 +1,4 @@
-"""Closing a campaign: its divergences told by their kinds, a control for every suite, and what all of it covered."""
+"""The end of a session, as events: minimal plans of divergences by kind, a negative control per suite, and coverage."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster, clusters
 from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import Discriminator
-from rocketmq_conformance.conformance.campaign.folder import STOP
 from rocketmq_conformance.conformance.campaign.progress import Part, Watch
 from rocketmq_conformance.conformance.campaign.spark.spark_job import Crew
 from rocketmq_conformance.conformance.campaign.spark.worker import FINISHED, Job, closing_task
+from rocketmq_conformance.conformance.campaign.tables.folder import STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.conformance.engine.divergence import rule_json
 from rocketmq_conformance.conformance.engine.verdict import together
@@ -25,20 +25,20 @@ from rocketmq_conformance.reports.decode import event_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED, Event
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
-#: Clusters that are shrunk; further ones are counted and told by what found them.
+#: Clusters that are shrunk; further ones are reported with the steps that found them.
 SHRUNK = 200
-#: Clusters, the largest first, of which is said what separates them; it takes about a quarter of a second each.
+#: Clusters, the largest first, that get separating features; that takes about a quarter of a second each.
 SEPARATED = 40
 
 
 class Closing:
-    """Tells what a campaign came to."""
+    """Makes the events that close a session."""
 
     def __init__(
-        self, campaign: Campaign, watch: Watch, crew: Crew, job: Job, hellos: list[dict[str, Any]], said: Path
+        self, campaign: Campaign, watch: Watch, crew: Crew, job: Job, hellos: list[dict[str, Any]], shown: Path
     ) -> None:
-        """``said`` is the campaign's folder as the user wrote it: commands that are told are to be typed there."""
-        self.said = said
+        """``shown`` is the campaign's folder as the user wrote it, which is how commands for the user name it."""
+        self.shown = shown
         self.campaign = campaign
         self.watch = watch
         self.crew = crew
@@ -55,14 +55,14 @@ class Closing:
 
     @property
     def silent_everywhere(self) -> list[str]:
-        """Rules that a suite could reach and never did."""
+        """Rules of a suite that never fired in it."""
         return sorted({rule for rules in self._silent.values() for rule in rules})
 
     def events(self, *, play: bool) -> Iterator[Event]:
         """Everything between the last case and the end of the campaign.
 
-        ``play`` says whether there is time to play controls and to shrink; without, divergences are told as they
-        were found.
+        ``play`` says whether controls are played and divergences shrunk; otherwise divergences are reported as
+        they were found.
         """
         found = clusters(self.campaign)
         answers = self._played(found) if play else {}
@@ -74,7 +74,7 @@ class Closing:
     # --- what is played ----------------------------------------------------------------------------------------
 
     def _played(self, found: list[Cluster]) -> dict[int, str]:
-        """Have controls played and clusters told; the answers by position of the cluster."""
+        """Have the controls played and the clusters shrunk; returns their events (JSON) by position of the cluster."""
         plans = str(Path(self.job.folder) / "plans")
         controls = [(part, self.watch.good[part]) for part in self.watch.parts if part in self.watch.good]
         work: list[dict[str, Any]] = [
@@ -88,36 +88,39 @@ class Closing:
         if not work:
             return {}
         rows = self.crew.run(closing_task(self.job, work), work, stop=self._stop)
-        told = len(work) - len(controls)
-        for (part, _), row in zip(controls, rows[told:], strict=True):
+        shrunk = len(work) - len(controls)
+        for (part, _), row in zip(controls, rows[shrunk:], strict=True):
             if row["status"] == FINISHED and (noticed := json.loads(row["text"])) is not None:
                 self.controls[part] = noticed
-        return {at: json.loads(row["text"]) for at, row in enumerate(rows[:told]) if row["status"] == FINISHED}
+        return {at: json.loads(row["text"]) for at, row in enumerate(rows[:shrunk]) if row["status"] == FINISHED}
 
     def _stop(self) -> None:
         with suppress(OSError):
             (self.campaign.folder / STOP).write_text(event.INTERRUPTED, "utf-8")
 
-    # --- what is told ------------------------------------------------------------------------------------------
+    # --- events ------------------------------------------------------------------------------------------------
 
     def _divergences(self, found: list[Cluster], answers: dict[int, str]) -> Iterator[Event]:
-        """One event per kind. Shrinking may show that two kinds are one: then they are counted together."""
+        """One event per kind. Two kinds whose minimal plans have the same fingerprint are counted as one."""
         kinds: dict[tuple[str, str, str, str], event.DivergenceFound] = {}
         discriminator = Discriminator(self.campaign)
         for at, one in enumerate(found):
             answer = answers.get(at)
-            told = event_of(json.loads(answer)) if answer else _unshrunk(one, self.job)
-            assert isinstance(told, event.DivergenceFound)
-            plan, replay = (text.replace(self.job.folder, str(self.said)) for text in (told.plan, told.replay))
-            told = replace(told, plan=plan, replay=replay)
+            divergence = event_of(json.loads(answer)) if answer else _unshrunk(one, self.job)
+            assert isinstance(divergence, event.DivergenceFound)
+            texts = (divergence.plan, divergence.replay)
+            plan, replay = (text.replace(self.job.folder, str(self.shown)) for text in texts)
+            divergence = replace(divergence, plan=plan, replay=replay)
             separates = discriminator.separators(one) if at < SEPARATED else []
-            told = replace(told, cases=one.count, address=one.address, against=one.against, separates=separates)
-            key = one.suite, one.address, one.against, told.fingerprint
+            divergence = replace(
+                divergence, cases=one.count, address=one.address, against=one.against, separates=separates
+            )
+            key = one.suite, one.address, one.against, divergence.fingerprint
             before = kinds.get(key)
             if before:
-                shorter = min(before, told, key=lambda each: (len(each.steps) or each.found_steps, each.case))
-                told = replace(shorter, cases=before.cases + told.cases)
-            kinds[key] = told
+                shorter = min(before, divergence, key=lambda each: (len(each.steps) or each.found_steps, each.case))
+                divergence = replace(shorter, cases=before.cases + divergence.cases)
+            kinds[key] = divergence
         yield from kinds.values()
 
     def _suites(self) -> Iterator[Event]:
@@ -132,17 +135,17 @@ class Closing:
             counts = self.watch.counts[part]
             verdict, reason = self._verdict(part)
             yield event.SuiteEnded(
-                suite,
-                verdict,
-                dict(counts),
-                self.watch.steps[part],
-                self.watch.seconds[part],
-                rows,
-                self._silent.get(part, []),
-                self.controls.get(part),
-                dict.fromkeys(sorted(self.watch.unsupported[part]), "not offered"),
-                refused or reason,
-                address,
+                suite=suite,
+                verdict=verdict,
+                cases=dict(counts),
+                steps=self.watch.steps[part],
+                seconds=self.watch.seconds[part],
+                coverage=rows,
+                silent_rules=self._silent.get(part, []),
+                control=self.controls.get(part),
+                unsupported=dict.fromkeys(sorted(self.watch.unsupported[part]), "not offered"),
+                reason=refused or reason,
+                address=address,
             )
 
     def _verdict(self, part: Part) -> tuple[str, str]:
@@ -171,20 +174,20 @@ class Closing:
 
 
 def _unshrunk(one: Cluster, job: Job) -> event.DivergenceFound:
-    """A divergence as the tables tell it: it could not be played once more."""
+    """The event of a divergence from the tables alone: its case could not be played again."""
     again = ["run", one.address, "-k", one.suite, "--seed", str(job.spec.seed), "--cases", str(one.case + 1)]
     if job.spec.steps:
         again += ["--steps", str(job.spec.steps)]
     return event.DivergenceFound(
-        one.suite,
-        one.case,
-        one.fingerprint,
-        [rule_json(name) for name in one.rules],
-        one.expected,
-        one.observed,
-        [],
-        one.step,
-        0,
-        "",
-        shlex.join(["rocketmq-conformance", *again, *job.spec.judged_as]),
+        suite=one.suite,
+        case=one.case,
+        fingerprint=one.fingerprint,
+        rules=[rule_json(name) for name in one.rules],
+        expected=one.expected,
+        observed=one.observed,
+        steps=[],
+        found_steps=one.step,
+        shrink_executions=0,
+        plan="",
+        replay=shlex.join(["rocketmq-conformance", *again, *job.spec.judged_as]),
     )

@@ -1,4 +1,4 @@
-"""The watch: what the finished blocks of a campaign come to, kept up while it runs."""
+"""The progress of a campaign: totals over its finished blocks, updated while it runs."""
 
 from __future__ import annotations
 
@@ -116,4 +116,4 @@ class Watch:
         times, first = self.reasons.get(key, (0, case))
         self.reasons[key] = times + 1, min(first, case)
         if verdict == COULD_NOT_RUN and reason.startswith(LOST):
-            self.lost.append(CaseLost(part[0], case, part[1], reason.removeprefix(LOST)))
+            self.lost.append(CaseLost(suite=part[0], case=case, address=part[1], reason=reason.removeprefix(LOST)))

@@ -1,7 +1,7 @@
-"""Promoting: the minimal plans that a campaign or run kept become plans of a corpus.
+"""Promotion: copying the minimal plans of a campaign or run into a corpus.
 
-What is copied is the file as it is, under its name. No plan of the corpus is ever replaced: a plan with the steps of
-one that is there already is left out, and another one of the same name gets a number.
+Files are copied unchanged, under their names. No plan of the corpus is replaced: a plan with the same steps as one that
+is there is left out, and another plan of the same name gets a number.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rocketmq_conformance.conformance.engine.plan import Plan, PlanError
 
 #: Where a campaign keeps minimal plans; a run keeps them in its folder itself.
 PLANS = "plans"
-#: Files that tell the folder of a campaign or run.
+#: Files by which the folder of a campaign or run is recognized.
 _SIGNS = ("campaign.json", "events.jsonl")
 
 
 class Promoted(NamedTuple):
-    """What became of a plan."""
+    """The result for one plan."""
 
     source: Path
     #: The plan in the corpus: the new one, or the one that has its steps already.

@@ -1,4 +1,4 @@
-"""The schedule: which blocks a campaign plays, in which order.
+"""The schedule of a campaign: which blocks of cases it plays, in which order.
 
 Without steering there is one wave, in which every suite gets as many cases as the others, block by block in turn. With
 steering, the random arm is cut into waves, and from the second on each gets further blocks of the suites that still

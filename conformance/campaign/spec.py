@@ -1,4 +1,4 @@
-"""What a campaign was asked for: everything that decides its cases and their verdicts, as one JSON object."""
+"""The specification of a campaign: everything that determines its cases and their verdicts, as one JSON object."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rocketmq_conformance.suites.declare.suite import Suite
 
 @dataclass(frozen=True)
 class Spec:
-    """A campaign. A resumed one must have the same."""
+    """The specification of a campaign; a resumed campaign must have the same one."""
 
     addresses: tuple[str, ...]
     #: Names of the suites, in the order of the registry.
@@ -43,7 +43,7 @@ class Spec:
 
     @classmethod
     def of(cls, json: Mapping[str, Any]) -> Spec:
-        """Read :meth:`json` again; KeyError with the name of what is missing, ValueError with that of what is wrong."""
+        """Read :meth:`json` back; KeyError with the name of a missing field, ValueError with a malformed one's."""
         given = {item.name: json[item.name] for item in fields(cls)}
         for name, value in given.items():
             if not _fits(name, value):
@@ -52,7 +52,7 @@ class Spec:
 
     @property
     def judged_as(self) -> list[str]:
-        """The words of the command line that say which releases judge."""
+        """The options of the command line that say which releases judge."""
         return [word for item in self.releases.items() for word in ("--with", "=".join(item))]
 
     def steps_of(self, suite: Suite) -> int:
@@ -60,7 +60,7 @@ class Spec:
         return self.steps or suite.steps
 
     def sampled(self, case: int) -> bool:
-        """Are the steps of this case stored in any event?"""
+        """Are the steps of this case stored though it conforms?"""
         return self.sample > 0 and case % max(1, round(1 / self.sample)) == 0
 
     def chosen(self) -> list[Suite]:

@@ -11,9 +11,8 @@ import click
 from click.core import ParameterSource
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.cli.campaign_diff import diff
-from rocketmq_conformance.conformance.cli.campaign_promote import promote
 from rocketmq_conformance.conformance.cli.exit import FAULT, KIT_FAULT, CouldNot, Interrupted, finish, reported
+from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
 from rocketmq_conformance.conformance.cli.options import (
     chosen_suites,
     default_out,
@@ -33,16 +32,25 @@ CASES = 100_000
 DEFAULT = ParameterSource.DEFAULT
 
 
-class _Group(click.Group):
+_HERE = "rocketmq_conformance.conformance.cli"
+#: The commands of the group by name; what they need is imported when they are used.
+COMMANDS = {
+    "diff": Lazy(f"{_HERE}.campaign_diff:diff", "Compare what two stored campaigns with the same plans did."),
+    "promote": Lazy(f"{_HERE}.campaign_promote:promote", "Put minimal plans of a campaign into the corpus."),
+    "run": Lazy(f"{_HERE}.campaign:run", "Play cases on every ADDRESS, and compare."),
+}
+
+
+class _Group(LazyGroup):
     """A group whose first word is an address, unless it is a command."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in {*self.commands, *context.help_option_names}:
+        if args and args[0] not in {*self.lazy, *context.help_option_names}:
             args = ["run", *args]
         return super().parse_args(context, args)
 
 
-@click.group(cls=_Group, invoke_without_command=False)
+@click.group(cls=_Group, lazy=COMMANDS, invoke_without_command=False)
 def campaign() -> None:
     """Play very many seeded cases with Spark, and keep them as tables.
 
@@ -53,7 +61,7 @@ def campaign() -> None:
     """
 
 
-@campaign.command()
+@click.command()
 @click.argument("addresses", nargs=-1, metavar="ADDRESS...", required=False)
 @click.option(
     "--cases", type=click.IntRange(min=1), help=f"Cases in all, spread over the suites.  [default: {CASES:,}]"
@@ -166,7 +174,3 @@ def run(
     finally:
         fanout.close()
     finish(reported(fanout, code))
-
-
-campaign.add_command(diff)
-campaign.add_command(promote)

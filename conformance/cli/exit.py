@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from rocketmq_conformance.reports.fanout import Fanout
+if TYPE_CHECKING:
+    from rocketmq_conformance.reports.fanout import Fanout
 
 UNDECIDED, COULD_NOT_RUN, FAULT = 3, 4, 5
 KIT_FAULT = "This is a fault of the kit, not of what is judged: please report it with the lines above."

@@ -46,6 +46,17 @@ def named_releases(context: click.Context, option: click.Parameter, values: tupl
     return found
 
 
+def release_names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Releases of an option that is given as 4.9.7,5.5.0, in their own spelling."""
+    names = tuple(text.strip() for text in value.split(",")) if value else ()
+    try:
+        for name in names:
+            Release.parse(name)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    return names
+
+
 address_argument = click.argument("address", default="port")
 plan_argument = click.argument("plan", type=click.Path(path_type=Path))
 case_option = click.option("--case", "number", type=int, help="Only this case of the plan.")

@@ -9,7 +9,7 @@ import click
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
-from rocketmq_conformance.conformance.cli.options import format_option, writable_folder
+from rocketmq_conformance.conformance.cli.options import format_option, release_names, writable_folder
 from rocketmq_conformance.conformance.proof.new_group_start import FolkloreTeller
 from rocketmq_conformance.conformance.proof.scenario import Scenario, tell
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
@@ -29,22 +29,14 @@ SCENARIOS = {
 }
 
 
-def _releases(context: click.Context, option: click.Parameter, value: str | None) -> list[Release]:
-    """Releases of an option that is given as 4.9.7,5.5.0."""
-    try:
-        return [Release.parse(text.strip()) for text in value.split(",")] if value else []
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
 @click.command()
 @click.argument("name", required=False)
 @click.option(
-    "--releases", callback=_releases, metavar="R,R,…", help="Releases of broker and client, such as 4.9.7,5.5.0."
+    "--releases", callback=release_names, metavar="R,R,…", help="Releases of broker and client, such as 4.9.7,5.5.0."
 )
 @click.option("--out", type=click.Path(path_type=Path), help=f"Folder for {jsonl.NAME} and {PAGE}.")
 @format_option
-def scenario(name: str | None, releases: list[Release], out: Path | None, form: str) -> None:
+def scenario(name: str | None, releases: tuple[str, ...], out: Path | None, form: str) -> None:
     """Take real releases through the scenario NAME; without a NAME, list the scenarios.
 
     A broker and a client of each release are started, and every step is judged by the model.
@@ -62,7 +54,7 @@ def scenario(name: str | None, releases: list[Release], out: Path | None, form: 
         reports += [jsonl.JsonlReport.to(folder / jsonl.NAME), ScenarioPage(folder / PAGE)]
     fanout = Fanout(reports)
     try:
-        code = tell(found, releases or [Release.parse(text) for text in found.releases], fanout)
+        code = tell(found, [Release.parse(text) for text in releases or found.releases], fanout)
     except CannotRunError as error:
         raise CouldNot(str(error)) from error
     finally:

@@ -38,17 +38,17 @@ def told(
     last = steps[-1]
     by_step = list(zip(steps, messages or [[] for _ in steps], strict=True))
     return event.DivergenceFound(
-        suite.name,
-        number,
-        mark,
-        [rule_json(name) for name in last.why.rules],
-        said(last.expected),
-        said(last.observed),
-        [_step(suite, at, step, said_in, step is last) for at, (step, said_in) in enumerate(by_step, start=1)],
-        found,
-        shrunk.executions,
-        plan,
-        shlex.join(["rocketmq-conformance", *command]),
+        suite=suite.name,
+        case=number,
+        fingerprint=mark,
+        rules=[rule_json(name) for name in last.why.rules],
+        expected=said(last.expected),
+        observed=said(last.observed),
+        steps=[_step(suite, at, step, said_in, step is last) for at, (step, said_in) in enumerate(by_step, start=1)],
+        found_steps=found,
+        shrink_executions=shrunk.executions,
+        plan=plan,
+        replay=shlex.join(["rocketmq-conformance", *command]),
     )
 
 
@@ -95,16 +95,16 @@ def said(result: object) -> str:
 
 def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverges: bool) -> event.Step:
     return event.Step(
-        number,
-        str(suite.operation(step.row)),
-        _either(said(one.expected) for one in (step, *step.others)),
-        said(step.observed),
-        list(step.why.rules),
-        step.why.kind,
-        _either(suite.show(one.before) for one in (step, *step.others)),
-        _either(suite.show(one.after) for one in (step, *step.others)),
-        diverges,
-        messages,
+        number=number,
+        operation=str(suite.operation(step.row)),
+        expected=_either(said(one.expected) for one in (step, *step.others)),
+        observed=said(step.observed),
+        rules=list(step.why.rules),
+        state_kind=step.why.kind,
+        before=_either(suite.show(one.before) for one in (step, *step.others)),
+        after=_either(suite.show(one.after) for one in (step, *step.others)),
+        diverges=diverges,
+        messages=messages,
     )
 
 

@@ -54,7 +54,7 @@ def profile_of(json: Mapping[str, str]) -> Profile:
 
 
 def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable[tuple[int, list[Row]]]) -> None:
-    """Write a plan; OSError when the place cannot be written."""
+    """Write a plan, in a folder that is made if need be; OSError when the place cannot be written."""
     header = {
         "plan": FORMAT,
         "suite": suite.name,
@@ -63,6 +63,7 @@ def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable
         "rulebook": rulebook.digest(),
         "kit": __version__,
     }
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as out:
         out.write(json.dumps(header) + "\n")
         for number, rows in cases:

@@ -1,11 +1,12 @@
-"""The runner: suites against one implementation, from the seed to the verdict, told as events."""
+"""The runner: suites against one implementation, from the seed to the verdict, as a stream of events."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import UTC, datetime
+from inspect import GEN_CLOSED, getgeneratorstate
 from itertools import chain
 
 from rocketmq_conformance import __version__
@@ -25,18 +26,34 @@ from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, Event
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
-Emit = Callable[[Event], None]
+#: Events one by one. KeyboardInterrupt may be thrown into it, and ends the run as Ctrl-C while a case is played does.
+Events = Generator[Event, None, None]
+
+
+def deliver(events: Events, receive: Callable[[Event], None]) -> None:
+    """Hand every event over; Ctrl-C meanwhile ends the run in good order: its last events are still handed over."""
+    interrupt: KeyboardInterrupt | None = None
+    while True:
+        try:
+            event = next(events, None) if interrupt is None else events.throw(interrupt)
+            interrupt = None
+            if event is None:
+                return
+            receive(event)
+        except KeyboardInterrupt as error:
+            if getgeneratorstate(events) == GEN_CLOSED:
+                raise
+            interrupt = error
 
 
 class Runner:
     """One run."""
 
-    def __init__(self, stage: Stage, hello: Hello, profile: Profile, options: Options, emit: Emit) -> None:
+    def __init__(self, stage: Stage, hello: Hello, profile: Profile, options: Options) -> None:
         self.stage = stage
         self.hello = hello
         self.profile = profile
         self.options = options
-        self.emit = emit
         self.started = time.monotonic()
         self.totals = dict.fromkeys(event.VERDICTS, 0)
         self.steps = 0
@@ -47,14 +64,17 @@ class Runner:
         #: Did the time limit end a suite before its last case?
         self.cut_short = False
 
-    def run(self, suites: Sequence[Suite]) -> int:
-        """Run the suites; answers the exit code. Events tell everything else."""
-        self._announce(suites)
+    def run(self, suites: Sequence[Suite]) -> Events:
+        """Run the suites. The last event is RunEnded, unless the caller closes the generator before.
+
+        No case is played before the events of the ones before it have been taken.
+        """
+        yield self._header(suites)
         stopped = ""
         try:
             with rare_collections():
                 for at, suite in enumerate(suites):
-                    self._suite(suite, len(suites) - at)
+                    yield from self._suite(suite, len(suites) - at)
             if self.cut_short:
                 stopped = event.TIME_LIMIT
         except Stop as stop:
@@ -62,48 +82,40 @@ class Runner:
         except KeyboardInterrupt:
             stopped = event.INTERRUPTED
         verdict = self._verdict(stopped)
-        code = event.EXIT_CODES[verdict]
-        noticed = sum(self.controls)
-        self.emit(
-            event.RunEnded(
-                verdict,
-                code,
-                dict(self.totals),
-                self.steps,
-                time.monotonic() - self.started,
-                noticed,
-                len(self.controls),
-                self.divergences,
-                sorted(set(self.silent)),
-                stopped,
-            )
+        yield event.RunEnded(
+            verdict=verdict,
+            exit_code=event.EXIT_CODES[verdict],
+            cases=dict(self.totals),
+            steps=self.steps,
+            seconds=time.monotonic() - self.started,
+            controls_noticed=sum(self.controls),
+            controls=len(self.controls),
+            divergences=self.divergences,
+            silent_rules=sorted(set(self.silent)),
+            stopped=stopped,
         )
-        return code
 
-    def _announce(self, suites: Sequence[Suite]) -> None:
-        notes = [*self.options.notes, *newer_than_known(self.profile)]
-        self.emit(
-            event.RunStarted(
-                event.FORMAT,
-                __version__,
-                rulebook.digest(),
-                self.options.address,
-                self.hello.name,
-                self.hello.version,
-                plan.profile_json(self.profile),
-                self.options.seed,
-                [suite.name for suite in suites],
-                str(self.options.out or ""),
-                datetime.now(UTC).isoformat(timespec="seconds"),
-                notes,
-            )
+    def _header(self, suites: Sequence[Suite]) -> event.RunStarted:
+        return event.RunStarted(
+            format=event.FORMAT,
+            kit=__version__,
+            rulebook=rulebook.digest(),
+            address=self.options.address,
+            implementation=self.hello.name,
+            version=self.hello.version,
+            profile=plan.profile_json(self.profile),
+            seed=self.options.seed,
+            suites=[suite.name for suite in suites],
+            out=str(self.options.out or ""),
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+            notes=[*self.options.notes, *newer_than_known(self.profile)],
         )
 
     def _verdict(self, stopped: str) -> str:
         verdict = together(Counter(self.verdicts))
         return UNDECIDED if verdict == CONFORMS and stopped not in ("", event.TIME_LIMIT) else verdict
 
-    def _suite(self, suite: Suite, left: int) -> None:
+    def _suite(self, suite: Suite, left: int) -> Events:
         given = self.options.plans.get(suite.name)
         corpus = {-at: case for at, case in enumerate(self.options.corpus.get(suite.name, []), start=1)}
         generated = len(given) if given is not None else self.options.cases or suite.cases
@@ -116,16 +128,32 @@ class Runner:
             cases = ((number, draw.case(self.options.seed, number, steps)) for number in range(generated))
         file = self.options.out / f"{suite.name}.plan.jsonl" if self.options.out else None
         of = len(corpus) + generated
-        files = [event.CorpusPlan(str(case.path), case.number) for case in corpus.values()]
-        self.emit(event.SuiteStarted(suite.name, suite.sentence, of, steps, str(file or ""), files))
+        files = [event.CorpusPlan(plan=str(case.path), case=case.number) for case in corpus.values()]
+        yield event.SuiteStarted(
+            suite=suite.name,
+            sentence=suite.sentence,
+            cases=of,
+            steps=steps,
+            plan=str(file or ""),
+            corpus=files,
+        )
         if file:  # the suite is on the screen by now: a large plan takes its time
             cases = list(cases)
             plan.write(file, suite, self.profile, self.options.seed, cases)
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - (time.monotonic() - self.started)) / left
-        part = SuiteRun(self.stage, self.hello, self.profile, self.options, self.emit, suite, of, share, corpus)
+        part = SuiteRun(
+            self.stage,
+            self.hello.refuses(suite),
+            self.profile,
+            self.options,
+            suite,
+            of=of,
+            share=share,
+            corpus=corpus,
+        )
         try:
-            part.run(chain(((number, case.rows) for number, case in corpus.items()), cases))
+            yield from part.run(chain(((number, case.rows) for number, case in corpus.items()), cases))
         finally:
             self._add(part)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Hello
+from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.corpus import CorpusCase
@@ -35,26 +35,27 @@ class Stop(Exception):  # noqa: N818 - not an error: the run ends here
 
 
 class SuiteRun:
-    """Plays one suite of a run and tells it as events; ``of`` is the number of its cases."""
+    """Plays one suite of a run, as a stream of events."""
 
     def __init__(
         self,
         stage: Stage,
-        hello: Hello,
+        refused: str,
         profile: Profile,
         options: Options,
-        emit: Callable[[Event], None],
         suite: Suite,
+        *,
         of: int,
         share: float | None,
         corpus: Mapping[int, CorpusCase],
     ) -> None:
         self.stage = stage
-        self.refused = hello.refuses(suite)
+        #: Why the implementation does not offer the suite, or "".
+        self.refused = refused
         self.profile = profile
         self.options = options
-        self.emit = emit
         self.suite = suite
+        #: Number of its cases.
         self.of = of
         #: Cases of the corpus, by the negative number that they have in this run.
         self.corpus = corpus
@@ -83,17 +84,19 @@ class SuiteRun:
         #: A case that conformed, for the control: a generated one if there is any.
         self.good: Numbered | None = None
         self.done = 0
+        #: Events of cases that cannot be played here; they are handed over with the next case.
+        self._waiting: list[Event] = []
 
-    def run(self, cases: Iterable[Numbered]) -> None:
+    def run(self, cases: Iterable[Numbered]) -> Iterator[Event]:
         """Play the cases, then the control; always ends with SuiteEnded. Stop and KeyboardInterrupt go on after it."""
         stop: BaseException | None = None
         if self.refused:
             self.reason = self.refused
             for number, _ in cases:
-                self._count(Played(number, [], UNSUPPORTED, 0, 0.0, "", self.refused))
+                yield from self._count(Played(number, [], UNSUPPORTED, 0, 0.0, "", self.refused))
         else:
             try:
-                self._play(cases)
+                yield from self._play(cases)
                 if self.good is not None:
                     self.control = control(self.stage, self.judge, self.good[1])
             except (Stop, KeyboardInterrupt) as error:
@@ -101,14 +104,15 @@ class SuiteRun:
                 self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.of} cases"
             except BROKEN as error:
                 self.reason = str(error)
-        self._end(stop)
+            yield from self._waiting
+        yield self._end(stop)
         if stop:
             raise stop
 
-    def _play(self, cases: Iterable[Numbered]) -> None:
+    def _play(self, cases: Iterable[Numbered]) -> Iterator[Event]:
         player = Player(self.stage, self.judge)
         for played in player.play(self._offered(self._in_time(cases))):
-            self._settle(player, played)
+            yield from self._settle(player, played)
         if self.cut_short:
             self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.of} cases"
 
@@ -126,12 +130,14 @@ class SuiteRun:
             lacking = self.suite.lacking(self.profile, rows) if number in self.corpus else ""
             if lacking:
                 reason = f"{self.profile} has no {lacking}"
-                self._count(Played(number, rows, UNSUPPORTED, 0, 0.0, "", reason))
+                self._waiting += self._count(Played(number, rows, UNSUPPORTED, 0, 0.0, "", reason))
             else:
                 yield number, rows
 
-    def _settle(self, player: Player, played: Played) -> None:
-        self._count(played)
+    def _settle(self, player: Player, played: Played) -> Iterator[Event]:
+        waiting, self._waiting = self._waiting, []
+        yield from waiting
+        yield from self._count(played)
         self.failed_in_row = self.failed_in_row + 1 if played.verdict == COULD_NOT_RUN else 0
         if self.failed_in_row >= GIVE_UP:
             raise AdapterError(
@@ -142,30 +148,38 @@ class SuiteRun:
         if played.judged is not None:
             self.unsupported.update(played.judged.unsupported)
             if played.verdict == DIVERGES:
-                self._diverged(player, played.number, played.judged)
+                yield from self._diverged(player, played.number, played.judged)
 
-    def _count(self, played: Played) -> None:
+    def _count(self, played: Played) -> list[Event]:
+        """Count a case; its events."""
         self.counts[played.verdict] += 1
         self.steps += played.steps
         self.done += 1
-        self.emit(
-            event.CaseEnded(
-                self.suite.name,
-                played.number,
-                played.verdict,
-                played.steps,
-                played.seconds,
-                played.digest,
-                played.reason,
-            )
+        ended = event.CaseEnded(
+            suite=self.suite.name,
+            case=played.number,
+            verdict=played.verdict,
+            steps=played.steps,
+            seconds=played.seconds,
+            digest=played.digest,
+            reason=played.reason,
         )
         now = time.monotonic()
-        if now - self.told_progress >= PROGRESS:
-            self.told_progress = now
-            elapsed = now - self.started
-            self.emit(event.Progress(self.suite.name, self.done, self.of, self.steps, elapsed))
+        if now - self.told_progress < PROGRESS:
+            return [ended]
+        self.told_progress = now
+        return [
+            ended,
+            event.Progress(
+                suite=self.suite.name,
+                cases=self.done,
+                of=self.of,
+                steps=self.steps,
+                seconds=now - self.started,
+            ),
+        ]
 
-    def _diverged(self, player: Player, number: int, judged: Judged) -> None:
+    def _diverged(self, player: Player, number: int, judged: Judged) -> Iterator[Event]:
         self.divergences += 1
         found = fingerprint(self.suite, judged.steps[-1])
         mark = self.told.get(found)
@@ -177,17 +191,17 @@ class SuiteRun:
                 shrunk = shrink(self.judge, lambda rows: player.execute(rows, number, count=False), judged, budget)
                 shrunk, messages = listen(self.stage, self.judge, shrunk, number)
             except BROKEN:
-                pass  # it is told as far as it is known
+                pass  # it is reported as far as it is known
             except KeyboardInterrupt:
-                self._tell(number, found, shrunk, len(judged.steps), messages)
+                yield self._report(number, found, shrunk, len(judged.steps), messages)
                 raise
             mark = self.told[found] = fingerprint(self.suite, shrunk.judged.steps[-1])
-        self._tell(number, mark, shrunk, len(judged.steps), messages)
+        yield self._report(number, mark, shrunk, len(judged.steps), messages)
         if self.options.stop_at_first:
             raise Stop("first divergence")
 
-    def _tell(self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]]) -> None:
-        """Tell a divergence; the first of its kind is kept as a plan, the others come back by the seed."""
+    def _report(self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]]) -> Event:
+        """The event of a divergence; the first of its kind is kept as a plan, the others come back by the seed."""
         path, options = "", self.options
         command = self._again(number)
         if options.out and shrunk.executions and mark not in self.kept:
@@ -199,7 +213,7 @@ class SuiteRun:
             path = str(file)
             command = ["replay", path, options.address]
         command += options.judged_as
-        self.emit(told(self.suite, number, mark, shrunk, found, path, command, messages))
+        return told(self.suite, number, mark, shrunk, found, path, command, messages)
 
     def _again(self, number: int) -> list[str]:
         """The words of the command line that play a case of this run once more."""
@@ -215,7 +229,7 @@ class SuiteRun:
             words += ["--steps", str(options.steps)]
         return words
 
-    def _end(self, stop: BaseException | None) -> None:
+    def _end(self, stop: BaseException | None) -> event.SuiteEnded:
         self.verdict = self._judged(stop)
         coverage = self.judge.coverage.rows()
         fired = {row[0] for row in coverage}
@@ -227,19 +241,17 @@ class SuiteRun:
             )
             if self.counts[UNDECIDED]:
                 self.reason = f"{self.counts[UNDECIDED]} cases decided nothing"
-        self.emit(
-            event.SuiteEnded(
-                self.suite.name,
-                self.verdict,
-                dict(self.counts),
-                self.steps,
-                time.monotonic() - self.started,
-                coverage,
-                self.silent,
-                self.control,
-                self.unsupported,
-                self.reason,
-            )
+        return event.SuiteEnded(
+            suite=self.suite.name,
+            verdict=self.verdict,
+            cases=dict(self.counts),
+            steps=self.steps,
+            seconds=time.monotonic() - self.started,
+            coverage=coverage,
+            silent_rules=self.silent,
+            control=self.control,
+            unsupported=self.unsupported,
+            reason=self.reason,
         )
 
     def _judged(self, stop: BaseException | None) -> str:

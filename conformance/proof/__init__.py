@@ -1,1 +1,1 @@
-"""The proof: the model against real RocketMQ, counted by rule and release."""
+"""Proofs: the models checked against real RocketMQ clients and brokers, counted by rule and release."""

@@ -1,4 +1,4 @@
-"""The proof of allocation: the model against the real strategies of Java clients.
+"""Proof of queue allocation: the model against the allocation strategies of real Java clients.
 
 The exhaustive part walks every small world: up to 6 members and 12 queues, every member list up to renaming (so
 every way in which ids can repeat), every own id, one missing and the empty one. The sampled part plays the suite's
@@ -42,13 +42,13 @@ def member_lists(most: int = MEMBERS) -> Iterator[tuple[str, ...]]:
 
 
 def seats(members: tuple[str, ...]) -> Iterator[str]:
-    """Every own id worth asking with."""
+    """Every own id to be tried: each member's, a missing one and the empty one."""
     yield from dict.fromkeys(members)
     yield from ("absent", "")
 
 
 def plain_worlds() -> Iterator[Case]:
-    """Strategies that know no rooms."""
+    """Cases of the strategies without machine rooms."""
     lists = [tuple(("T", "b0", number) for number in range(count)) for count in range(QUEUES + 1)]
     configured = (("OTHER", "b9", 1), ("OTHER", "b9", 0))
     for members in member_lists():
@@ -161,7 +161,7 @@ def prove(
 ) -> list[ProofRow]:
     """Prove the model against each release, given as (release, its calls).
 
-    ``sampled`` is how many cases of odd inputs each release is asked; the exhaustive part is all or nothing.
+    ``sampled`` is the number of cases of odd inputs per release; the exhaustive part is always complete.
     ``tallies`` receives the counts and examples behind the rows.
     """
     rows: list[ProofRow] = []

@@ -1,4 +1,4 @@
-"""The proof of brokers: the model against real brokers of several releases.
+"""Proof of the broker's rules: the model against real brokers of several releases.
 
 For each release: the decision tables on a broker that started on the aged store, again with everything cold, again
 after it was stopped and after it was killed; long random runs of every suite; and a second broker, whose messages
@@ -7,19 +7,17 @@ really expire while it runs.
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
+from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof import broker_story
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
-from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.proof.evidence import Proven, Tally
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.launch_config import java, java_feature, seeing_java
@@ -35,7 +33,6 @@ from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRu
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites import (
     broker_admin,
     broker_assignment,
@@ -66,18 +63,18 @@ FAST = (
     broker_doubt.SUITE,
     broker_assignment.SUITE,
 )
-#: First release that can be told which way resets go (BQ-RESET-2), and the property that tells it.
+#: First release that can be configured which way resets go (BQ-RESET-2), and the property for it.
 RESETS_SINCE = Release(5, 1, 0)
 RESETS = "useServerSideResetOffset"
-#: First release that can be told not to balance groups (BQ-ASSIGN-OFF), and how queues are asked for where nothing is
-#: set (BQ-ASSIGN-1), and the properties that tell it.
+#: First release that can be configured not to balance groups (BQ-ASSIGN-OFF), and how queues are assigned by default
+#: (BQ-ASSIGN-1), and the properties for it.
 BALANCES_SINCE = Release(5, 0, 0)
 BALANCES, DEFAULT_MODE, DEFAULT_SHARE = (
     "serverLoadBalancerEnable",
     "defaultMessageRequestMode",
     "defaultPopShareQueueNum",
 )
-#: The property that tells a broker to lock in strict mode (BQ-LOCK-STRICT).
+#: The property that makes a broker lock in strict mode (BQ-LOCK-STRICT).
 STRICT = "lockInStrictMode"
 #: First release that asks the system what is in memory, where its Java can (BQ-MEM-2).
 SEES_SINCE = Release(5, 1, 0)
@@ -137,7 +134,7 @@ class Table:
             self.play(some)
 
     def change(self, change: Callable[[BrokerState], BrokerState]) -> None:
-        """Something happened to the broker as a whole."""
+        """Record an event of the whole broker, such as a restart."""
         self.states = [change(state) for state in self.states]
 
 
@@ -185,7 +182,7 @@ def prove_suite(
 
 
 def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | None) -> Callable[[int, Row], Outcome]:
-    """What a step of a plan ended in: as it was played already, or played now."""
+    """The outcome of a step of a plan: the recorded one, or that of playing it now."""
     if outcomes is not None:
         return lambda step, row: outcomes[step]
     return lambda step, row: adapter.apply(suite.operation(row))
@@ -194,7 +191,7 @@ def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | N
 def _prove_case(
     suite: Suite, bound: BoundModel, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
 ) -> None:
-    """One case until its first difference; TooMany when too much of it is in doubt."""
+    """One case until its first difference; TooMany when too many of its outcomes are indeterminate."""
     possible = [Possibility(bound.initial)]
     for step, row in enumerate(plan):
         spec = suite.operations[row[0]].spec
@@ -314,37 +311,22 @@ def prove_release(release: str) -> Tally:
     return tally
 
 
-def prove(releases: Iterable[str], workers: int) -> Iterator[tuple[Tally, list[ProofRow]]]:
-    """Prove the model against each release, ``workers`` of them side by side.
+def prove(releases: Iterable[str], workers: int) -> Iterator[Proven]:
+    """Prove the model against each release, ``workers`` of them side by side, and give them in their order.
 
-    Answers, in the order of the releases, the counts and examples of the model's proof, and all rows: those of the
-    embedded broker's story too.
+    The rows of the fake broker's story are among those of a release.
     """
     with ThreadPoolExecutor(workers) as pool:
-        for tally, story in pool.map(lambda release: (prove_release(release), broker_story.prove(release)), releases):
-            yield tally, [*tally.rows(), *story]
+        yield from pool.map(_prove, releases)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prove, write the rows as JSON Lines, and print what differs; 1 when something does."""
-    parser = argparse.ArgumentParser(description="Prove the model against real brokers.")
-    parser.add_argument("releases", nargs="*", default=list(RELEASES), help="such as 4.9.7 5.5.0")
-    parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
-    parser.add_argument("--workers", type=int, default=WORKERS, help="releases side by side")
-    chosen = parser.parse_args(arguments)
-    began = time.monotonic()
-    rows: list[ProofRow] = []
-    for tally, proven in prove(chosen.releases, chosen.workers):
-        print(f"broker {tally.release}: {tally.cases} cases, {tally.differences} differences", flush=True)
-        rows += proven
-        if chosen.out:  # at once, so that a proof that is stopped keeps what it has
-            write_rows(chosen.out, rows)
+def _prove(release: str) -> Proven:
+    try:
+        tally, story = prove_release(release), broker_story.prove(release)
+    except CannotRunError as error:
+        return Proven(release=release, lines=[f"broker {release}: not judged: {error}"], rows=[], judged=False)
+    rows = [*tally.rows(), *story]
     wrong = [row for row in rows if row.differences]
-    for example in dict.fromkeys(row.example for row in wrong):
-        print(f"  {example}")
-    print(f"{time.monotonic() - began:.0f} s")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+    counted = f"broker {release}: {tally.cases} cases, {tally.differences} differences"
+    lines = [counted, *(f"  {example}" for example in dict.fromkeys(row.example for row in wrong))]
+    return Proven(release=release, lines=lines, rows=rows, differences=len(wrong))

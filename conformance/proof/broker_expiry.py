@@ -1,4 +1,4 @@
-"""The proof of expiry: a broker whose oldest messages really expire while it runs, and that is then restarted.
+"""Proof of expiry: a real broker whose oldest messages expire while it runs, and which is then restarted.
 
 A broker begins to look for expired files when it is a minute old, so this one is started first and asked last.
 """

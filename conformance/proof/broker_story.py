@@ -1,7 +1,7 @@
-"""The embedded broker and a real one are told the same story: what they answer must be the same.
+"""Proof of the embedded broker: it and a real broker get the same requests, and must give the same answers.
 
-What the models say of pulls, members, locks and the wire is played by the embedded broker, so this proves those rules
-too. A chapter of the story is about some rules, and each answer of it counts for all of them.
+The embedded broker answers by the models of pulls, members, locks and the wire, so this proves their rules too. A
+chapter of the requests is about some rules, and each of its answers counts for all of them.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from rocketmq_conformance.reports.proof import ProofRow
 
 #: Seconds for one answer of a busy broker.
 PATIENCE = 30.0
-#: Room for every message of the story in one file: at the end of a file a pull ends early.
+#: Room for every message in one file: at the end of a file a pull ends early.
 FILES = {"FileSizeConsumeQueue": 200_000, "FileSizeCommitLog": 8_000_000}
 
-#: Chapters in the order of the story, and the rules that each is about.
+#: Chapters in their order, and the rules that each is about.
 CHAPTERS = {
     "checks": ("BQ-PULL-1", "BQ-PULL-SUB", "BQ-PULL-LITE"),
     "offsets": ("BQ-PULL-3", "BQ-PULL-STATUS"),
@@ -49,7 +49,7 @@ Seen = dict[str, Any]
 
 
 class Story:
-    """Tells the story on connections to one broker, and remembers what was answered."""
+    """Sends the requests on connections to one broker, and records the answers."""
 
     def __init__(self, connect: Open) -> None:
         self.connect = connect
@@ -60,7 +60,7 @@ class Story:
         self.chapters: dict[str, str] = {}
 
     def tell(self) -> Seen:
-        """The whole story."""
+        """Send every request; the answers by label."""
         for chapter in CHAPTERS:
             getattr(self, chapter)()
             for label in self.seen:
@@ -353,13 +353,13 @@ def connecting(address: str) -> Open:
 
 
 def told(release: str) -> Seen:
-    """What the embedded broker of a release answers."""
+    """The answers of the fake broker of a release."""
     with FakeBroker(Profile.of(broker=release)) as broker:
         return Story(connecting(broker.address)).tell()
 
 
 def prove(release: str) -> list[ProofRow]:
-    """Tell the story to a real broker of a release and to the embedded one; CannotRunError when there is none."""
+    """Send the requests to a real broker of a release and to the embedded one; CannotRunError when there is none."""
     broker = Broker(Release.parse(release), sizes=FILES)
     with broker:
         story = Story(connecting(broker.address))
@@ -369,7 +369,7 @@ def prove(release: str) -> list[ProofRow]:
 
 
 def rows(release: str, chapters: dict[str, str], expected: Seen, observed: Seen) -> list[ProofRow]:
-    """One row for every rule of the story."""
+    """One row for every rule of the chapters."""
     missing = object()
     cases: dict[str, list[str]] = {}
     for label in expected.keys() | observed.keys():

@@ -1,4 +1,4 @@
-"""Decision tables of a broker, as sequences of operations: every combination that a rule tells apart.
+"""Decision tables of a broker, as sequences of operations: every combination that a rule distinguishes.
 
 Each table is a list of cases; a case is a list of operations on topics and groups of its own (index 0 exists).
 """
@@ -63,7 +63,7 @@ def stored() -> list[Case]:
 
 
 def queries() -> Case:
-    """Every query, by the group that stored and by one that nobody created."""
+    """Every query, by the group that stored and by one that was never created."""
     asked: Case = [Query(group, *place, zero) for group in (0, 1) for place in PLACES for zero in SET_ZERO]
     return [*asked, Query(0, 0, None, None), *(QueryKept(queue, zero) for queue in AGED_QUEUES for zero in SET_ZERO)]
 
@@ -120,7 +120,7 @@ def _looks(group: int, topic: int = 0) -> Iterator[Operation]:
 
 
 def aged_looks() -> Case:
-    """What can be asked of the aged topic: bounds, searches, queries of nobody's group."""
+    """The requests for the aged topic: bounds, searches, queries of a group that does not exist."""
     asked: Case = [ask(AGED, queue) for queue in AGED_QUEUES for ask in (Max, Min, Earliest)]
     asked += [Query(1, AGED, queue, zero) for queue in AGED_QUEUES for zero in SET_ZERO]
     deltas: Sequence[int] = (-_DAY, 0, _DAY)

@@ -1,6 +1,6 @@
-"""The proof of pairs: a real client of each release on a real broker of each release, over TCP.
+"""Proof of pairs: a real client of each release with a real broker of each release, over TCP.
 
-Client and broker are proven apart elsewhere, the client against a scripted broker. Here they decide together: what a
+Elsewhere client and broker are proven separately, the client against a scripted broker. Here they act together: what a
 group commits and reads back, where its consumers start, and what max, min and search by time say. Every client has
 groups of its own; all share one topic, which comes with the store: its queues are young, never written, with expired
 messages, and with nothing but expired messages.
@@ -8,22 +8,19 @@ messages, and with nothing but expired messages.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.proof.evidence import Proven, Tally
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
-from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease, java_release
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
@@ -38,7 +35,7 @@ from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Answer
-from rocketmq_conformance.reports.proof import PAIR, ProofRow, write_rows
+from rocketmq_conformance.reports.proof import PAIR
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.pair import PairedClient
@@ -53,7 +50,7 @@ _KINDS = {PUSH: "start-push", LITE: "start-lite-pull"}
 _TIMESTAMPS = ("20200101000000", "20240101000000", "20240401000000", "20240701003000", "20300101000000")
 _FUTURE = 4_000_000_000_000
 _TIMES = sorted({0, _FUTURE, *(time + delta for time in TIMES for delta in (-1, 0, 1))})
-#: How long a commit that nobody answers may be under way (s).
+#: How long a commit without a response may be under way (s).
 _ARRIVES = 3.0
 
 
@@ -135,10 +132,9 @@ class _Table:
         self._check(text, queue, answer, lambda: self._client.start(queue, where, timestamp, "UTC", checked))
 
     def _commit(self, queue: int, offset: int, one_way: bool) -> None:
-        """A commit: what the broker holds after it, whoever answers."""
+        """A commit: the offset that the broker stores after it, with or without a response."""
         after, _, why = self._model.store.commit(self._state, queue, offset, one_way, "answer")
-        commit = self._client.guarded(lambda: self._client.commit_only(queue, offset, one_way))
-        answered = commit()
+        answered = self._client.commit(queue, offset, one_way)
         stands = self._stands_at(queue)
         until = time.monotonic() + _ARRIVES
         while one_way and stands != offset and time.monotonic() < until:
@@ -154,7 +150,7 @@ class _Table:
 
     def _check(self, what: str, queue: int, answer: Answer[RemoteStore], call: Callable[[], Result]) -> None:
         self._state, expected, why = answer
-        observed = self._client.guarded(call)()
+        observed = call()
         self._tally.add(expected, why, observed, lambda: f"{what} in a queue that is {_SHAPES[queue]}")
 
 
@@ -164,32 +160,25 @@ def _bounds(tally: Tally, state: PairState, client: PairedClient) -> None:
     for queue, shape in _SHAPES.items():
         topic, _, number = QUEUES[queue]
         asked: list[tuple[str, Answer[BrokerState], Result]] = [
-            ("max", max_offset(broker, topic, number), client.guarded(client.max)(queue)),
-            ("min", min_offset(broker, topic, number), client.guarded(client.min)(queue)),
+            ("max", max_offset(broker, topic, number), client.max(queue)),
+            ("min", min_offset(broker, topic, number), client.min(queue)),
         ]
         for at in _TIMES:
-            found = client.guarded(client.search)(queue, at)
+            found = client.search(queue, at)
             asked.append((f"search {at}", search(rules, broker, topic, number, at), found))
         for what, (_, expected, why), observed in asked:
             tally.add(expected, why, observed, partial("{} in a queue that is {}".format, what, shape))
 
 
-def prove(
-    clients: Sequence[str], brokers: Sequence[str], told: Callable[[str, str, Tally, float], None] = lambda *args: None
-) -> tuple[list[ProofRow], dict[str, str]]:
-    """The rows of every pair, and the releases that could not be had, with the reason.
-
-    ``told`` is called after each pair: client, broker, what was found, seconds.
-    """
-    rows: list[ProofRow] = []
-    missing: dict[str, str] = {}
+def prove(clients: Sequence[str], brokers: Sequence[str]) -> Iterator[Proven]:
+    """What every pair came to, and every release that could not be had."""
     java = needs.java_feature(needs.java())
     loaded: dict[str, JavaRelease] = {}
     for client in clients:
         try:
             loaded[client] = java_release(client)
         except CannotRunError as error:
-            missing[f"client {client}"] = str(error)
+            yield _missing("client", client, error)
     for broker in brokers:
         release = Release.parse(broker)
         try:
@@ -198,42 +187,20 @@ def prove(
                 for client, classes in loaded.items():
                     began = time.monotonic()
                     tally = prove_pair(classes, cluster, java)
-                    rows += [replace(row, against=broker) for row in tally.rows()]
-                    told(client, broker, tally, time.monotonic() - began)
+                    yield _pair(client, broker, tally, time.monotonic() - began)
         except CannotRunError as error:
-            missing[f"broker {broker}"] = str(error)
-    return rows, missing
+            yield _missing("broker", broker, error)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prove, write the rows as JSON Lines, and print what differs.
-
-    0 when nothing differs, 1 when something does, 4 when a release could not be judged.
-    """
-    parser = argparse.ArgumentParser(description="Prove the model against pairs of a real client and a real broker.")
-    parser.add_argument("--clients", nargs="+", default=list(RELEASES), help="such as 4.9.7 5.5.0")
-    parser.add_argument("--brokers", nargs="+", default=list(RELEASES), help="such as 4.9.7 5.5.0")
-    parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
-    chosen = parser.parse_args(arguments)
-    differences = 0
-
-    def told(client: str, broker: str, tally: Tally, seconds: float) -> None:
-        nonlocal differences
-        differences += tally.differences
-        counted = f"{tally.cases} cases, {tally.differences} differences"
-        print(f"client {client} on broker {broker}: {counted}, {seconds:.1f} s", flush=True)
-        for example in tally.examples[:5]:
-            print(f"  {example}", flush=True)
-
-    rows, missing = prove(chosen.clients, chosen.brokers, told)
-    for name, reason in missing.items():
-        print(f"{name}: not judged: {reason}")
-    if chosen.out:
-        write_rows(chosen.out, rows)
-    return 1 if differences else 4 if missing else 0
+def _pair(client: str, broker: str, tally: Tally, seconds: float) -> Proven:
+    counted = f"{tally.cases} cases, {tally.differences} differences, {seconds:.1f} s"
+    return Proven(
+        release=client,
+        lines=[f"client {client} on broker {broker}: {counted}", *(f"  {example}" for example in tally.examples[:5])],
+        rows=[replace(row, against=broker) for row in tally.rows()],
+        differences=tally.differences,
+    )
 
 
-if __name__ == "__main__":
-    code = main()
-    jvm.end(code)
-    raise SystemExit(code)
+def _missing(side: str, release: str, error: CannotRunError) -> Proven:
+    return Proven(release=release, lines=[f"{side} {release}: not judged: {error}"], rows=[], judged=False)

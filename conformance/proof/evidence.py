@@ -1,14 +1,28 @@
-"""What a proof found, as data: one row for every rule and release."""
+"""The evidence of a proof, as data: one row for every rule and release."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from rocketmq_conformance.models.outcome import UNDEFINED, Expected, agrees
 from rocketmq_conformance.models.rule import Why
 from rocketmq_conformance.reports.proof import ProofRow
 from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """What asking one release, or one pair of releases, came to; it travels between processes."""
+
+    release: str
+    #: What there is to say about it, in lines.
+    lines: list[str]
+    rows: list[ProofRow]
+    differences: int = 0
+    #: Whether it could be had at all.
+    judged: bool = True
 
 
 class Tally:
@@ -23,9 +37,9 @@ class Tally:
         #: Cases in all; one case can confirm several rules.
         self.cases = 0
         self.differences = 0
-        #: Cases in which nothing is promised: whatever was answered, they prove nothing.
+        #: Cases in which the rules leave the answer open: they prove nothing.
         self.undefined = 0
-        #: The first differences, for the reader.
+        #: The first differences, as text.
         self.examples: list[str] = []
         self._whys: dict[Why, int] = {}
         self._wrong: dict[str, tuple[int, str]] = {}
@@ -61,5 +75,5 @@ class Tally:
 
 
 def described(suite: Suite, row: Row, state: Any) -> str:
-    """A step and the model's state before it, for the reader."""
+    """A step and the model's state before it, as text."""
     return f"{suite.name}: {suite.operation(row)} in {suite.show(state)}"

@@ -1,4 +1,4 @@
-"""The proof of the client half: the model against the real Java classes of many releases.
+"""Proof of the client's rules: the model against the real Java classes of many releases.
 
 Every release goes through the decision tables of reads and starts, through sampled allocations, and through stateful
 runs of a group that rebalances, of a consumer that pulls and of listeners; a few releases also through every small
@@ -7,35 +7,32 @@ allocation and through stateful runs of every client suite.
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import tempfile
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import active_children, get_context
 from multiprocessing.util import Finalize
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof import allocation, java_clock, java_tables
-from rocketmq_conformance.conformance.proof.evidence import Tally, described
+from rocketmq_conformance.conformance.proof.evidence import Proven, Tally, described
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
+from rocketmq_conformance.conformance.targets.java_client.allocation import JavaAllocation
 from rocketmq_conformance.models.outcome import Result, agrees
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.proof import ProofRow, write_rows
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
-#: Client releases that Maven Central has. 5.3.4 is none of them: its broker is there, its client never was.
+#: Client releases on Maven Central. 5.3.4 is missing: only its broker was published.
 RELEASES = (
     "4.0.0-incubating", "4.1.0-incubating", "4.2.0", "4.3.0", "4.3.1", "4.3.2", "4.4.0", "4.5.0", "4.5.1", "4.5.2",
     "4.6.0", "4.6.1", "4.7.0", "4.7.1", "4.8.0", "4.9.0", "4.9.1", "4.9.2", "4.9.3", "4.9.4", "4.9.5", "4.9.6",
@@ -72,19 +69,6 @@ _EACH = 8
 Calls = Sequence[Callable[..., Result]]
 
 
-@dataclass(frozen=True, slots=True)
-class Proven:
-    """What asking one release came to; it travels between processes."""
-
-    release: str
-    #: What there is to say about it, in lines.
-    said: list[str]
-    rows: list[ProofRow]
-    differences: int = 0
-    #: Whether it could be had at all.
-    judged: bool = True
-
-
 def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]:
     """Everything about one release; CannotRunError when it cannot be had."""
     profile = Profile.of(client=release)
@@ -93,7 +77,7 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
     try:
         pure = Tally(Side.PURE.value, release)
         client_side = Tally(Side.CLIENT.value, release)
-        strategies = client.strategies()
+        strategies = JavaAllocation(client.release).calls()
         if exhaustive:
             allocation.exhaust(pure, profile, strategies, allocation.worlds())
         allocation.sample(pure, profile, strategies, SAMPLED)
@@ -176,16 +160,16 @@ def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "", r
         else:
             tallies = prove_release(release, release in EXHAUSTIVE, release in stateful)
     except (CannotRunError, AdapterError) as error:
-        return Proven(release, [f"client {release}: not judged: {error}"], [], judged=False)
+        return Proven(release=release, lines=[f"client {release}: not judged: {error}"], rows=[], judged=False)
     counts = ", ".join(f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies)
     return Proven(
-        release,
-        [
+        release=release,
+        lines=[
             f"client {release}: {counts}, {time.monotonic() - began:.0f} s",
             *(f"  {example}" for tally in tallies for example in tally.examples[:5]),
         ],
-        [row for tally in tallies for row in tally.rows()],
-        sum(tally.differences for tally in tallies),
+        rows=[row for tally in tallies for row in tally.rows()],
+        differences=sum(tally.differences for tally in tallies),
     )
 
 
@@ -196,7 +180,7 @@ def prove_all(
     suite: str = "",
     real_clock: bool = False,
 ) -> Generator[Proven]:
-    """Prove each release, in so many processes, and give what each came to as soon as it is known.
+    """Prove each release, in so many processes; yields each result as soon as it is known.
 
     The releases that take longest begin first, so that no process is left with one of them in the end.
     """
@@ -233,46 +217,3 @@ def _begin(folder: str) -> None:
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Finalize(None, jvm.end, (0,), exitpriority=0)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prove, write the rows as JSON Lines, and print what differs.
-
-    0 when nothing differs, 1 when something does, 4 when a release could not be judged.
-    """
-    parser = argparse.ArgumentParser(description="Prove the model against the real Java client.")
-    parser.add_argument("releases", nargs="*", default=list(RELEASES), help="such as 4.9.8 5.5.0")
-    parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
-    parser.add_argument(
-        "--stateful", action="store_true", help="run every release statefully, which takes twice as long"
-    )
-    parser.add_argument(
-        "--workers", type=int, default=WORKERS, help="processes, each with a Java machine (one per CPU, up to 4)"
-    )
-    names = [name for name, suite in SUITES.items() if suite.side is Side.CLIENT]
-    parser.add_argument("--suite", choices=names, default="", help="only stateful runs of this suite")
-    parser.add_argument(
-        "--real-clock", action="store_true", help="only stateful runs of what depends on time, on the machine's clock"
-    )
-    chosen = parser.parse_args(arguments)
-    if chosen.real_clock and chosen.suite not in ("", *java_clock.TIMED):
-        parser.error(f"{chosen.suite} does not depend on time; what does: {', '.join(java_clock.TIMED)}")
-    stateful = chosen.releases if chosen.stateful else STATEFUL
-    rows: list[ProofRow] = []
-    differences = missing = 0
-    began = time.monotonic()
-    for proven in prove_all(chosen.releases, chosen.workers, stateful, chosen.suite, chosen.real_clock):
-        print("\n".join(proven.said), flush=True)
-        rows += proven.rows
-        differences += proven.differences
-        missing += not proven.judged
-        if chosen.out:  # at once, so that a proof that is stopped keeps what it has
-            write_rows(chosen.out, rows)
-    print(f"{time.monotonic() - began:.0f} s")
-    return 1 if differences else 4 if missing else 0
-
-
-if __name__ == "__main__":
-    code = main()
-    jvm.end(code)
-    raise SystemExit(code)

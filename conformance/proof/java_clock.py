@@ -1,7 +1,7 @@
-"""The proof of the client half on the clock of the machine: stateful runs in which nobody sets the time.
+"""Proof of the client's rules on the machine's clock: stateful runs in real time.
 
-The timers of the real classes are as fast as the pace says. How old a queue or a lock is when it is looked at, nobody
-knows exactly: the model goes by what was measured, and a case ends where that is not enough
+The timers of the real classes are shortened by the pace. The age of a queue or lock at the moment it is examined is not
+known exactly: the model uses the measured bounds, and a case ends where they do not determine the answer
 (``suites/declare/measured_time.py``).
 """
 

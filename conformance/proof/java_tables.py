@@ -1,4 +1,4 @@
-"""The decision tables of clients: what a read and a start meet, in every combination that a rule tells apart.
+"""Decision tables of a client: reads and starts in every combination that a rule distinguishes.
 
 Each case is a plan of its own: put the world into a state, then read or start once.
 """
@@ -15,7 +15,7 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 STORED = (None, 0, 5, 100)
 #: Offsets that memory may hold.
 HELD = (None, 0, 7)
-#: An ordinary queue, the retry topic's, and one whose broker nobody knows.
+#: An ordinary queue, the retry topic's, and one whose broker is unknown.
 QUEUES = (0, 3, LOST)
 
 Plan = list[Row]
@@ -55,7 +55,7 @@ def timed_starts(suite: Suite) -> Iterator[Plan]:
 
 
 def _faults(suite: Suite, row: Row) -> tuple[int, str, str]:
-    """Queue and faults of a start; a start that asks nobody has none."""
+    """Queue and faults of a start; a start that sends no request has no faults."""
     names = [name for name, _ in suite.operations[row[0]].spec.domains]
     given = dict(zip(names, row[1], strict=True))
     return given["queue"], given.get("fault", "answer"), given.get("bound_fault", "answer")

@@ -1,4 +1,4 @@
-"""The folklore of new groups on a real broker, with the real push consumer of the same release."""
+"""Proof of where new groups start: common claims, tried with a real push consumer and broker of each release."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ class FolkloreTeller:
             self.cluster.do(requests.commit(DONOR, OTHER, queue, DONATED))
 
     def _consume(self, group: str, topic: str) -> Value:
-        """Start a consumer, let messages arrive once it has begun, and see what it was given (first -1: nothing) and
+        """Start a consumer, send messages after that, and report what it received (first -1: nothing) and
         has committed."""
         from rocketmq_conformance.conformance.targets.java_client.whole import WholeConsumer
 
         with WholeConsumer(self._java, PUSH, self.cluster.name_server, group, topic, LAST) as consumer:
-            consumer.await_begun(QUEUE_COUNT)
+            consumer.await_start(QUEUE_COUNT)
             arrived = {
                 (queue, self.cluster.send(topic, queue)) for queue in range(QUEUE_COUNT) for _ in range(ARRIVING)
             }

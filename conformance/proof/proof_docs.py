@@ -1,14 +1,8 @@
-"""The page of the proof, made from the rows of the proofs.
-
-``python -m rocketmq_conformance.conformance.proof.proof_docs docs/proof/*.jsonl`` writes docs/proof.md; a test
-compares.
-"""
+"""The documentation page docs/proof.md, made from the rows of the proofs: ``prove page docs/proof/*.jsonl``."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,10 +10,6 @@ from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Level, Rule
 from rocketmq_conformance.reports.proof import PAIR, ProofRow, ProvenRule, pairs, read_rows, render
-
-OUT = Path("docs/proof.md")
-#: Exit code when a rows file or the page cannot be used.
-USAGE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +59,12 @@ Repeat it (Java and Maven are needed):
 
 ```sh
 tox run -e proof-java                              # every client release; -- --stateful asks all of them more
-python -m rocketmq_conformance.conformance.proof.java --real-clock --out FILE  # and on the clock of the machine
+rocketmq-conformance prove java --real-clock --out FILE     # and on the clock of the machine
 tox run -e proof-broker                            # brokers 4.9.7, 5.0.0, 5.1.4 and 5.5.0; or name releases after --
-python -m rocketmq_conformance.conformance.proof.client_broker_matrix --out FILE  # ten clients, ten brokers
-python -m rocketmq_conformance.conformance.proof.whole --out FILE              # whole consumers on ten brokers
-python -m rocketmq_conformance.conformance.proof.whole --scripted --out FILE   # and on brokers that fail by a script
-python -m rocketmq_conformance.conformance.proof.proof_docs docs/proof/*.jsonl      # write this page anew
+rocketmq-conformance prove pairs --out FILE                 # ten clients, ten brokers
+rocketmq-conformance prove whole --out FILE                 # whole consumers on ten brokers
+rocketmq-conformance prove whole --scripted --out FILE      # and on brokers that fail by a script
+rocketmq-conformance prove page docs/proof/*.jsonl          # write this page again
 ```
 
 A proof prints what differs and ends with 1 when something does. `--out FILE` after `--` keeps its rows. The rows that
@@ -161,31 +151,13 @@ def _plain(release: str) -> str:
     return str(Release.parse(release))
 
 
+def page_of(files: Iterable[Path]) -> str:
+    """The page of rows that proofs wrote; OSError or ValueError with one sentence when a file cannot be used."""
+    return page(rulebook.RULES.values(), [row for path in files for row in _read(path)])
+
+
 def _read(path: Path) -> list[ProofRow]:
     try:
         return read_rows(path)
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not text in UTF-8: name a file that a proof wrote with --out.") from None
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Read rows, write the page; 2 with one sentence when a file cannot be used."""
-    parser = argparse.ArgumentParser(description="Write the page of the proof.")
-    parser.add_argument("rows", nargs="+", type=Path, help="files that the proofs wrote with --out")
-    parser.add_argument("--out", type=Path, default=OUT, help=f"the page ({OUT} unless told)")
-    chosen = parser.parse_args(arguments)
-    try:
-        rows = [row for path in chosen.rows for row in _read(path)]
-        text = page(rulebook.RULES.values(), rows)
-        chosen.out.write_text(text, "utf-8")
-    except OSError as error:
-        print(f"{error.filename} cannot be used: {error.strerror}.", file=sys.stderr)
-        return USAGE
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return USAGE
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""Scenarios: stories with a fixed course that real releases go through, each step judged by the model."""
+"""Scenarios: a fixed sequence of steps played on real releases, each step judged by the model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Open = Callable[[Release], AbstractContextManager[Teller]]
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario, and the releases that it is for when nobody names others."""
+    """A scenario, and its default releases."""
 
     name: str
     sentence: str
@@ -59,7 +59,7 @@ class _Judged:
 def tell(scenario: Scenario, releases: Sequence[Release], emit: Emit) -> int:
     """Play a scenario on releases, of broker and client alike; the exit code.
 
-    A release that cannot be had, or that breaks off, is told and the others are played all the same.
+    A release that is not available, or that fails, is reported; the others are played nevertheless.
     """
     began = time.monotonic()
     steps = [
@@ -92,7 +92,11 @@ def tell(scenario: Scenario, releases: Sequence[Release], emit: Emit) -> int:
     if found[COULD_NOT_RUN] and verdict == CONFORMS:
         verdict = COULD_NOT_RUN
     code = EXIT_CODES[verdict]
-    emit(event.ScenarioEnded(verdict, code, dict(found), time.monotonic() - began, stopped))
+    emit(
+        event.ScenarioEnded(
+            verdict=verdict, exit_code=code, steps=dict(found), seconds=time.monotonic() - began, stopped=stopped
+        )
+    )
     return code
 
 
@@ -112,14 +116,14 @@ def _play(scenario: Scenario, release: Release, judged: _Judged, emit: Emit) -> 
         seconds = time.monotonic() - at
         emit(
             event.ScenarioStep(
-                str(release),
-                step.name,
-                COULD_NOT_RUN,
-                new_group_start.said(expected.expected),
-                "",
-                list(expected.rules),
-                seconds,
-                str(error),
+                release=str(release),
+                step=step.name,
+                verdict=COULD_NOT_RUN,
+                expected=new_group_start.said(expected.expected),
+                observed="",
+                rules=list(expected.rules),
+                seconds=seconds,
+                reason=str(error),
             )
         )
 
@@ -140,7 +144,18 @@ def _judge(
     judged.seen.setdefault(step, {}).setdefault(told, []).append(release)
     expected = new_group_start.said(prediction.expected)
     reason = "" if verdict == CONFORMS else "the model expects otherwise"
-    emit(event.ScenarioStep(str(release), step, verdict, expected, told, list(prediction.rules), seconds, reason))
+    emit(
+        event.ScenarioStep(
+            release=str(release),
+            step=step,
+            verdict=verdict,
+            expected=expected,
+            observed=told,
+            rules=list(prediction.rules),
+            seconds=seconds,
+            reason=reason,
+        )
+    )
 
 
 def _differences(judged: _Judged) -> list[event.ScenarioDifference]:
@@ -156,7 +171,13 @@ def _differences(judged: _Judged) -> list[event.ScenarioDifference]:
             switches = [f"{switch.id}: {switch.change}" for switch in new_group_start.deciding(rules, base, step)]
             found.append(
                 event.ScenarioDifference(
-                    step, list(map(str, releases)), told, list(map(str, others)), usual, new, switches
+                    step=step,
+                    releases=list(map(str, releases)),
+                    observed=told,
+                    others=list(map(str, others)),
+                    others_observed=usual,
+                    rules=new,
+                    switches=switches,
                 )
             )
     return found

@@ -1,28 +1,26 @@
-"""The proof of whole consumers: push, orderly and lite pull, started, with threads and sockets, on a real broker.
+"""Proof of whole consumers: real push, orderly and lite pull consumers, with threads and sockets, on a real broker.
 
-With ``--embedded`` the broker is the embedded one, which starts in milliseconds: the half of the client by itself.
+With ``--embedded`` the broker is the embedded one, which starts in milliseconds: only the client is real then.
 With ``--scripted`` it is the embedded one, too, and fails as a table says (``whole_cases``).
 
-Each case is a group of its own that begins in a topic of one queue: which message it is given first, how many, and what
-it has committed once it was shut down. All consumers of a release run at the same time. When each has begun, one more
-message is sent to every topic. Then members of other groups come and go (``whole_cases.handovers``).
+Each case is a group of its own that starts in a topic of one queue: which message it receives first, how many, and
+what it has committed after its shutdown. All consumers of a release run at the same time. When all have started, one
+more message is sent to every topic. Then members of other groups come and go (``whole_cases.handovers``).
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import product
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.proof import whole_cases, whole_real
-from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.proof.evidence import Proven, Tally
 from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
@@ -31,7 +29,6 @@ from rocketmq_conformance.conformance.targets.broker import launch_config as nee
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
-from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client import switches as client_switches
@@ -45,7 +42,6 @@ from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Why
-from rocketmq_conformance.reports.proof import ProofRow, write_rows
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
@@ -205,7 +201,7 @@ def _prove_starts(tally: Tally, model: StartModel, classes: JavaRelease, site: S
             )
             begun.append((case, running.enter_context(consumer)))
         for _, consumer in begun:
-            consumer.await_begun(1)
+            consumer.await_start(1)
         arrived = {shape: site.send(shape, 0) for shape in _SHAPES}
         for case, consumer in begun:
             consumer.await_consumed({(0, arrived[case.shape])})
@@ -241,48 +237,19 @@ def _committed(site: Site, case: Case, wanted: int) -> int | str:
         time.sleep(0.05)
 
 
-def _clients() -> Sequence[str]:
-    """Every client release that there is."""
-    from rocketmq_conformance.conformance.proof.java import RELEASES as CLIENTS
+def prove_releases(releases: Sequence[str], *, embedded: bool, scripted: bool, only: str) -> Iterator[Proven]:
+    """Prove the model against each release: on a real broker, or on the embedded one, scripted or not.
 
-    return CLIENTS
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prove, write the rows as JSON Lines, and print what differs.
-
-    0 when nothing differs, 1 when something does, 4 when a release could not be judged.
+    ``only`` picks the scripted cases that have it in their name.
     """
-    parser = argparse.ArgumentParser(description="Prove the model against whole Java consumers on real brokers.")
-    parser.add_argument("releases", nargs="*", help="of broker and client, such as 4.9.7 5.5.0")
-    parser.add_argument("--embedded", action="store_true", help="on the embedded broker instead of real ones")
-    parser.add_argument("--scripted", action="store_true", help="on embedded brokers that fail as a table says")
-    parser.add_argument("--only", default="", help="the scripted cases that have this in their name")
-    parser.add_argument("--out", type=Path, help="file for the rows, one JSON object a line")
-    chosen = parser.parse_args(arguments)
-    releases = chosen.releases or (_clients() if chosen.scripted else RELEASES)
-    rows: list[ProofRow] = []
-    differences = missing = 0
     for release in releases:
         began = time.monotonic()
         try:
-            tally = prove_scripted(release, chosen.only) if chosen.scripted else prove_release(release, chosen.embedded)
+            tally = prove_scripted(release, only) if scripted else prove_release(release, embedded)
         except CannotRunError as error:
-            print(f"whole {release}: not judged: {error}", flush=True)
-            missing += 1
+            lines = [f"whole {release}: not judged: {error}"]
+            yield Proven(release=release, lines=lines, rows=[], judged=False)
             continue
-        seconds = time.monotonic() - began
-        print(f"whole {release}: {tally.cases} cases, {tally.differences} differences, {seconds:.0f} s", flush=True)
-        for example in tally.examples:
-            print(f"  {example}", flush=True)
-        differences += tally.differences
-        rows += tally.rows()
-        if chosen.out:
-            write_rows(chosen.out, rows)
-    return 1 if differences else 4 if missing else 0
-
-
-if __name__ == "__main__":
-    code = main()
-    jvm.end(code)
-    raise SystemExit(code)
+        counted = f"whole {release}: {tally.cases} cases, {tally.differences} differences"
+        lines = [f"{counted}, {time.monotonic() - began:.0f} s", *(f"  {example}" for example in tally.examples)]
+        yield Proven(release=release, lines=lines, rows=tally.rows(), differences=tally.differences)

@@ -1,4 +1,4 @@
-"""The decision table of whole consumers: who comes and goes, what fails and when it ends, and when somebody looks.
+"""The decision table of whole consumers: members that join and leave, faults and their end, and what is observed when.
 
 ``cases`` need a broker that fails by a script; ``handovers`` play on any broker.
 """
@@ -77,7 +77,7 @@ def _until_mended(*faults: Move) -> tuple[Move, ...]:
     return (*faults, Join(), Look(), Mend(), Arrive(), Look())
 
 
-#: Two members that share two queues, and both have begun.
+#: Two members that share two queues, and both have started.
 _TWO: tuple[Move, ...] = (Join("a"), Look(), Join("b"), Look())
 
 

@@ -1,6 +1,6 @@
-"""Brokers with one deliberate fault each, and a case of the table that whole consumers notice it by.
+"""Mutants of the proof of whole consumers: brokers with one deliberate fault each, and the case that shows it.
 
-They keep the table honest: a case that no broker could fail proves nothing.
+They show that the cases can fail: a case that no broker could fail proves nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A case of the table (``whole_cases``) that whole consumers play, on whatever broker.
+"""Playing a case of the table (``whole_cases``) with whole consumers, on any broker.
 
 The model (``models/client/whole_group``) says what every look shows. A look waits until the consumers have come to what
 is expected, and then a little longer: for what should not happen.
@@ -48,14 +48,14 @@ _QUIET = 0.7
 _HOLD_LIMIT, _GIVE_LIMIT = 60.0, 10.0
 #: How long a poll that is under way may take (s).
 _POLL_TIME = 0.5
-#: How often somebody has another look (s).
+#: Seconds between two observations.
 _PACE = 0.1
 #: How many cases are played at the same time, and how often one is tried whose consumer does not start.
 _TOGETHER, _ATTEMPTS = 24, 3
 
 
 class PlayedCase(ABC):
-    """One case that is played; a context manager that shuts down whoever still runs.
+    """One case that is played; a context manager that shuts down the consumers that still run.
 
     ``instance`` names its clients in this process; ``group`` and ``topic`` are what the broker knows.
     """
@@ -82,7 +82,7 @@ class PlayedCase(ABC):
         self.end()
 
     def end(self) -> None:
-        """Shut down whoever still runs."""
+        """Shut down the consumers that still run."""
         for name in list(self.consumers):
             self.leave(name)
 

@@ -1,4 +1,4 @@
-"""Members of a group that come and go on a real broker: the hand-over of queues, with its real locks.
+"""Proof of the hand-over of queues: members of a group join and leave on a real broker, with its real locks.
 
 Every case has topics and groups of its own, one for each attempt, on a broker that all of them share. Besides what a
 look shows, the broker is asked who has the lock of each queue.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 6
 #: Seconds for the answer to a request.
 _PATIENCE = 20.0
-#: Somebody who keeps no lock.
+#: A client that keeps no lock.
 _PASSER_BY = "a passer-by"
 
 #: What each look shows, and who has the lock of each queue then.
@@ -119,7 +119,7 @@ class RealCase(PlayedCase):
         return seen
 
     def holders(self) -> tuple[str, ...]:
-        """Who has the lock of each queue: only who has it is granted it, and everybody when nobody has."""
+        """The holder of each queue's lock: a lock is granted to its holder only, and to any client when it is free."""
         asked = {"": _PASSER_BY, STRANGER: STRANGER}
         asked |= {name: consumer.client_id for name, consumer in self.consumers.items()}
         found: dict[Queue, str] = {}

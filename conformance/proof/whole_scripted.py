@@ -1,4 +1,4 @@
-"""Whole consumers on a broker that fails by a script: each case has a broker, and consumers, of its own.
+"""Proof of whole consumers on a broker that fails by a script: each case has a broker, and consumers, of its own.
 
 The table (``whole_cases``) says what is planted, the model (``models/client/whole_group``) what every look shows.
 A look waits until the consumers have come to what is expected, and then a little longer: for what should not happen.
@@ -61,8 +61,8 @@ _RESETS_AT_ONCE = Switch("W01", "who is told another offset goes there at once, 
 
 
 class Script:
-    """What the parts of a case's broker are told, and what they tell. ``hold`` is how long (ms) a pull that finds
-    nothing waits for a message."""
+    """The faults for the parts of a case's broker, and what the parts observe. ``hold`` is how long (ms) a
+    pull that finds nothing waits for a message."""
 
     def __init__(self, hold: int = HOLD) -> None:
         #: Pulls of the topic so far that were answered honestly, by queue id.
@@ -117,7 +117,7 @@ class ScriptedCase(PlayedCase):
         self._script = Script(BRIEF_HOLD if waits else HOLD)
         self._now = TIMES[0]
         self.broker = FakeBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})
-        #: The ids of the queues that somebody had at the last look, and how often they had been pulled.
+        #: The ids of the queues that had an owner at the last look, and how often they had been pulled.
         self._owned: set[int] = set()
         self._pulled: Counter[int] = Counter()
         #: Requests that a fault is planted for, and how many of each had come by then.

@@ -54,13 +54,14 @@ def _port(name: str, options: dict[str, str]) -> Adapter:
 
 
 def _mutant(name: str, options: dict[str, str]) -> Adapter:
-    from rocketmq_conformance.conformance.targets.mutants import MUTANTS, of_broker, open_mutant
+    from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
+    from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant
     from rocketmq_conformance.models.profile import Profile
 
     if name not in MUTANTS:
         raise AddressError(f"No mutant is called {name!r} (`list mutants` names them all).")
     mutant = MUTANTS[name]
-    if of_broker(mutant) and options:
+    if isinstance(mutant, BrokerMutant) and options:
         raise AddressError(f"The mutant {name} is a broker and takes no options.")
     pace = _pace(options, "mutant")
     return open_mutant(mutant, Profile(), _via(options, "mutant", ("call", "tcp"), timed=True), pace)

@@ -1,7 +1,7 @@
-"""Which class of a target plays a suite: found by the suite's name, with no list to keep.
+"""What plays a suite in a target: found by the suite's name, with no list to keep.
 
 In the package of a target the module that bears a suite's name (``rebalance_orderly.py`` for ``rebalance-orderly``)
-plays that suite, with the class that it exports as ``PART``. Modules without one are shared code.
+plays that suite, with what it exports as ``PART``. Modules without one are shared code.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ def module_of(package: str, suite: str) -> ModuleType | None:
     return import_module(name) if find_spec(name) else None
 
 
-def part_of(package: str, suite: str) -> type[Any] | None:
-    """The class that plays a suite in a target's package; None when the target does not have the suite."""
-    found: type[Any] | None = getattr(module_of(package, suite), "PART", None)
-    return found
+def part_of(package: str, suite: str) -> Any:
+    """What plays a suite in a target's package; None when the target does not have the suite.
+
+    It is a class in the port and the Java client, and data in the broker target; the package's adapter says which.
+    """
+    return getattr(module_of(package, suite), "PART", None)
 
 
 def suite_modules(package: str) -> list[ModuleType]:

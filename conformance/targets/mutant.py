@@ -1,4 +1,4 @@
-"""Mutants: the port with one deliberate fault each, taken from real defects; they measure the kit's power."""
+"""What a mutant is: an implementation of the kit with one deliberate fault, after a real defect; they measure power."""
 
 from __future__ import annotations
 

@@ -1,13 +1,15 @@
-"""All mutants, by name: of the bundled port, and of the embedded broker; each is opened as what it is a mutant of."""
+"""All mutants, by name: of the bundled port, and of the embedded broker; each is opened as what it is a mutant of.
+
+They are found by listing the packages of mutants: every module in them has its own as ``MUTANTS``.
+"""
 
 from __future__ import annotations
 
-from typing import cast
-
 from rocketmq_conformance.conformance.adapter import Adapter
+from rocketmq_conformance.conformance.targets.broker import mutants as of_brokers
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
-from rocketmq_conformance.conformance.targets.broker.mutants import catalogue as of_brokers
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.discovery import suite_modules
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port import mutants as of_ports
@@ -17,32 +19,29 @@ from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Suite
 
-#: Those of the bundled port.
+#: Those of the bundled port, and of brokers.
 PORT_MUTANTS: dict[str, Mutant] = {
     mutant.name: mutant for module in suite_modules(of_ports.__name__) for mutant in module.MUTANTS
 }
-MUTANTS: dict[str, Mutant] = {**PORT_MUTANTS, **{mutant.name: mutant for mutant in of_brokers.MUTANTS}}
-
-
-def of_broker(mutant: Mutant) -> bool:
-    """Is it a broker, rather than a port?"""
-    return mutant.parts.keys() <= of_brokers.SUITES.keys()
+BROKER_MUTANTS: dict[str, BrokerMutant] = {
+    mutant.name: mutant for module in suite_modules(of_brokers.__name__) for mutant in module.MUTANTS
+}
+MUTANTS: dict[str, Mutant] = {**PORT_MUTANTS, **BROKER_MUTANTS}
 
 
 def open_mutant(mutant: Mutant, profile: Profile, via: str = "call", pace: float | None = None) -> Adapter:
-    """The adapter of a mutant; ``via`` is how a port is called, ``pace`` how fast its clock is when it is real, and
-    ``profile`` whose broker a broker is like."""
-    if of_broker(mutant):
-        strict = bool(of_brokers.STRICT & mutant.parts.keys())
-        return cast(Adapter, BrokerAdapter(Embedded(profile, mutant.parts, strict=strict)))
-    return cast(Adapter, Port(mutant.parts, via=via, name=f"mutant {mutant.name}", pace=pace))
+    """The adapter of a mutant.
+
+    Of a port, ``via`` is how its operations are done and ``pace`` how fast its clock is when it is real; of a broker,
+    ``profile`` says which release it is like.
+    """
+    if isinstance(mutant, BrokerMutant):
+        return BrokerAdapter(Embedded(profile, mutant.parts, strict=mutant.strict))
+    return Port(mutant.parts, via=via, name=f"mutant {mutant.name}", pace=pace)
 
 
 def suites_of(mutant: Mutant) -> list[Suite]:
     """The suites that it may be noticed by."""
-    if of_broker(mutant):
-        names = dict.fromkeys(name for part in mutant.parts for name in of_brokers.SUITES[part])
-        if of_brokers.STRICT & mutant.parts.keys():
-            return [broker_locks.STRICT]
-        return [SUITES[name] for name in names]
+    if isinstance(mutant, BrokerMutant):
+        return [broker_locks.STRICT] if mutant.strict else [SUITES[name] for name in mutant.suites]
     return [SUITES[name] for name in mutant.parts]

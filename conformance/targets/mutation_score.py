@@ -1,4 +1,4 @@
-"""Power: every mutant must be noticed. Runs the mutants and tells which suite and rule saw them first."""
+"""The mutation score: judges mutants, and reports which suite and rule noticed each of them first."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
         raise KeyError(f"No mutant is called {unknown[0]!r} (`list mutants` names them all).")
     chosen = [MUTANTS[name] for name in names] or list(MUTANTS.values())
     profile = Profile()
-    begun = time.monotonic()
+    begin = time.monotonic()
     emit(
         event.PowerStarted(
-            event.FORMAT,
-            __version__,
-            rulebook.digest(),
-            plan.profile_json(profile),
-            seed,
-            len(chosen),
-            limit,
-            datetime.now(UTC).isoformat(timespec="seconds"),
+            format=event.FORMAT,
+            kit=__version__,
+            rulebook=rulebook.digest(),
+            profile=plan.profile_json(profile),
+            seed=seed,
+            mutants=len(chosen),
+            limit=limit,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     )
     counts = {event.KILLED: 0, event.SURVIVED: 0, event.EQUIVALENT: 0}
@@ -56,12 +56,12 @@ def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
     code = 3 if stopped else 1 if counts[event.SURVIVED] else 0
     emit(
         event.PowerEnded(
-            counts[event.KILLED],
-            counts[event.SURVIVED],
-            counts[event.EQUIVALENT],
-            time.monotonic() - begun,
-            code,
-            stopped,
+            killed=counts[event.KILLED],
+            survived=counts[event.SURVIVED],
+            equivalent=counts[event.EQUIVALENT],
+            seconds=time.monotonic() - begin,
+            exit_code=code,
+            stopped=stopped,
         )
     )
     return code
@@ -82,16 +82,24 @@ def judge_mutant(mutant: Mutant, profile: Profile, seed: int, limit: int) -> eve
                 steps += len(judged.steps)
                 if judged.verdict == DIVERGES:
                     rule = judged.steps[-1].why.rules[0]
-                    return _told(mutant, event.KILLED, suite.name, rule, number + 1, steps)
+                    return _mutant_judged(mutant, event.KILLED, suite.name, rule, number + 1, steps)
             if mutant.equivalent and number >= limit // 10:
                 break
     finally:
         stage.close()
     status = event.EQUIVALENT if mutant.equivalent else event.SURVIVED
-    return _told(mutant, status, "", "", limit, steps)
+    return _mutant_judged(mutant, status, "", "", limit, steps)
 
 
-def _told(mutant: Mutant, status: str, suite: str, rule: str, cases: int, steps: int) -> event.MutantJudged:
+def _mutant_judged(mutant: Mutant, status: str, suite: str, rule: str, cases: int, steps: int) -> event.MutantJudged:
     return event.MutantJudged(
-        mutant.name, mutant.defect, mutant.sentence, status, suite, rule, cases, steps, mutant.equivalent
+        name=mutant.name,
+        defect=mutant.defect,
+        sentence=mutant.sentence,
+        status=status,
+        suite=suite,
+        rule=rule,
+        cases=cases,
+        steps=steps,
+        reason=mutant.equivalent,
     )

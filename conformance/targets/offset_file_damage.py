@@ -18,7 +18,7 @@ def store_folder(directory: Path, group: str) -> Path:
     return directory / CLIENT_ID / group
 
 
-def damage(folder: Path, which: str, how: str) -> None:
+def damage_offset_file(folder: Path, which: str, how: str) -> None:
     """Play the operation ``damage`` on the store in ``folder``: ``which`` is main or backup, ``how`` is delete, empty
     or garbage. A missing file is made. KeyError for anything else."""
     file, text = folder / _NAMES[which], _TEXTS[how]

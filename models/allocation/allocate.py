@@ -1,8 +1,8 @@
-"""Allocation: which queues of a topic one member of a group owns (ALLOC-*), and the order that this rests on.
+"""Allocation: the queues of a topic that one member of a group owns (ALLOC-*), and the order that this rests on.
 
 Every member computes its own share from the same two lists, without asking the others. So the function, its input
-order and the identity of queues are part of the wire contract: two clients that differ own queues twice and leave
-others without an owner.
+order and the identity of queues are part of the wire contract: when two clients differ, some queues have two owners
+and others have none.
 """
 
 from __future__ import annotations

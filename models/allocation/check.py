@@ -1,7 +1,7 @@
-"""The argument checks that strategies share, and the words for what they answer (ALLOC-CHK-1).
+"""The argument checks that strategies share, and the types of their answers (ALLOC-CHK-1).
 
-A member that is not in the member list gets nothing, and is not told so: its rebalance drops every queue it has.
-Missing queues are an error instead, and on an error a rebalance keeps what it has.
+A member that is not in the member list gets nothing and no error: its rebalance drops every queue it has. Missing
+queues are an error instead, and on an error a rebalance keeps what it has.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RULES = (
 
 Queues = tuple[Queue, ...]
 Members = tuple[str, ...]
-#: What a strategy says: the queues of one member, and why.
+#: The answer of a strategy: the queues of one member, and the reason.
 Shares = tuple[Expected, Why]
 
 ILLEGAL_ARGUMENT = Err("ILLEGAL_ARGUMENT")
@@ -33,7 +33,7 @@ _NOT_A_MEMBER = Why(("ALLOC-CHK-1",), "own id missing")
 
 
 def refusal(me: str, queues: Queues, members: Members) -> Shares | None:
-    """The answer to arguments that no strategy looks at any further; None when they pass."""
+    """The answer when the arguments fail a check; None when they pass."""
     if not me:
         return ILLEGAL_ARGUMENT, _EMPTY_ID
     if not queues:

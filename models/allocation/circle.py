@@ -1,4 +1,4 @@
-"""AVG_BY_CIRCLE: queues are dealt like cards (ALLOC-CIRC-1)."""
+"""AVG_BY_CIRCLE: queues are dealt in turn, like cards (ALLOC-CIRC-1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CONFIG: everybody owns the configured queues, whatever there is to allocate (ALLOC-CONF-1)."""
+"""CONFIG: every member owns the configured queues, independent of the queues and members there are (ALLOC-CONF-1)."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ _UNSET = Why(("ALLOC-CONF-1",), "not configured")
 
 
 def by_config(configured: Queues | None) -> Shares:
-    """The queues of any member. Java returns null when nothing is configured, which its caller reads as none."""
+    """The queues of any member. Java returns null when nothing is configured, which its caller takes for none."""
     return ((), _UNSET) if configured is None else (configured, _CONFIGURED)

@@ -45,7 +45,7 @@ RULES = (
     ),
 )
 
-#: Virtual nodes of a member when nobody says otherwise.
+#: Virtual nodes of a member by default.
 DEFAULT_NODES = 10
 
 _NEGATIVE = Why(("ALLOC-CH-1",), "negative number of virtual nodes")
@@ -67,7 +67,7 @@ class Ring(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)
 def place_of(text: str) -> int:
-    """ALLOC-CH-4: 0 … 2**32 - 1. What UTF-8 cannot say (half a surrogate pair) is a "?" in Java."""
+    """ALLOC-CH-4: 0 … 2**32 - 1. Where UTF-8 has no code (an unpaired surrogate), Java hashes a "?"."""
     return int.from_bytes(md5(text.encode("utf-8", "replace"), usedforsecurity=False).digest()[:4], "big")
 
 

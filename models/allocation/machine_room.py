@@ -62,7 +62,7 @@ _FOREIGN = Why(("ALLOC-ROOM-1-FAULT",), "foreign block")
 
 @lru_cache(maxsize=1 << 12)
 def room_of_broker(broker: str) -> str | None:
-    """The room in a broker's name, None when it names none."""
+    """The room in a broker's name; None when the name has none."""
     parts = split(broker, "@")
     return parts[0] if len(parts) == 2 else None
 
@@ -70,7 +70,7 @@ def room_of_broker(broker: str) -> str | None:
 def by_machine_room(
     rules: ClientRules, me: str, queues: Queues, members: Members, rooms: tuple[str, ...] | None
 ) -> Shares:
-    """The queues of ``me`` when its consumers may use ``rooms`` (None: no set was given)."""
+    """The queues of ``me`` when its consumers may use ``rooms`` (None: no set was configured)."""
     refused = _refusal(rules, me, queues, members)
     if refused:
         return refused

@@ -1,7 +1,7 @@
 """MACHINE_ROOM_NEARBY: rooms with consumers keep their queues, other rooms are shared (ALLOC-NEAR-1).
 
-Where a broker or a client lives is for the user's resolver to say. The kit's resolver, which every implementation
-is asked to use: a name's room is what stands before its first "@"; without "@" it has no room.
+Where a broker or a client lives is decided by a resolver of the user. The kit's resolver, which every implementation is
+asked to use, takes what stands before the first "@" of a name for its room; without "@" there is no room.
 
 An inner strategy divides the own room's queues among the room's members, then the queues of every room that has no
 member at all among all members. A room with a single slow member is never helped.
@@ -46,7 +46,7 @@ INNER: dict[str, Callable[[str, Queues, Members], Shares]] = {AVG: averagely, CI
 
 
 def room_of(name: str) -> str:
-    """The kit's resolver, for brokers and clients alike; "" when the name tells no room."""
+    """The kit's resolver, for brokers and clients alike; "" when the name has no room."""
     room, at, _ = name.partition("@")
     return room if at else ""
 

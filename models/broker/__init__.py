@@ -1,1 +1,1 @@
-"""What a broker answers about offsets (BQ-*)."""
+"""The rules of brokers about offsets: what is stored, answered, reset, locked and assigned (BQ-*, RUN-*, WIRE-*)."""

@@ -1,8 +1,8 @@
-"""Topics and groups: creating and deleting them (BQ-TOPIC-*, BQ-GROUP-*), and what becomes of stored offsets.
+"""Topics and groups: creating and deleting them, and the effect on stored offsets (BQ-TOPIC-*, BQ-GROUP-*).
 
-The trap is what survives. Up to 4.9.8 a deleted topic keeps the offsets that groups stored for it, for ever: create
-the topic again and every group stands beyond the new max. And a group's offsets go only when the request says so,
-by a flag that was renamed between 4.x and 5.x; the wrong name is no flag at all.
+The trap is what survives. Up to 4.9.8 a deleted topic keeps the offsets that groups stored for it, forever: create
+the topic again and every group stands beyond the new max. And a group's offsets are removed only when the request says
+so, by a flag that was renamed between 4.x and 5.x; the wrong name is ignored.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) 
 
 
 def _resets(state: BrokerState, part: int, name: str, removed: bool, kind: str) -> tuple[Stored, str]:
-    """BQ-COM-9-RESETS: what is pending after the deletion, and the kind of state in which it happens.
+    """BQ-COM-9-RESETS: the resets pending after the deletion, and the kind of state in which it happens.
 
     ``part`` of a key is the ``name`` that is deleted.
     """
@@ -140,5 +140,5 @@ def _resets(state: BrokerState, part: int, name: str, removed: bool, kind: str) 
         return state.pending, kind
     if not removed:
         return state.pending, f"{kind}, resets kept"
-    # every reset is stored besides in releases that remove them (BQ-COM-5)
+    # releases that remove resets with offsets also store every reset as an offset (BQ-COM-5)
     return {key: offset for key, offset in state.pending.items() if key[part] != name}, f"{kind}, resets removed"

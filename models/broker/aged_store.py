@@ -1,8 +1,8 @@
-"""An aged broker: one topic whose older messages have expired, and offsets that groups stored long ago.
+"""Fixture: an aged broker, with one topic whose older messages have expired and offsets that were stored long ago.
 
-Expiry takes a minute and a half on a real broker, and nobody can choose store times there. So the kit writes such
-a store itself, and every release starts on it: ``QUEUES`` is what the files hold, ``aged`` what a broker makes of
-them (BQ-MIN-1).
+Expiry takes a minute and a half on a real broker, and store times cannot be chosen there. So the kit writes such a
+store itself, and every release starts on it: ``QUEUES`` is what the files hold, ``aged`` the state of a broker
+that loaded them (BQ-MIN-1).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def _log(first: int, *times: int) -> QueueLog:
 
 #: Queues by id: how many messages expired, and when the retained ones were stored (ms after the epoch).
 QUEUES = (
-    _log(10, 0, 10, 10, 20, 35),  # the head expired; equal times, even and odd gaps
+    _log(10, 0, 10, 10, 20, 35),  # the oldest ones expired; equal times, even and odd gaps
     _log(3),  # everything expired
     _log(0, 0, 5, 5, 5, 9),  # nothing expired
     _log(0),  # never written
     _log(0, 0, 1, 1, 1, 1, 2, 7, 7, 7, 20, 21, 30),  # nothing expired; runs of equal times
     _log(3, 0),  # one message left
-    _log(7, 0, 0, 0, 0, 0, 0, 0, 5, 5, 5, 5),  # the head expired; nearly all times equal
+    _log(7, 0, 0, 0, 0, 0, 0, 0, 5, 5, 5, 5),  # the oldest ones expired; nearly all times equal
 )
 
 #: Offsets of the kept group by queue id: = max - 3, < min, 0, on a never written queue, > max, negative.
@@ -39,7 +39,7 @@ STORED = {0: 12, 1: 1, 2: 0, 3: 2, 4: 9999, 5: -7}
 
 
 def aged(rules: BrokerRules) -> BrokerState:
-    """The broker after it started on the store; group 0 exists besides."""
+    """The broker after it started on the store; group 0 exists as well."""
     return BrokerState(
         topics={TOPIC: len(QUEUES)},
         groups=frozenset({GROUPS[0]}),

@@ -1,10 +1,10 @@
-"""QUERY_ASSIGNMENT and SET_MESSAGE_REQUEST_MODE: the broker says which queues a member gets (BQ-ASSIGN-*).
+"""QUERY_ASSIGNMENT and SET_MESSAGE_REQUEST_MODE: the broker decides which queues a member gets (BQ-ASSIGN-*).
 
-A broker of 5.x can balance a group itself. A member names itself, its strategy and its message model, and is answered
-queues of *all* brokers of the topic, as the name server's route has them. No list at all means "nobody can say": the
-member keeps what it has. An empty list means that it gets nothing.
+A broker of 5.x can balance a group itself. A member sends its client id, its strategy and its message model; the
+response lists queues of *all* brokers of the topic, as the name server's route has them. A response without a list
+means that the broker cannot say: the member keeps what it has. An empty list means that it gets nothing.
 
-How the queues are to be asked for, one by one (PULL) or together with other members (POP), is set for a topic and
+Whether the queues are to be pulled one by one (PULL) or popped together with other members (POP) is set for a topic and
 group by an administrator.
 """
 
@@ -96,13 +96,13 @@ ANY_QUEUE = -1
 
 
 class Mode(NamedTuple):
-    """How queues are asked for, and how many other members' queues a member pops from."""
+    """How queues are consumed, and the number of other members whose queues a member pops from too."""
 
     mode: str = PULL
     share: int = 0
 
 
-#: The default of a broker whose properties say nothing else.
+#: The default of a broker whose properties do not set another.
 PULLED = Mode()
 #: Modes by (topic, group). Never changed in place.
 Modes = Mapping[tuple[str, str], Mode]
@@ -110,7 +110,7 @@ NO_MODES: Modes = MappingProxyType({})
 
 
 class Asked(NamedTuple):
-    """What a member asks; a message model, strategy or client id of None is a field that is not sent."""
+    """The request of a member; a message model, strategy or client id of None is a field that is not sent."""
 
     topic: str
     group: str
@@ -119,7 +119,7 @@ class Asked(NamedTuple):
     strategy: str | None
 
 
-#: What the broker answers, and why.
+#: The broker's answer, and the reason.
 Assignment = tuple[Expected, Why]
 
 _STRATEGIES = {"AVG": averagely, "AVG_BY_CIRCLE": by_circle}
@@ -150,8 +150,8 @@ _SET = whys(("BQ-ASSIGN-6",), "set", "set anew", "retry topic", "unknown topic",
 
 
 def route(rules: BrokerRules, named: tuple[Queue, ...] | None, own: bool) -> tuple[Queue, ...] | None:
-    """BQ-ASSIGN-2: the readable queues as the broker knows them; ``named`` is what the name server says, None for no
-    route, and ``own`` whether the broker has the topic itself."""
+    """BQ-ASSIGN-2: the readable queues as the broker knows them; ``named`` is the name server's route, None for none,
+    and ``own`` whether the broker has the topic itself."""
     return None if rules.routes_polled and not own else named
 
 
@@ -167,7 +167,7 @@ def assign(
     """Sorted (broker, queue id, mode) triples, None for no list, or the error.
 
     ``queues`` are the topic's readable ones, None without a route; ``members`` the client ids of the group, None when
-    nobody is registered; ``broker`` the name of the one that is asked, ``balancing`` whether it balances at all.
+    no member is registered; ``broker`` the name of the broker that is asked, ``balancing`` whether it balances at all.
     """
     if asked.model is None:
         return _FAILED, _NO_MODEL
@@ -252,7 +252,7 @@ def _one_queue(
 def _share(
     asked: Asked, client: str | None, queues: tuple[Queue, ...], members: tuple[str, ...]
 ) -> tuple[Queue, ...] | Why:
-    """A strategy's answer, or why it refuses."""
+    """The answer of a strategy, or the reason why it refuses."""
     if not client:
         return _NO_LIST["no client id"]
     mine, _ = _STRATEGIES[asked.strategy or ""](client, queues, members)
@@ -264,7 +264,7 @@ def _triples(queues: object, mode: Mode) -> tuple[tuple[str, int, str], ...]:
 
 
 def mode_of(modes: Modes, topic: str, group: str, default: Mode = PULLED) -> Mode:
-    """BQ-ASSIGN-1; ``default`` is the broker's."""
+    """BQ-ASSIGN-1: the mode that is set; ``default`` is the broker's."""
     return modes.get((topic, group), PULLED if topic.startswith(RETRY) else default)
 
 

@@ -1,6 +1,6 @@
-"""The broker of a case that is administered: offsets reset and cloned, while members come, pull and go.
+"""The broker of suite broker-admin: offsets are reset and cloned while members join, pull and leave.
 
-The rules are in the modules beside this one; here indexes become names, and every group has one member at most.
+The rules are in the modules beside this one; here indexes become names, and every group has at most one member.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rocketmq_conformance.models.rule import Answer, Rule, Why
 
 #: The connection of the one member that a group may have, and its client id.
 CONNECTION, CLIENT = 0, "member"
-#: What a filter looks at, of a message that passes every filter and limit.
+#: What a filter sees of a message that passes every filter and limit.
 _SMALL = Entry(0)
 
 
@@ -40,7 +40,7 @@ RULES = (
 
 
 class Administered(NamedTuple):
-    """A broker, who is registered, and which (group, topic) somebody has pulled (BQ-CLONE-ONLINE)."""
+    """A broker, its registered members, and the (group, topic) pairs that were pulled from (BQ-CLONE-ONLINE)."""
 
     broker: BrokerState = begun()
     members: Groups = NO_GROUPS
@@ -48,7 +48,7 @@ class Administered(NamedTuple):
 
 
 class AdministeredModel:
-    """The rules of an administered broker; every method is pure. Topics and groups are indexes of the layout."""
+    """The rules of suite broker-admin; every method is pure. Topics and groups are indexes of the fixtures."""
 
     __slots__ = ("broker", "rules")
 
@@ -177,14 +177,14 @@ class AdministeredModel:
 
 
 def _on(state: Administered, handler: Callable[..., Answer[BrokerState]], *arguments: object) -> Answer[Administered]:
-    """An operation that concerns the broker's offsets, topics and groups only."""
+    """Apply an operation that concerns the broker's offsets, topics and groups only."""
     after, result, why = handler(state.broker, *arguments)
     return Administered(after, state.members, state.pulled), result, why
 
 
 @cache
 def _creating(why: Why) -> Why:
-    """The same reason where the group is created besides; one object for each."""
+    """The same reason where the group is created as well; one object for each."""
     return Why((*why.rules, "BQ-GROUP-LOOKUP"), f"{why.kind}, group created")
 
 

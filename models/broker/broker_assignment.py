@@ -1,7 +1,7 @@
-"""The broker of a case that assigns queues: members over several connections, modes, and a name server's routes.
+"""The broker of suite broker-assignment: members over several connections, modes, and a name server's routes.
 
-The routes are the same in every case, and some queues are on brokers that nobody asks; only what the broker knows of
-them depends on its release.
+The routes are the same in every case, and some of their queues are on brokers that are never asked. How much of the
+routes the broker knows depends on its release.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLIENTS = ("c2", "c10", "C3", "\u00e9", " ")
 #: Connections over which members register.
 CONNECTIONS = 5
 
-#: What the name server says: (broker, queues, are they readable?) by topic.
+#: The name server's routes: (broker, number of queues, are they readable?) by topic.
 ROUTES: dict[str, tuple[tuple[str, int, bool], ...]] = {
     "T0": ((BROKER, 4, True),),
     "T1": (("broker-c", 2, False), ("broker-b", 2, True), (BROKER, 3, True)),
@@ -43,7 +43,7 @@ _MADE = whys(("BQ-TOPIC-1",), "new topic", "same again")
 
 
 def readable(topic: str) -> tuple[Queue, ...] | None:
-    """The readable queues of a topic of the layout; None without a route."""
+    """The readable queues of a topic of the fixtures; None without a route."""
     found = ROUTES.get(topic)
     if found is None:
         return None
@@ -51,7 +51,7 @@ def readable(topic: str) -> tuple[Queue, ...] | None:
 
 
 class Assigned(NamedTuple):
-    """Topics that the broker has, who is registered, and the modes that are set."""
+    """The topics of the broker, its registered members, and the modes that are set."""
 
     topics: frozenset[str] = frozenset({TOPICS[0]})
     members: Groups = NO_GROUPS
@@ -59,13 +59,13 @@ class Assigned(NamedTuple):
 
 
 class AssignedModel:
-    """The rules of a broker that assigns queues; every method is pure. Arguments are indexes of the layout."""
+    """The rules of a broker that assigns queues; every method is pure. Arguments are indexes of the fixtures."""
 
     __slots__ = ("balancing", "default", "rules")
 
     def __init__(self, profile: Profile, balancing: bool = True, default: Mode = PULLED) -> None:
-        """``balancing`` is the broker's property serverLoadBalancerEnable, ``default`` what its properties
-        defaultMessageRequestMode and defaultPopShareQueueNum say."""
+        """``balancing`` is the broker's property serverLoadBalancerEnable, ``default`` the mode that its properties
+        defaultMessageRequestMode and defaultPopShareQueueNum set."""
         self.rules = BrokerRules.of(profile)
         self.balancing = balancing
         self.default = default

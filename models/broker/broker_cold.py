@@ -1,10 +1,10 @@
-"""A broker whose files are put out of memory while it runs: when message 0 is *cold* (BQ-MEM-*).
+"""The broker of suite broker-cold: its files are evicted from memory while it runs, message 0 is *cold* (BQ-MEM-*).
 
-Brokers from 5.1.0 on answer 0 to a group without an offset only while message 0 is in memory, and they ask the
-system, if their Java can: 8 to 13 can, later ones take every message to be there. What the system holds in memory is
-its own affair: it may drop what nobody uses, and it reads far more than it was asked for. So what is in memory is
-observed, beside each answer, and the answer must go with it. One thing is certain: what was put out of memory stays
-out until somebody reads or writes.
+From 5.1.0 on a broker answers 0 to a group without an offset only while message 0 is in memory, and asks the operating
+system for that, if its Java can: 8 to 13 can, later ones take every message to be in memory. The page cache is not
+under anybody's control: the system may drop idle pages, and it reads ahead of what was asked for. So residency is
+observed beside each answer, and the answer must agree with it. One thing is certain: what was evicted stays out of
+memory until the next read or write.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BY_DISTANCE = Why(("BQ-QUERY-4", "BQ-DISK-1"), "not in memory, and near the end
 
 
 class Chilled(NamedTuple):
-    """A broker, and whether everything was put ``out`` of memory and nothing was read or written since."""
+    """A broker, and whether everything was evicted (``out``) without any read or write since."""
 
     broker: BrokerState
     out: bool = False
@@ -56,16 +56,16 @@ class ColdModel:
         self.broker = BrokerModel(profile)
 
     def initial(self) -> Chilled:
-        """A broker that started on the aged store, with topic 0 and group 0."""
+        """The initial state: a broker that started on the aged store, with topic 0 and group 0."""
         old, new = aged_store.aged(self.broker.rules), begun()
         return Chilled(old._replace(topics={**old.topics, **new.topics}))
 
     def evict(self, state: Chilled) -> Answer[Chilled]:
-        """BQ-MEM-2: None. The system was made to put all messages out of memory."""
+        """BQ-MEM-2: None. The operating system was made to evict all messages."""
         return state._replace(out=True), None, _EVICTED[not self.broker.rules.empty_is_unknown]
 
     def send(self, state: Chilled, topic: int, queue: int, count: int) -> Answer[Chilled]:
-        """BQ-SEND-1: the offsets of the messages, or the error. Writing reads what is around it."""
+        """BQ-SEND-1: the offsets of the messages, or the error. Writing brings neighbouring pages into memory."""
         after, result, why = self.broker.send(state.broker, topic, queue, count)
         return Chilled(after, state.out and isinstance(result, Err)), result, why
 
@@ -75,7 +75,7 @@ class ColdModel:
         return state._replace(out=state.out and not count), tuple(range(count)), _READ[count > 0]
 
     def commit(self, state: Chilled, group: int, topic: int, queue: int, offset: int) -> Answer[Chilled]:
-        """BQ-UPDATE-*: None, or the error. No message is looked at."""
+        """BQ-UPDATE-*: None, or the error. No message is read."""
         after, result, why = self.broker.commit(state.broker, group, topic, queue, offset)
         return state._replace(broker=after), result, why
 
@@ -84,7 +84,7 @@ class ColdModel:
     ) -> Answer[Chilled]:
         """BQ-QUERY-*: (the offset or the error's name, is message 0 in memory), None for no message 0.
 
-        The second is what was observed, made possible.
+        The second is the observed one, corrected where it is impossible.
         """
         key = NAMES[topic], queue
         log = state.broker.logs.get(key)
@@ -101,7 +101,7 @@ class ColdModel:
         return state, (result, here), why
 
     def _why(self, here: bool, why: Why) -> Why:
-        """Why message 0 counts as in memory, or does not."""
+        """The reason, with the rule by which message 0 counts as in memory, or does not."""
         rules = self.broker.rules
         if rules.empty_is_unknown and not rules.always_resident:
             return _HOT if here else _COLD

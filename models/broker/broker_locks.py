@@ -1,9 +1,9 @@
-"""The broker of a case whose queues are locked and unlocked, when nobody can see its clock (BQ-LOCK-*).
+"""The broker of suite broker-locks: queues are locked and unlocked, and the broker's clock is not visible (BQ-LOCK-*).
 
-A request was handled at some moment between when it was sent and when it was answered, so whether a lock had expired
-by then is certain outside of that span only. The model therefore keeps two tables of locks, confirmed as early and as
-late as can be, and asks both: where they agree the answer is certain, and where they do not, what was observed tells
-which of them is right.
+A request is handled at some moment between its sending and its response, so whether a lock had expired by then is
+certain outside of that span only. The model therefore keeps two tables of locks, confirmed as early and as late as
+possible, and asks both: where they agree the answer is certain, and where they do not, the observed answer tells which
+of them is right.
 
 Times are thousandths of the broker's lease (``rocketmq.broker.rebalance.lockMaxLiveTime``) since the case began.
 """
@@ -23,8 +23,8 @@ from rocketmq_conformance.models.rule import Answer, Why, whys
 LEASE = 1000
 #: Queues by index: each differs from the first in one part.
 QUEUES: tuple[Queue, ...] = (("T0", "b0", 0), ("T0", "b0", 1), ("T1", "b0", 0), ("T0", "b1", 0))
-#: The queue that may be locked for nobody. It is never asked for together with others: when one queue of a request
-#: fails, what becomes of the others depends on the order in which the broker looks at them.
+#: The queue that may be locked without an owner. It is never asked for together with others: when one queue of a
+#: request fails, the fate of the others depends on the order in which the broker looks at them.
 NOBODYS = 3
 #: Client ids by index.
 CLIENTS = ("one", "two", "three")
@@ -40,7 +40,7 @@ _EXPIRED = "of another, expired"
 
 
 class Leases(NamedTuple):
-    """The locks, confirmed as early and as late as can be; ``since`` is when the last request was sent."""
+    """The locks, confirmed as early and as late as possible; ``since`` is when the last request was sent."""
 
     early: Locks = NO_LOCKS
     late: Locks = NO_LOCKS
@@ -48,7 +48,7 @@ class Leases(NamedTuple):
 
 
 def pass_time(state: Leases, share: int) -> Answer[Leases]:
-    """BQ-LOCK-2: None. How much time passed is seen from the next request to lock."""
+    """BQ-LOCK-2: None. How much time has passed shows in the next request to lock."""
     return state, None, _PASSED
 
 
@@ -57,9 +57,9 @@ def lock_queues(
 ) -> Answer[Leases]:
     """BQ-LOCK-1: (indexes of the queues granted, when the request was sent, when it was answered), or the error.
 
-    The times are those observed, made possible. No client is a field that is not sent.
+    The times are the observed ones, corrected where they are impossible. No client is a field that is not sent.
     """
-    told, sent, answered = seen(state, observed)
+    seen_granted, sent, answered = seen(state, observed)
     early, late = state.early, state.late
     name = None if client is None else CLIENTS[client]
     granted: list[int] = []
@@ -72,7 +72,7 @@ def lock_queues(
         if must is lock.FAILED:
             return Leases(after, later, state.since), must, why
         if may and not must:
-            may = index in told
+            may = index in seen_granted
             why = _OPEN[may]
         if may:
             granted.append(index)
@@ -91,7 +91,7 @@ def unlock_queues(state: Leases, group: int, client: int | None, queues: tuple[i
 
 
 def reason(granted: list[int], reasons: list[Why]) -> Why:
-    """The reason of one queue's answer, or what became of several."""
+    """The reason of one queue's answer, or the reason that sums up several."""
     if len(reasons) == 1:
         return reasons[0]
     if not granted:
@@ -102,7 +102,7 @@ def reason(granted: list[int], reasons: list[Why]) -> Why:
 
 
 def seen(state: Leases, observed: Result) -> tuple[tuple[object, ...], int, int]:
-    """What was granted, when the request was sent, when answered: as observed, or the earliest that is possible."""
+    """The queues granted, when the request was sent, when answered: as observed, or the earliest possible."""
     if isinstance(observed, tuple) and len(observed) == 3:
         granted, sent, answered = observed
         if isinstance(granted, tuple) and type(sent) is int and type(answered) is int:

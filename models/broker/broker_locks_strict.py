@@ -1,12 +1,12 @@
-"""Locks in strict mode: unlocking that is answered before it is done (BQ-LOCK-STRICT).
+"""Locks in strict mode: an unlock is answered before it is done (BQ-LOCK-STRICT).
 
-A broker in strict mode asks every broker of its name to unlock, itself among them, and answers at once. So after an
-unlock has been answered nobody knows when it is done, and there is more than one *guess* of who holds a queue: with
-and without it. Unlocks have no order: they only ever take locks away. What a request to lock is answered rules guesses
-out; when none is left, no moment at which the unlocks were done explains the answer. Queues are guessed one by one: a
-broker may do an unlock of several between its looks at the queues of a request to lock.
+A broker in strict mode asks every broker of its name to unlock, itself among them, and answers at once. So after the
+response to an unlock it is uncertain when the lock is gone, and there is more than one *guess* of a queue's holder:
+with and without the lock. Unlocks have no order, as they only remove locks. The answer to a request to lock rules
+guesses out; when none is left, no moment at which the unlocks were done explains the answer. Queues are guessed
+one by one: a broker may do an unlock between its looks at the queues of one request to lock.
 
-For all that it is done soon: ``SOON`` after it was answered, in thousandths of the lease.
+The uncertainty has an end: an unlock is done ``SOON`` after its response, in thousandths of the lease.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RULES = (
     ),
 )
 
-#: An unlock is done so much later at the latest, in thousandths of the lease.
+#: The longest time from the response to an unlock until it is done, in thousandths of the lease.
 SOON = LEASE // 2
 
 _STRICT = ("BQ-LOCK-STRICT",)
@@ -39,14 +39,14 @@ _LATER, _NOTHING = Why(_STRICT, "answered, done later"), Why(_STRICT, "answered,
 
 
 class Unlocking(NamedTuple):
-    """An unlock by a client that was answered; ``since`` is a moment after that (-1: no later one is known yet)."""
+    """An unlock by a client that was answered; ``since`` is a moment after that (-1: not known yet)."""
 
     client: int
     since: int = -1
 
 
 class Guess(NamedTuple):
-    """Who may hold one queue, if these unlocks of it are still to be done."""
+    """The possible holders of one queue, if these unlocks of it are still to be done."""
 
     leases: Leases = Leases()
     open: tuple[Unlocking, ...] = ()
@@ -56,7 +56,7 @@ _KNOWN = (Guess(),)
 
 
 class Late(NamedTuple):
-    """By group and queue, every guess that explains what was answered; ``since`` is when the last request was sent."""
+    """Every guess that explains the answers so far, by group and queue; ``since`` is when the last request was sent."""
 
     since: int = 0
     possible: Mapping[tuple[int, int], tuple[Guess, ...]] = MappingProxyType({})
@@ -69,7 +69,7 @@ def pass_time(state: Late, share: int) -> Answer[Late]:
 
 def unlock_queues(state: Late, group: int, client: int | None, queues: tuple[int, ...]) -> Answer[Late]:
     """BQ-LOCK-STRICT: None."""
-    if client is None or not queues:  # removes nothing, now or later; that it may fail nobody hears
+    if client is None or not queues:  # removes nothing, now or later; that it may fail shows nowhere
         return state, None, _NOTHING
     possible = dict(state.possible)
     for queue in queues:
@@ -79,20 +79,20 @@ def unlock_queues(state: Late, group: int, client: int | None, queues: tuple[int
 
 
 def lock_queues(state: Late, observed: Result, group: int, client: int | None, queues: tuple[int, ...]) -> Answer[Late]:
-    """BQ-LOCK-1 for every guess: (queues granted, when it was sent, when it was answered), or the error."""
-    told, sent, answered = broker_locks.seen(Leases(since=state.since), observed)
+    """BQ-LOCK-1 for every guess: (queues granted, when the request was sent, when it was answered), or the error."""
+    seen_granted, sent, answered = broker_locks.seen(Leases(since=state.since), observed)
     possible = dict(state.possible)
     granted: list[int] = []
     reasons: list[Why] = []
     for queue in queues:
-        alone = ((queue,) if queue in told else (), sent, answered) if isinstance(observed, tuple) else observed
-        said = []
+        alone = ((queue,) if queue in seen_granted else (), sent, answered) if isinstance(observed, tuple) else observed
+        answer = []
         before = [_done(guess, group, queue, sent) for guess in possible.get((group, queue), _KNOWN)]
         for guess in _at_any_time(before, group, queue):
             held = guess.leases._replace(since=state.since)
             after, result, why = broker_locks.lock_queues(held, alone, group, client, (queue,))
-            said.append((guess._replace(leases=after), result, why))
-        right = [each for each in said if agrees(each[1], alone)] or said
+            answer.append((guess._replace(leases=after), result, why))
+        right = [each for each in answer if agrees(each[1], alone)] or answer
         possible[group, queue] = _distinct(guess for guess, _, _ in right)
         _, expected, why = right[0]
         if isinstance(expected, Err):  # never beside other queues
@@ -104,19 +104,19 @@ def lock_queues(state: Late, observed: Result, group: int, client: int | None, q
 
 
 def show(state: Late) -> str:
-    """Who holds what, by group and queue, in every guess."""
-    told = []
+    """The holder of each group and queue, in every guess."""
+    lines = []
     for (group, queue), guesses in state.possible.items():
         each = []
         for held, waiting in guesses:
             holders = [f"{entry.client} at {entry.confirmed}" for entry in held.early.values()] or ["nobody"]
             each.append(f"{holders[0]}" + "".join(f", {CLIENTS[one.client]} unlocks" for one in waiting))
-        told.append(f"G{group}/{queue}: {' or '.join(each)}")
-    return f"at {state.since}: {'; '.join(told) or 'no locks'}"
+        lines.append(f"G{group}/{queue}: {' or '.join(each)}")
+    return f"at {state.since}: {'; '.join(lines) or 'no locks'}"
 
 
 def _done(guess: Guess, group: int, queue: int, now: int) -> Guess:
-    """A guess at a later moment: unlocks of long ago are done, and the others were answered before now."""
+    """The guess at a later moment: old unlocks are done, and the others were answered before ``now``."""
     held, waiting = guess.leases, []
     for one in guess.open:
         if one.since >= 0 and now - one.since > SOON:
@@ -127,7 +127,7 @@ def _done(guess: Guess, group: int, queue: int, now: int) -> Guess:
 
 
 def _at_any_time(guesses: Iterable[Guess], group: int, queue: int) -> tuple[Guess, ...]:
-    """Each guess, and those where some of its unlocks were done meanwhile; most done comes first."""
+    """Each guess, and each guess with some of its unlocks done meanwhile; those with most done come first."""
     found: list[Guess] = []
     for guess in guesses:
         some = [guess]

@@ -1,4 +1,4 @@
-"""The broker of a case: every operation of the broker suites, by topic and group index.
+"""The broker of suite broker-offsets and its relatives: every operation, with topics and groups by index.
 
 The rules are in the modules beside this one; here indexes become names, and nothing else happens.
 """
@@ -17,14 +17,14 @@ from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Why
 
-#: What an index one past the topics means: the topic of the aged store.
+#: The index one past the topics: the topic of the aged store.
 AGED = len(TOPICS)
 NAMES = (*TOPICS, aged_store.TOPIC)
 _KEPT = Why(("BQ-COM-11", "BQ-QUERY-1"), "in the store from the start")
 
 
 class BrokerModel:
-    """A broker's rules for one profile; every method is pure. Topics and groups are indexes of the layout."""
+    """A broker's rules for one profile; every method is pure. Topics and groups are indexes of the fixtures."""
 
     __slots__ = ("rules",)
 
@@ -65,7 +65,7 @@ class BrokerModel:
         return after, result, _KEPT if why.rules == ("BQ-QUERY-1",) else why
 
     def send(self, state: BrokerState, topic: int, queue: int, count: int) -> Answer[BrokerState]:
-        """BQ-SEND-1: the offsets of ``count`` messages, or the error. Their times are of no interest."""
+        """BQ-SEND-1: the offsets of ``count`` messages, or the error. Store times are not observed."""
         return send(self.rules, state, TOPICS[topic], queue, (0,) * count)
 
     def send_timed(

@@ -1,7 +1,7 @@
-"""The process of a broker, as others see it: it runs, it is frozen, or it is down (RUN-DOWN-1, RUN-FREEZE-*).
+"""The broker of suite broker-process: its process runs, is frozen, or is down (RUN-DOWN-1, RUN-FREEZE-*).
 
-A frozen broker keeps what it is asked: a commit that nobody answered may be taken when it goes on. So that is one
-more thing of which not everything is known (:class:`~rocketmq_conformance.models.broker.lifecycle.Forked`).
+Requests to a frozen broker wait: a commit that timed out may still be applied once the process goes on. That makes the
+broker's state uncertain (:class:`~rocketmq_conformance.models.broker.lifecycle.Forked`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Level, Rule, Why
 
 RUNNING, FROZEN, DOWN = "running", "frozen", "down"
-#: What a request ends in that finds nobody, and one that nobody answers.
+#: The outcome of a request to a broker that is down, and to one that is frozen.
 UNREACHABLE, SILENT = Err("UNREACHABLE"), Err("TIMEOUT")
-#: Commits to a frozen broker, each of which may be taken or not.
+#: Commits to a frozen broker at most, each of which may be applied or not.
 MOST_PENDING = 4
 
 RULES = (
@@ -54,7 +54,7 @@ _STARTED = Why(("RUN-RESTART-1",), "started")
 
 
 class Pending(NamedTuple):
-    """A commit that a frozen broker was sent: group, topic, queue and offset."""
+    """A commit that was sent to a frozen broker: group, topic, queue and offset."""
 
     group: int
     topic: int
@@ -63,7 +63,7 @@ class Pending(NamedTuple):
 
 
 class Life(NamedTuple):
-    """A broker and its process: ``broker`` is what it knows, or will know once it is started."""
+    """A broker and its process: ``broker`` is its state now, or once it is started."""
 
     broker: Forked
     place: str = RUNNING
@@ -79,16 +79,16 @@ class ProcessModel:
         self.restarts = RestartModel(profile)
 
     def initial(self) -> Life:
-        """A running broker on the aged store, with topic 0 and group 0."""
+        """The initial state: a running broker on the aged store, with topic 0 and group 0."""
         return Life(self.restarts.initial())
 
     def stop(self, life: Life, observed: Result) -> Answer[Life]:
-        """BQ-COM-11: a frozen broker goes on first, as it could not hear the signal."""
+        """BQ-COM-11: a frozen broker goes on first, as it cannot receive the signal."""
         after, _, why = lifecycle.stop(self.restarts.broker.rules, self._taken(life))
         return Life(after, DOWN), None, why
 
     def kill(self, life: Life, observed: Result) -> Answer[Life]:
-        """BQ-COM-12: what a frozen broker was sent is lost."""
+        """BQ-COM-12: requests that wait at a frozen broker are lost."""
         after, _, why = lifecycle.kill(self.restarts.broker.rules, life.broker)
         return Life(after, DOWN), None, why
 
@@ -148,10 +148,10 @@ class ProcessModel:
         return life._replace(broker=after), expected, why
 
     def _taken(self, life: Life) -> Forked:
-        """The broker after it went on: each pending commit was taken, or not."""
+        """The broker after it went on: each pending commit was applied, or not."""
         broker, model = life.broker, self.restarts.broker
         for commit in life.pending:
             states: list[BrokerState] = [model.commit(state, *commit)[0] for state in broker.possible]
-            # taken is the likelier
+            # applied is the likelier
             broker = lifecycle.either(broker, (*states, *broker.possible))
         return broker

@@ -1,7 +1,7 @@
-"""The broker of a case that is stopped, killed and started: the same operations over a broker that is only partly
-known (:class:`~rocketmq_conformance.models.broker.lifecycle.Forked`).
+"""The broker of suite broker-restart: it is stopped, killed and started, and only partly known after that
+(:class:`~rocketmq_conformance.models.broker.lifecycle.Forked`).
 
-Every operation observes: what the broker says narrows down what it can be.
+Every operation observes: each answer of the broker narrows its possible states down.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocketmq_conformance.models.rule import Answer, Why
 
 _HAUNTED = Why(("BQ-TOPIC-5",), "deleted before the restart")
 
-#: Why an offset that was stored before the last restart is answered after it.
+#: Reasons of an offset that was stored before the last restart and is answered after it.
 SURVIVED = {
     STOP: Why(("BQ-COM-11", "BQ-QUERY-1"), "stored before it was stopped"),
     KILL: Why(("BQ-COM-12", "BQ-QUERY-1"), "stored before it was killed"),
@@ -36,7 +36,7 @@ class RestartModel:
         self.broker = BrokerModel(profile)
 
     def initial(self) -> Forked:
-        """A broker that started on the aged store, with topic 0 and group 0."""
+        """The initial state: a broker that started on the aged store, with topic 0 and group 0."""
         old, new = aged_store.aged(self.broker.rules), begun()
         return Forked.of(old._replace(topics={**old.topics, **new.topics}))
 
@@ -133,7 +133,7 @@ class RestartModel:
     def _log(
         self, state: Forked, observed: Result, topic: int, handler: Callable[[BrokerState], Answer[BrokerState]]
     ) -> Answer[Forked]:
-        """An operation on what a queue holds."""
+        """An operation on the messages of a queue."""
         if self._haunts(state, topic):
             return state, UNDEFINED, _HAUNTED
         return step(state, observed, handler)

@@ -1,6 +1,6 @@
 """CLONE_GROUP_OFFSET: one group takes over the offsets of another (BQ-CLONE-1).
 
-Nothing is ever refused, so nobody is told that nothing was done.
+No request is refused, so the caller cannot tell when nothing was cloned.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """UPDATE_CONSUMER_OFFSET: storing an offset (BQ-UPDATE-*).
 
-No release ever looks at the *value*: an offset beyond max, below the stored one, or negative is stored as it is.
-What changed is whether the broker looks at the names.
+No release checks the *value*: an offset beyond max, below the stored one, or negative is stored as it is. The
+difference between releases is whether the broker checks the names.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def commit_offset(
     queue: int | None,
     offset: int | None,
 ) -> Answer[BrokerState]:
-    """None when stored; otherwise the error code. ``None`` for queue or offset is a field that was not sent."""
+    """None when stored; otherwise the error code. ``None`` for queue or offset is a field that is not sent."""
     topics, groups = state.topics, state.groups
     if rules.group_checked and group not in groups:
         return state, NO_GROUP, _GROUP
@@ -84,7 +84,7 @@ def commit_offset(
         why = _UNKNOWN
     else:
         old = state.stored.get(key)
-        if offset == old:  # most commits are those of a timer, and change nothing
+        if offset == old:  # most commits come from a timer, and change nothing
             return state, None, _SAME
         why = _FIRST if old is None else _FORWARD if offset > old else _BACK
     return _state((topics, groups, state.logs, {**state.stored, key: offset}, state.pending)), None, why

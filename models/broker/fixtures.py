@@ -1,4 +1,4 @@
-"""The small world of a broker case: a few topics and groups by index, and how it stands when the case begins."""
+"""Fixture: a few topics and groups by index, and the state of the broker when a case begins."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ QUEUES = 2
 
 
 def begun() -> BrokerState:
-    """Topic 0 and group 0 exist; topics and groups 1 and 2 do not; nothing is written or stored."""
+    """The initial state: topic 0 and group 0 exist; topics and groups 1 and 2 do not; nothing is written or stored."""
     return BrokerState(topics={TOPICS[0]: QUEUES}, groups=frozenset({GROUPS[0]}))

@@ -1,7 +1,7 @@
-"""What happens to a broker over time: messages expire, it is stopped, killed and started again (BQ-MIN-*, BQ-COM-11).
+"""The life of a broker: messages expire, it is stopped, killed and started again (BQ-MIN-*, BQ-COM-11, BQ-COM-12).
 
-``expire`` and ``restart`` are plain changes of a broker's state. A killed broker is another matter: it writes stored
-offsets to disk now and then (BQ-COM-12), so what it knows afterwards is one of several things, and only its answers
+``expire`` and ``restart`` are plain changes of a broker's state. A killed broker is another matter: stored offsets are
+written to disk periodically (BQ-COM-12), so several states are possible afterwards, and only the broker's answers
 narrow them down. ``Forked`` carries them all.
 """
 
@@ -93,7 +93,7 @@ def expire(
 
 
 def reopened(rules: BrokerRules, log: QueueLog) -> QueueLog:
-    """A queue after its broker started: min is looked for anew."""
+    """A queue after its broker started: min is determined anew."""
     if log.times:
         return log._replace(min=log.first)
     return log._replace(min=log.max if rules.empty_moves_min else 0)
@@ -106,19 +106,19 @@ def restart(rules: BrokerRules, state: BrokerState) -> BrokerState:
 
 
 def memory(rules: BrokerRules, state: BrokerState, hot: bool) -> BrokerState:
-    """RUN-DYN-1: every queue hot, or cold, where the ratio is looked at."""
+    """RUN-DYN-1: every queue hot or cold, in releases whose answer depends on the ratio."""
     if rules.empty_is_unknown:
         return state
     return state._replace(logs={key: log._replace(hot=hot) for key, log in state.logs.items()})
 
 
 class Forked(NamedTuple):
-    """A broker of which not everything is known.
+    """A broker whose state is uncertain.
 
     ``possible`` are the states it may be in, the likeliest first; ``saved`` the stored offsets that may be on disk.
     ``deleted`` are topics that lost messages by deletion since the start, ``haunted`` those before it (BQ-TOPIC-5).
-    ``hot`` is what the ratio says of new messages. ``how`` the broker ended last (STOP, KILL), and ``survivors`` are
-    the offsets stored before that and not since, by (group, topic, queue).
+    ``hot`` is the effect of the ratio on new messages. ``how`` is the way the broker ended last (STOP, KILL), and
+    ``survivors`` are the offsets stored before that and not since, by (group, topic, queue).
     """
 
     possible: tuple[BrokerState, ...]
@@ -136,7 +136,7 @@ class Forked(NamedTuple):
 
 
 def step(forked: Forked, observed: Result, handler: Callable[[BrokerState], Answer[BrokerState]]) -> Answer[Forked]:
-    """One operation: the states that would have answered ``observed`` remain; when none would, all of them do."""
+    """One operation: the states that would have answered ``observed`` remain; when there are none, all of them do."""
     answers = [handler(state) for state in forked.possible]
     right = [answer for answer in answers if agrees(answer[1], observed)] or answers
     states = tuple(state for state, _, _ in right)
@@ -148,7 +148,7 @@ def step(forked: Forked, observed: Result, handler: Callable[[BrokerState], Answ
 
 
 def either(forked: Forked, states: Iterable[BrokerState]) -> Forked:
-    """The broker is in one of these states; they differ in nothing but stored offsets."""
+    """The broker is in one of these states; they differ in stored offsets only."""
     possible = _distinct_states(states)
     saved = _distinct((*forked.saved, *(state.stored for state in possible)))
     return forked._replace(possible=possible, saved=saved)
@@ -167,7 +167,7 @@ def stop(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
 def kill(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
     """BQ-COM-12: the broker was killed and started."""
     known = forked.possible[0]
-    # the newest is the likeliest: the interval is short
+    # the newest is the likeliest: the interval between writes is short
     states = tuple(known._replace(stored=stored) for stored in reversed(forked.saved))
     why = _KILLED["killed, all on disk" if len(states) == 1 else "killed, some not on disk"]
     return _started(rules, forked, states, KILL), None, why
@@ -205,5 +205,5 @@ def _distinct(tables: Iterable[Stored]) -> tuple[Stored, ...]:
 
 
 def _distinct_states(states: Iterable[BrokerState]) -> tuple[BrokerState, ...]:
-    """The states of one broker differ in nothing but stored offsets."""
+    """The states, each once; states of one broker differ in stored offsets only."""
     return tuple({frozenset(state.stored.items()): state for state in states}.values())

@@ -1,7 +1,7 @@
-"""LOCK_BATCH_MQ, UNLOCK_BATCH_MQ: who may consume a queue in order (BQ-LOCK-*).
+"""LOCK_BATCH_MQ, UNLOCK_BATCH_MQ: which client may consume a queue in order (BQ-LOCK-*).
 
-A lock belongs to one client of one group and lives for a minute after it was last confirmed. The broker believes
-whatever it is told: neither the queue nor the broker's name, neither the group nor the client is checked.
+A lock belongs to one client of one group and lives for a minute after it was last confirmed. The broker trusts the
+request: neither the queue nor the broker's name, neither the group nor the client is checked.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MAX_LIVE_TIME = 60_000
 
 
 class Lock(NamedTuple):
-    """Who holds a queue (None: a lock that belongs to nobody), and when it was last confirmed (ms since the epoch)."""
+    """The holder of a queue (None: a lock without owner), and when it was last confirmed (ms since the epoch)."""
 
     client: str | None
     confirmed: int
@@ -87,7 +87,7 @@ def lock(
 
 
 def _asked(held: Lock | None, client: str | None, now: int, live: int) -> tuple[bool | Err, Why]:
-    """Is the lock granted? The one that it fails with for want of a client is there from then on."""
+    """Is the lock granted? A request without client id fails, and leaves a lock without owner behind."""
     if held is None:
         return (FAILED, _LOCK["free, no client"]) if client is None else (True, _LOCK["free"])
     owner, confirmed = held
@@ -108,7 +108,7 @@ def lock_batch(
 ) -> Answer[Locks]:
     """BQ-LOCK-1: the queues that ``client`` holds from now on, in the order asked, or the error.
 
-    A broker looks at all queues before it grants any: one that belongs to nobody fails the whole request.
+    A broker looks at all queues before it grants any: a lock without owner fails the whole request.
     """
     after = {**locks}
     mine = _lock((client, now))

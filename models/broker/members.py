@@ -1,7 +1,7 @@
-"""HEART_BEAT, UNREGISTER_CLIENT, GET_CONSUMER_LIST_BY_GROUP: who consumes in a group (BQ-HB-*, BQ-LIST-*).
+"""HEART_BEAT, UNREGISTER_CLIENT, GET_CONSUMER_LIST_BY_GROUP: the members of a group (BQ-HB-*, BQ-LIST-*).
 
-A broker knows consumers by connection. One connection is one member, whatever id it gives, so two connections with
-the same id are two members with equal names, and every member then believes that it is both of them.
+A broker identifies consumers by connection. One connection is one member, under any client id, so two connections with
+the same id are two members with equal names, and each of them takes itself for both.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ RULES = (
 
 
 class Consumer(NamedTuple):
-    """What a heartbeat says of one consumer: its group, its subscriptions by topic, whether it broadcasts."""
+    """One consumer in a heartbeat: its group, its subscriptions by topic, and whether it broadcasts."""
 
     group: str
     subscriptions: Mapping[str, Registered] = MappingProxyType({})
@@ -63,7 +63,7 @@ class Consumer(NamedTuple):
 
 
 class Group(NamedTuple):
-    """One registered group: client ids by connection, and what its last heartbeat said."""
+    """One registered group: client ids by connection, and the contents of its last heartbeat."""
 
     members: Mapping[int, str] = MappingProxyType({})
     subscriptions: Mapping[str, Registered] = MappingProxyType({})
@@ -89,7 +89,7 @@ _LIST = {kind: Why(("BQ-LIST-1",), kind) for kind in ("nobody", "members", "equa
 def heartbeat(
     rules: BrokerRules, groups: Groups, connection: int, client: str, consumer: Consumer, known: bool = True
 ) -> Answer[Groups]:
-    """The connections that are told of a change. ``known``: the group exists, or the broker may create it."""
+    """The connections that are notified of a change. ``known``: the group exists, or the broker may create it."""
     if not known and rules.unknown_group_skipped:
         return groups, (), _SKIPPED
     old = groups.get(consumer.group, Group())
@@ -110,7 +110,7 @@ def _newer(old: Registered | None, new: Registered) -> Registered:
 
 
 def unregister(rules: BrokerRules, groups: Groups, connection: int, name: str) -> Answer[Groups]:
-    """BQ-HB-6: the connections that are told."""
+    """BQ-HB-6: the connections that are notified."""
     group = groups.get(name)
     if group is None:
         return groups, (), _LEAVE["unknown group"]
@@ -119,24 +119,24 @@ def unregister(rules: BrokerRules, groups: Groups, connection: int, name: str) -
 
 
 def close(rules: BrokerRules, groups: Groups, connection: int) -> Answer[Groups]:
-    """BQ-HB-5: (group, connection) pairs of those that are told."""
-    told: list[tuple[str, int]] = []
+    """BQ-HB-5: (group, connection) pairs of those that are notified."""
+    notified: list[tuple[str, int]] = []
     why = _CLOSED["no member"]
     for name in [name for name, group in groups.items() if connection in group.members]:
         groups, left = _without(rules, groups, connection, name)
-        told += [(name, other) for other in left]
+        notified += [(name, other) for other in left]
         why = _CLOSED["member"]
-    return groups, tuple(told), why
+    return groups, tuple(notified), why
 
 
 def _without(rules: BrokerRules, groups: Groups, connection: int, name: str) -> tuple[Groups, tuple[int, ...]]:
-    """The groups without a member, and who is told; a group without members is forgotten."""
+    """The groups without a member, and the connections that are notified; a group without members is removed."""
     group = groups[name]
     members = {other: client for other, client in group.members.items() if other != connection}
     if not members:
         return {other: entry for other, entry in groups.items() if other != name}, ()
-    untold = group.broadcasting and rules.broadcast_unnotified
-    return {**groups, name: group._replace(members=members)}, () if untold else tuple(members)
+    unnotified = group.broadcasting and rules.broadcast_unnotified
+    return {**groups, name: group._replace(members=members)}, () if unnotified else tuple(members)
 
 
 def elsewhere(rules: BrokerRules, group: Group, topic: str, pulled: bool) -> bool:
@@ -147,7 +147,7 @@ def elsewhere(rules: BrokerRules, group: Group, topic: str, pulled: bool) -> boo
 
 
 def consumer_list(groups: Groups, name: str) -> Answer[Groups]:
-    """BQ-LIST-1: client ids, or the error when nobody is registered."""
+    """BQ-LIST-1: client ids, or the error when no member is registered."""
     group = groups.get(name)
     if group is None:
         return groups, NOBODY, _LIST["nobody"]

@@ -1,7 +1,7 @@
-"""PULL_MESSAGE: the checks, what a pull finds, and where the client is told to go on (BQ-PULL-*).
+"""PULL_MESSAGE: its checks, the messages that a pull finds, and the offset to go on at (BQ-PULL-*).
 
-A pull asks for messages of one queue from an offset on. What the store makes of the offset is its *status*, and the
-status decides the response code and the offset to pull from next:
+A pull asks for messages of one queue from an offset on. The store classifies the offset, and this *status* decides the
+response code and the offset to pull from next:
 
 ======================  =========================  ========================  ==============================
 status                  when                       next offset               response
@@ -12,9 +12,9 @@ OFFSET_TOO_SMALL        below min                  min                       PUL
 OFFSET_OVERFLOW_ONE     exactly max                the same                  PULL_NOT_FOUND
 OFFSET_OVERFLOW_BADLY   beyond max                 max (0 in old brokers)    PULL_OFFSET_MOVED
 OFFSET_RESET            a reset is pending         what it was reset to      PULL_OFFSET_MOVED
-FOUND                   a message fits             after the last looked at  SUCCESS
-NO_MATCHED_MESSAGE      all filtered out           after the last looked at  PULL_RETRY_IMMEDIATELY
-MESSAGE_WAS_REMOVING    all gone from the log      after the last looked at  PULL_RETRY_IMMEDIATELY
+FOUND                   a message fits             after the last one read   SUCCESS
+NO_MATCHED_MESSAGE      all filtered out           after the last one read   PULL_RETRY_IMMEDIATELY
+MESSAGE_WAS_REMOVING    all gone from the log      after the last one read   PULL_RETRY_IMMEDIATELY
 ======================  =========================  ========================  ==============================
 """
 
@@ -113,7 +113,7 @@ _RESPONSES = {
     OFFSET_RESET: "PULL_OFFSET_MOVED",
 }
 
-#: What one answer carries at most: messages and bytes (maxTransfer…OnMessageInMemory).
+#: The largest response: messages and bytes (maxTransfer…OnMessageInMemory).
 MOST_MESSAGES, MOST_BYTES = 32, 256 * 1024
 
 NO_GROUP = Err("SUBSCRIPTION_GROUP_NOT_EXIST")
@@ -152,7 +152,7 @@ Codes = frozenset[int] | None
 
 
 class Entry(NamedTuple):
-    """What a filter and the limits look at: the bytes of a stored message, and its tag."""
+    """The part of a stored message that filter and limits depend on: its size in bytes, and its tag."""
 
     size: int
     tag: str | None = None
@@ -169,12 +169,12 @@ class Pull(NamedTuple):
     commit: int | None = None
 
 
-#: What a pull answers: status, next offset, min, max, offsets of the messages found.
+#: The answer to a pull: status, next offset, min, max, offsets of the messages found.
 Pulled = tuple[str, int, int, int, tuple[int, ...]]
 
 
 class Registered(NamedTuple):
-    """The subscription of a group to one topic, as its last heartbeat said."""
+    """The subscription of a group to one topic, from its last heartbeat."""
 
     codes: Codes
     version: int
@@ -191,7 +191,7 @@ def tag_codes(expression: str | None) -> Codes | Err:
     return frozenset(string_hash(tag) for tag in tags if tag)
 
 
-#: What Java's ``trim`` removes.
+#: The characters that Java's ``trim`` removes.
 _TRIMMED = "".join(map(chr, range(33)))
 
 
@@ -203,7 +203,7 @@ def carried(rules: BrokerRules, expression: str | None, kind: str | None) -> Cod
 
 
 def registered(rules: BrokerRules, subscription: Registered | None, version: int) -> Codes | Err:
-    """BQ-PULL-SUB for a request without subscription, which knows the subscription of ``version``."""
+    """BQ-PULL-SUB for a request without subscription, which refers to the registered one by its ``version``."""
     if subscription is None:
         return UNSUBSCRIBED
     if subscription.version < version:
@@ -213,28 +213,29 @@ def registered(rules: BrokerRules, subscription: Registered | None, version: int
 
 
 def passes(codes: Codes, tag: str | None) -> bool:
-    """BQ-PULL-TAGS: does the broker hand out a message with this tag?"""
+    """BQ-PULL-TAGS: does a message with this tag pass the broker's filter?"""
     return codes is None or (string_hash(tag) if tag else 0) in codes
 
 
 def response(status: str, offset: int) -> str:
-    """The name of the response code that a status leads to, for the offset that was asked for."""
+    """The name of the response code that a status leads to, for the requested offset."""
     if status == NO_MESSAGE_IN_QUEUE:
         return "PULL_OFFSET_MOVED" if offset else "PULL_NOT_FOUND"
     return _RESPONSES[status]
 
 
 def held(code: str, flags: int) -> bool:
-    """BQ-PULL-10: does the broker keep a pull that has just arrived, instead of answering ``code``?"""
+    """BQ-PULL-10: does the broker hold a pull that has just arrived, instead of answering ``code``?"""
     return code == "PULL_NOT_FOUND" and bool(flags & SUSPEND)
 
 
 def pull(
     rules: BrokerRules, state: BrokerState, request: Pull, codes: Codes | Err, entries: Sequence[Entry]
 ) -> Answer[BrokerState]:
-    """What it finds (``Pulled``), or the error of the first check that fails.
+    """The answer (``Pulled``), or the error of the first check that fails.
 
-    ``codes`` is what ``carried`` or ``registered`` said; ``entries`` are the retained messages of the queue.
+    ``codes`` is the result of ``carried`` or ``registered``; ``entries`` are the retained messages of the
+    queue.
     """
     if request.group not in state.groups:
         return state, NO_GROUP, _CHECK["unknown group"]
@@ -285,7 +286,7 @@ def _scan(
     found: list[int] = []
     size = 0
     ended = "to the end"
-    # Entries below the first retained message are still there while min lags behind; what they point to is gone.
+    # Entries below the first retained message remain while min lags behind; the messages they point to are gone.
     at = min(max(request.offset, log.first), limit, log.max)
     while at < log.max:
         if at >= limit:

@@ -1,8 +1,8 @@
-"""QUERY_CONSUMER_OFFSET: what a broker says of the offset that a group stored (BQ-QUERY-*).
+"""QUERY_CONSUMER_OFFSET: the broker's answer about the offset that a group stored (BQ-QUERY-*).
 
-A stored offset is answered as it is. Without one the broker may still answer 0, "start at the first message",
-when it believes that message 0 is still in memory. What it believes of an *empty* queue turned around in 5.1.0,
-and that is the most important difference between brokers:
+A stored offset is answered as it is. Without one the broker may still answer 0, "start at the first message", when it
+believes that message 0 is still in memory. Its belief about an *empty* queue was reversed in 5.1.0, and that is the
+most important difference between brokers:
 
 ===========================  =================  ==================
 no stored offset             3.2.0 … 5.0.0      5.1.0 and later
@@ -87,7 +87,7 @@ _FIELD = Why(("BQ-QUERY-FIELD",), "missing field")
 
 
 def _reasons(rule: str, memory: str) -> tuple[dict[str, Why], dict[str, Why]]:
-    """Reasons when nothing is stored, and when something negative is."""
+    """Reasons when nothing is stored, and when the stored offset is negative."""
     plain = {kind: Why((rule,), kind) for kind in ("expired", "empty")}
     plain |= {kind: Why((rule, memory), kind) for kind in ("hot", "cold", "stale", "stale, cold")}
     return plain, {kind: Why((*why.rules, "BQ-COM-3"), f"negative stored, {kind}") for kind, why in plain.items()}
@@ -120,7 +120,7 @@ def query_offset(
     why = (_NEW if rules.empty_is_unknown else _OLD)[stored is not None]
     if log.min > 0:
         return state, NOT_FOUND, why["expired"]
-    if log.first > 0:  # message 0 is gone, but min does not say so (BQ-MIN-2)
+    if log.first > 0:  # message 0 is gone, but min does not show it (BQ-MIN-2)
         if rules.empty_is_unknown or not log.hot:
             return state, NOT_FOUND, why["stale, cold"]
         return state, 0, why["stale"]

@@ -1,10 +1,10 @@
 """INVOKE_BROKER_TO_RESET_OFFSET: moving a group to another place of a topic (BQ-RESET-*).
 
-There are two ways, and a broker goes one of them. The old one only *asks*: the broker works out the offsets and tells
-the members of the group, who are to commit them; its own table stays as it is. It needs members, and a stored offset
-for every queue. The new one *does* it (``useServerSideResetOffset``): the offsets count at once, for groups without
-members too, and each stays *pending* until somebody pulls from its queue. While it is pending, the group's own
-commits are thrown away.
+There are two ways, and a broker goes one of them. The old one only *asks*: the broker works out the offsets and sends
+them to the members of the group, who are to commit them; its own table stays as it is. It needs members, and a stored
+offset for every queue. The new one *does* it (``useServerSideResetOffset``): the offsets count at once, for groups
+without members too, and each stays *pending* until the next pull from its queue. While it is pending, the group's own
+commits are discarded.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Reset(NamedTuple):
     offset: int | None = None
 
 
-#: What a reset answers: sorted (queue, offset) pairs, and those that the members were told, None when nobody was.
+#: The answer to a reset: sorted (queue, offset) pairs, and those sent to the members, None when there are none.
 Pairs = tuple[tuple[int, int], ...]
 
 NO_TOPIC = Err("TOPIC_NOT_EXIST")
@@ -103,7 +103,7 @@ _DONE = {
 
 
 def reset(rules: BrokerRules, state: BrokerState, request: Reset, online: bool) -> Answer[BrokerState]:
-    """``(pairs, told)``, or the error. ``online``: is any member of the group connected?"""
+    """``(pairs, pairs sent to the members)``, or the error. ``online``: is any member of the group connected?"""
     if rules.server_reset:
         return _by_broker(rules, state, request)
     return state, *_by_members(rules, state, request, online)
@@ -163,7 +163,7 @@ def _by_broker(rules: BrokerRules, state: BrokerState, request: Reset) -> Answer
 
 
 def _place(rules: BrokerRules, state: BrokerState, topic: str, queue: int, timestamp: int, to_max: bool) -> int:
-    """Where a time leads in one queue, never below 0."""
+    """The offset that a time leads to in one queue, never below 0."""
     if to_max:
         return state.logs.get((topic, queue), ABSENT).max
     found = search(rules, state, topic, queue, timestamp)[1]

@@ -2,7 +2,7 @@
 
 Up to 5.1.0 a search finds the message *nearest* in time (of two equally near ones the older), and past the end
 the last message. From 5.1.1 it finds a boundary: LOWER is the first message not older than the time asked for,
-max when there is none; UPPER, heard from 5.1.4, is the last message not newer.
+max when there is none; UPPER, which takes effect from 5.1.4 on, is the last message not newer.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def earliest_time(state: BrokerState, topic: str, queue: int) -> Answer[BrokerSt
 def instant(log: QueueLog, message: int, delta: int, origin: int) -> int:
     """The time (ms since the epoch) that lies ``delta`` ms from a retained message.
 
-    ``message`` counts retained messages from 0, -1 is the last one, and one that is not there means the last one.
+    ``message`` counts retained messages from 0; -1 is the last one, and a number without message means the last one.
     Without any message the time is counted from ``origin``.
     """
     if not log.times:
@@ -143,10 +143,10 @@ def _kind(times: tuple[int, ...], timestamp: int) -> str:
 
 
 def _nearest(log: QueueLog, timestamp: int) -> int:
-    """The offset that the old halving ends at, for a queue that retains something.
+    """The offset that the old binary search ends at, for a queue that retains something.
 
-    It halves the entries from min on, expired ones included: which of several equal messages it hits depends on
-    where it began.
+    It halves the entries from min on, expired ones included: which of several equal messages it hits depends on the
+    range it started with.
     """
     first, times = log.first, log.times
     low, high = log.min, log.max - 1

@@ -1,6 +1,6 @@
-"""Sending: where a message goes, and what a broker promises of its offset and store time (BQ-SEND-1, BQ-TOPIC-2).
+"""Sending: the queue a message goes to, and the guarantees about its offset and store time (BQ-SEND-1, BQ-TOPIC-2).
 
-The store time is the broker's own clock, which nobody can foresee: ``send_observed`` takes what the broker said and
+The store time comes from the broker's own clock and cannot be predicted: ``send_observed`` takes the observed times and
 checks what can be checked.
 """
 
@@ -38,9 +38,9 @@ _SENT = {
 def send(
     rules: BrokerRules, state: BrokerState, topic: str, queue: int, times: tuple[int, ...], hot: bool = True
 ) -> Answer[BrokerState]:
-    """The offsets that messages stored at ``times`` (ms since the epoch) get, or why they are refused.
+    """The offsets of messages stored at ``times`` (ms since the epoch), or the error when they are refused.
 
-    ``hot`` is whether the broker will believe message 0 to be in memory.
+    ``hot`` is whether the broker will take message 0 to be in memory.
     """
     known = state.topics.get(topic)
     if known is None:
@@ -57,9 +57,9 @@ def send(
 def send_observed(
     rules: BrokerRules, state: BrokerState, observed: Result, topic: str, queue: int, count: int, hot: bool = True
 ) -> Answer[BrokerState]:
-    """The (offset, store time) pairs that ``count`` messages get: the times are those observed, made possible.
+    """The (offset, store time) pairs of ``count`` messages: the times are those observed, corrected where impossible.
 
-    What is expected equals what was observed if and only if that is acceptable.
+    The expected value equals the observed one if and only if that is acceptable.
     """
     seen = _times(observed, count)
     times: list[int] = []
@@ -75,7 +75,7 @@ def send_observed(
 
 
 def _times(observed: Result, count: int) -> list[int]:
-    """The second half of each pair; 0 where the observation does not look like ``count`` pairs of numbers."""
+    """The second item of each pair; 0 where the observation does not look like ``count`` pairs of numbers."""
     if isinstance(observed, tuple) and len(observed) == count:
         pairs = [pair for pair in observed if isinstance(pair, tuple) and len(pair) == 2]
         times = [time for _, time in pairs if type(time) is int]

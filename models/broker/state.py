@@ -1,4 +1,4 @@
-"""What a broker knows: topics, groups, the log of each queue, and the offsets that groups stored."""
+"""The state of a broker: topics, groups, the log of each queue, and the offsets that groups stored."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class QueueLog(NamedTuple):
     """One consume queue.
 
     ``first`` is the offset of the first retained message, ``times`` the store time of every retained message
-    (ms since the epoch, never decreasing). ``min`` is what the broker *says* the first offset is: it lags
-    behind ``first`` in releases that forget to move it (BQ-MIN-2). ``hot`` is whether the broker believes
-    message 0 to be in memory (BQ-DISK-1, BQ-MEM-1).
+    (ms since the epoch, never decreasing). ``min`` is the first offset that the broker *reports*: it lags behind
+    ``first`` in releases that forget to move it (BQ-MIN-2). ``hot`` is whether the broker takes message 0 to be in
+    memory (BQ-DISK-1, BQ-MEM-1).
     """
 
     min: int = 0
@@ -42,5 +42,5 @@ class BrokerState(NamedTuple):
     groups: frozenset[str] = frozenset()
     logs: Mapping[tuple[str, int], QueueLog] = MappingProxyType({})
     stored: Stored = MappingProxyType({})
-    #: Offsets that groups were reset to and have not been told yet (BQ-RESET-3).
+    #: Offsets that groups were reset to and that no pull has picked up yet (BQ-RESET-3).
     pending: Stored = MappingProxyType({})

@@ -1,4 +1,4 @@
-"""What changed in brokers, by release."""
+"""The changes in brokers' behaviour, by release."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LOCKS_STRICTLY = Switch("BQ-LOCK-STRICT", "in strict mode an unlock is answered 
 
 @dataclass(frozen=True, slots=True)
 class BrokerRules:
-    """The switches of one broker, as the models ask for them."""
+    """The switches of one broker, as attributes for the models."""
 
     empty_is_unknown: bool
     set_zero: bool

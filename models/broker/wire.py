@@ -1,4 +1,4 @@
-"""What the wire shows of a release: which form an answer has, and whether there is one at all (WIRE-*)."""
+"""Differences between releases on the wire: the form of a response, and whether there is one at all (WIRE-*)."""
 
 from __future__ import annotations
 
@@ -57,20 +57,20 @@ _SNAPSHOTS = frozenset({Release(4, 0, 0), Release(4, 1, 0), Release(4, 2, 0)})
 
 
 def ordinal(release: Release) -> int:
-    """WIRE-VER-1: the number by which a release calls itself."""
+    """WIRE-VER-1: the number by which a release identifies itself."""
     number = (413 if release.major >= 5 else 213) + 20 * release.minor + 2 * release.patch
     return number - (release in _SNAPSHOTS)
 
 
 def description(release: Release) -> str:
-    """WIRE-VER-1: the name by which a release calls itself, such as V5_5_0."""
+    """WIRE-VER-1: the name by which a release identifies itself, such as V5_5_0."""
     stage = "SNAPSHOT" if release in _SNAPSHOTS else release.stage
     return f"V{release.major}_{release.minor}_{release.patch}" + (f"_{stage}" if stage else "")
 
 
 @dataclass(frozen=True, slots=True)
 class WireRules:
-    """The switches of one broker and its name server, as a server asks for them."""
+    """The switches of one broker and its name server, as attributes for a server."""
 
     echoes_binary: bool
     unknown_answered: bool

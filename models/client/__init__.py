@@ -1,1 +1,1 @@
-"""What a consumer client remembers and where it starts (OFF-*, START-*)."""
+"""The rules of consumer clients: offsets, starts, pulls, consumption, rebalance (OFF-*, START-*, CONS-*, REB-* …)."""

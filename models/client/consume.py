@@ -1,16 +1,16 @@
 """A consumer with a concurrent listener: batches in, results out in any order, one offset per queue (CONS-1, PQ-4).
 
 What a pull brings is cached in the queue's process queue and cut into *requests*. Listeners take requests in any
-order; each ends with a status and the index of the last message that went well. Messages after that one are sent back
-to the broker, to be had again from the group's retry topic; sent back counts as done. A message that cannot be sent
-back is kept, and tried here after five seconds.
+order; each ends with a status and the index of the last message that was consumed successfully. Messages after that one
+are sent back to the broker, to be retried by way of the group's retry topic; sent back counts as done. A message that
+cannot be sent back is kept, and retried here after five seconds.
 
-What is committed is the offset below which everything is done: whatever finishes first, it never passes a message
-that is still to do. It is written increase-only, into the consumer's memory of offsets, and only while the process
-queue that the messages came from is still owned.
+The committed offset is the one below which everything is done: however requests finish, it never passes a message that
+is still to do. It is written increase-only, into the consumer's offset table, and only while the process queue that the
+messages came from is still owned.
 
-A timer sends back messages that a listener has had for more than 15 minutes, from the lowest on, without an end of
-the listener; nothing is committed then.
+A timer sends back messages that a listener has had for more than 15 minutes, lowest offset first, while the listener
+is still busy with them; nothing is committed then.
 """
 
 from __future__ import annotations
@@ -109,20 +109,20 @@ RULES = (
 )
 
 SUCCESS, LATER, NOTHING, RAISES = "CONSUME_SUCCESS", "RECONSUME_LATER", "null", "raise"
-#: Ms after which a listener has had a message for too long.
+#: Ms after which a listener's time for a message is over.
 TIMEOUT = 900_000
-#: What happens while a listener has the messages: nothing, its queue is lost and won again, or it takes so many ms,
-#: and then the timer has its turn.
+#: Events while a listener has the messages: none, its queue is lost and won again, or it takes so many ms and then the
+#: timer runs.
 CALM, LOSES, IN_TIME, TIMES_OUT = "nothing", "loses", "in time", "times out"
 LONG = {IN_TIME: TIMEOUT, TIMES_OUT: 960_000}
-#: Ms until a message that was not sent back is tried here.
+#: Ms until a message that was not sent back is retried here.
 LOCAL_DELAY = 5_000
-#: Most messages that the timer cleans up in a turn, and their delay level.
+#: Messages that the timer cleans up in a turn at most, and their delay level.
 TURN, CLEAN_LEVEL = 16, 3
 #: The queues of the case: two of a topic, and one of the retry topic.
 OWNED = (0, 1, 3)
 NO_OFFSET = -1
-#: What the timer ends with that meets a message without a beginning.
+#: The error of a timer that meets a message without a time of beginning.
 NOT_BEGUN = Err("ILLEGAL_ARGUMENT")
 
 Request = tuple[int, tuple[Message, ...]]
@@ -136,16 +136,16 @@ class ConsumeState(NamedTuple):
     """One consumer. Process queues have numbers, in the order in which they were made."""
 
     broadcasts: bool = False
-    #: Its most tries; -1: it does not say.
+    #: The most tries of a message; -1: not set.
     max_times: int = -1
-    #: Messages of a request at most.
+    #: The most messages of a request.
     batch: int = 3
     #: The process queue of each queue.
     owned: Mapping[int, int] = NUMBERS
     cached: Mapping[int, Cached] = NEW
-    #: What waits for a listener.
+    #: Requests that wait for a listener.
     requests: tuple[Request, ...] = ()
-    #: What will wait again: when, in ms of the case's clock.
+    #: Requests that will wait again: when, in ms of the case's clock.
     later: tuple[tuple[int, Request], ...] = ()
     #: Offsets by queue.
     memory: Mapping[int, int] = NO_OFFSETS
@@ -175,7 +175,7 @@ _CLEAN_KINDS = {
         ("not begun, error", ("PQ-4-BEGUN",)),
     )
 }
-#: Reasons of results by (status, what became of messages that did not go well, what was committed).
+#: Reasons of results by (status, fate of the messages that failed, kind of commit).
 _ENDS = {
     "all went well": (),
     "sent back": ("CONS-1-BACK", "CONS-BACK"),
@@ -204,7 +204,7 @@ _RESULTS = {
 
 
 def split(number: int, messages: tuple[Message, ...], batch: int) -> tuple[Request, ...]:
-    """CONS-1-SPLIT: the requests of what was pulled."""
+    """CONS-1-SPLIT: the requests that pulled messages are cut into."""
     if len(messages) <= batch:
         return ((number, messages),)
     return tuple([(number, messages[at : at + batch]) for at in range(0, len(messages), batch)])
@@ -215,7 +215,7 @@ def _when(entry: tuple[int, Request]) -> int:
 
 
 def begun(messages: tuple[Message, ...], now: int) -> tuple[Message, ...]:
-    """The messages once a listener has them."""
+    """The messages with the time at which a listener got them."""
     return tuple(
         [Message(serial, queue, offset, size, times, now) for serial, queue, offset, size, times, _ in messages]
     )
@@ -236,7 +236,7 @@ class ConsumeModel:
     def put(
         self, state: ConsumeState, queue: int, offsets: tuple[int, ...], size: int, times: int
     ) -> Answer[ConsumeState]:
-        """PQ-1, CONS-1-SPLIT: whether consumption is to be started, and the look of the process queue."""
+        """PQ-1, CONS-1-SPLIT: (is consumption to be started?, the counts of the process queue)."""
         broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
         number = owned[queue]
         messages = tuple(
@@ -255,8 +255,8 @@ class ConsumeModel:
     def consume(
         self, state: ConsumeState, at: int, status: str, ack: int | None, level: int, back_fault: str, meanwhile: str
     ) -> Answer[ConsumeState]:
-        """CONS-1: the offsets that the listener saw (None: it was not asked), the offset in memory, the look of the
-        process queue, and what reached the broker."""
+        """CONS-1: the offsets that the listener saw (None: it was not called), the offset in memory, the counts of the
+        process queue, and the requests that reached the broker."""
         broadcasts, max_times, batch, owned, caches, requests, later, memory, now, pulled = state
         if not requests:
             return state, None, _NONE
@@ -270,7 +270,7 @@ class ConsumeModel:
             return state, (None, memory.get(queue, NO_OFFSET), *look(self.rules, cached), ()), _DROPPED["before"]
         seen = tuple([message.offset for message in messages])
         began = now
-        if meanwhile != CALM or not self.rules.allows_no_body:  # else what stays in the queue is told below
+        if meanwhile != CALM or not self.rules.allows_no_body:  # else the loop below replaces what stays in the queue
             cached = known(cached, begun(messages, began))
         gone: list[Gone] = []
         success = status == SUCCESS
@@ -350,7 +350,7 @@ class ConsumeModel:
         return tuple(kept), end
 
     def clean(self, state: ConsumeState, queue: int, back_fault: str) -> Answer[ConsumeState]:
-        """PQ-4: the look of the process queue, and what reached the broker."""
+        """PQ-4: the counts of the process queue, and the requests that reached the broker."""
         number = state.owned[queue]
         gone: list[Gone] = []
         cached, failed, why = self._clean(state.max_times, state.now, state.cached[number], back_fault, gone)
@@ -387,7 +387,7 @@ class ConsumeModel:
         return cached, False, _CLEAN_KINDS[kind] if kind else _CLEANED
 
     def tick(self, state: ConsumeState, millis: int) -> Answer[ConsumeState]:
-        """CONS-1-LOCAL: how many requests wait."""
+        """CONS-1-LOCAL: the number of requests that wait."""
         broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
         now += millis
         why = TICK["nothing due"]
@@ -401,8 +401,8 @@ class ConsumeModel:
         return state, len(requests), why
 
     def drop(self, state: ConsumeState, queue: int) -> Answer[ConsumeState]:
-        """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and what
-        memory held of the queue is forgotten."""
+        """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and the queue's
+        offset in memory is forgotten."""
         number = len(state.cached)
         old = state.owned[queue]
         cached = {**state.cached, old: lost(state.cached[old]), number: Cached(queue)}
@@ -414,7 +414,7 @@ class ConsumeModel:
         return state._replace(memory={**state.memory, queue: offset}), None, UPDATE
 
     def remove(self, state: ConsumeState, queue: int, offsets: tuple[int, ...], size: int) -> Answer[ConsumeState]:
-        """PQ-2: the offset to commit, and the look of the process queue."""
+        """PQ-2: the offset to commit, and the counts of the process queue."""
         number = state.owned[queue]
         messages = [Message(0, queue, offset, size, 0) for offset in offsets]
         there = bool(state.cached[number].tree)
@@ -424,7 +424,7 @@ class ConsumeModel:
 
 
 def _holding(state: ConsumeState, number: int, now_held: Cached) -> ConsumeState:
-    """The consumer with one of its process queues as it is now."""
+    """The consumer with another state of one of its process queues."""
     broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
     if now_held is cached[number]:
         return state

@@ -1,16 +1,16 @@
 """A consumer with an orderly listener: one batch of a queue at a time, lowest first, until none is left (CONS-2).
 
 A pull that finds a queue idle starts its *run*. A run takes batches, one after the other, and gives each to the
-listener, until the queue is empty, or the listener wants to wait: then what it had is put back, and another run is
+listener, until the queue is empty or the listener wants to wait: then its batch is put back, and another run is
 planned. With automatic commit every batch that is not put back is committed when it is done with; without it, batches
-pile up aside until the listener says COMMIT or ROLLBACK.
+pile up aside until the listener returns COMMIT or ROLLBACK.
 
-What a commit answers overwrites the offset in memory, down too.
+A commit overwrites the offset in memory, downwards too.
 
-A message that was tried as often as the consumer allows goes to the group's retry topic, whose broker makes it a dead
-letter; only a batch of nothing but such messages is done with instead of being tried again.
+A message that was tried as often as the consumer allows goes to the group's retry topic, where the broker makes it a
+dead letter; a batch is done with instead of being retried only if it consists of such messages.
 
-The queues of this consumer are locked; what happens without a lock is about locks.
+The queues of this consumer are locked; ``rebalance_orderly`` has the rules of locks.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ RULES = (
 
 SUCCESS, COMMIT, ROLLBACK = "SUCCESS", "COMMIT", "ROLLBACK"
 SUSPEND, NOTHING, RAISES = "SUSPEND_CURRENT_QUEUE_A_MOMENT", "null", "raise"
-#: What happens while the listener has the first batch of a run: nothing, its queue is lost and won again, or its
-#: messages are cleared for a reset.
+#: Events while the listener has the first batch of a run: none, its queue is lost and won again, or its messages are
+#: cleared for a reset.
 CALM, LOSES, CLEARS = "nothing", "loses", "clears"
-#: Ms of a suspension: when the listener does not say, at least, at most.
+#: Ms of a suspension: when the listener does not set it, at least, at most.
 SUSPENSION, SHORTEST, LONGEST = 1_000, 10, 30_000
-#: Most tries when the consumer does not say.
+#: The most tries when the consumer does not set them.
 ENDLESS = (1 << 31) - 1
 
 
@@ -102,9 +102,9 @@ class OrderlyState(NamedTuple):
     """One consumer. Process queues have numbers, in the order in which they were made."""
 
     broadcasts: bool = False
-    #: Its most tries; -1: it does not say.
+    #: The most tries of a message; -1: not set.
     max_times: int = -1
-    #: Messages of a batch at most.
+    #: The most messages of a batch.
     batch: int = 2
     #: The process queue of each queue.
     owned: Mapping[int, int] = NUMBERS
@@ -162,7 +162,7 @@ class OrderlyModel:
     def put(
         self, state: OrderlyState, queue: int, offsets: tuple[int, ...], size: int, times: int
     ) -> Answer[OrderlyState]:
-        """PQ-1: whether a run begins, and the look of the process queue."""
+        """PQ-1: (does a run begin?, the counts of the process queue)."""
         broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled = state
         number = owned[queue]
         messages = [Message(pulled + at, queue, offset, size, times) for at, offset in enumerate(offsets, start=1)]
@@ -186,8 +186,8 @@ class OrderlyModel:
         back_fault: str,
         meanwhile: str,
     ) -> Answer[OrderlyState]:
-        """CONS-2: the batches that the listener saw (None: it was not asked), the offset in memory, the look of the
-        process queue, and what reached the broker."""
+        """CONS-2: the batches that the listener saw (None: it was not called), the offset in memory, the counts of the
+        process queue, and the requests that reached the broker."""
         broadcasts, max_times, batch, owned, caches, runs, later, memory, now, pulled = state
         if not runs:
             return state, None, _NONE
@@ -238,19 +238,19 @@ class OrderlyModel:
             return state, FAILED, _RUNS[automatic, end]
         why = _RUNS[automatic, end] if seen else _DROPPED if cached.dropped else _EMPTY
         batches = tuple(seen) if seen or not cached.dropped else None
-        told = (batches, memory.get(queue, NO_OFFSET), *look(self.rules, cached), tuple(sorted(gone)))
-        return state, told, why
+        answer = (batches, memory.get(queue, NO_OFFSET), *look(self.rules, cached), tuple(sorted(gone)))
+        return state, answer, why
 
     def _tried(
         self, max_times: int, messages: tuple[Message, ...], fault: str, gone: list[Gone]
     ) -> tuple[tuple[Message, ...], bool]:
-        """CONS-2-TIMES: the messages afterwards, and whether they are tried again."""
+        """CONS-2-TIMES: the messages with new counts of tries, and whether they are retried."""
         rules = self.rules
         most = ENDLESS if max_times == -1 else max_times
         tried: list[Message] = []
         waits = False
         for message in messages:
-            serial, queue, offset, size, times, begun = message
+            serial, queue, offset, size, times, began = message
             if times >= most and size and not refused(fault, offset):
                 topic = first_topic(queue) if rules.orderly_topic else QUEUES[queue].topic
                 copy_times = times + 1 if rules.orderly_times else times
@@ -258,11 +258,11 @@ class OrderlyModel:
                 tried.append(message)
             else:
                 waits = True
-                tried.append(Message(serial, queue, offset, size, times + 1, begun))
+                tried.append(Message(serial, queue, offset, size, times + 1, began))
         return tuple(tried), waits
 
     def tick(self, state: OrderlyState, millis: int) -> Answer[OrderlyState]:
-        """CONS-2-SUSPEND: how many runs are to begin."""
+        """CONS-2-SUSPEND: the number of runs that are to begin."""
         now = state.now + millis
         due = sorted((entry for entry in state.later if entry[0] <= now), key=lambda entry: entry[0])
         if not due:
@@ -272,8 +272,8 @@ class OrderlyModel:
         return state._replace(now=now, runs=runs, later=later), len(runs), TICK["another run"]
 
     def drop(self, state: OrderlyState, queue: int) -> Answer[OrderlyState]:
-        """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and what
-        memory held of the queue is forgotten."""
+        """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and the queue's
+        offset in memory is forgotten."""
         number = len(state.cached)
         old = state.owned[queue]
         cached = {**state.cached, old: lost(state.cached[old]), number: Cached(queue)}
@@ -281,7 +281,7 @@ class OrderlyModel:
         return state._replace(owned={**state.owned, queue: number}, cached=cached, memory=memory), None, DROP
 
     def clear(self, state: OrderlyState, queue: int) -> Answer[OrderlyState]:
-        """A reset forgets the messages of a queue; answers the look of the process queue."""
+        """A reset forgets the messages of a queue; answers the counts of the process queue."""
         number = state.owned[queue]
         cached = cleared(state.cached[number])
         return state._replace(cached={**state.cached, number: cached}), look(self.rules, cached), CLEAR

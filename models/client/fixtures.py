@@ -1,4 +1,4 @@
-"""The small world of a client case: one group, a few queues, and the faults that its requests can meet."""
+"""Fixture: the group, topics and queues of every client case, and the faults that requests can meet."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ OTHER_TOPIC = "U"
 RETRY_TOPIC = f"%RETRY%{GROUP}"
 #: A topic that members subscribe to only when a plan says so.
 NEXT_TOPIC = "NEXT"
-#: What clients put before the name of a group to name a topic of messages that are to be tried again.
+#: The prefix that makes a group's name the name of its retry topic.
 RETRY_PREFIX = "%RETRY%"
-#: The name server knows no route for this topic.
+#: A topic without a route at the name server.
 LOST_TOPIC = "LOST"
 BROKER = "broker-a"
 
 
 def pop_retry(topic: str) -> str:
-    """The topic of popped messages of a topic that are to be tried again."""
+    """The retry topic of a topic's popped messages."""
     return f"{RETRY_TOPIC}_{topic}"
 
 
@@ -34,16 +34,16 @@ QUEUES = (
     MessageQueue(TOPIC, BROKER, 3),
     MessageQueue(TOPIC, BROKER, 4),
     MessageQueue(OTHER_TOPIC, BROKER, 1),
-    # queues that only groups have whose broker assigns them
+    # queues of groups whose broker assigns them
     MessageQueue(NEXT_TOPIC, BROKER, 0),
     MessageQueue(pop_retry(TOPIC), BROKER, 0),
     MessageQueue(pop_retry(OTHER_TOPIC), BROKER, 0),
     MessageQueue(pop_retry(NEXT_TOPIC), BROKER, 0),
 )
-#: The topic of each queue, and the key of what the group stored of it.
+#: The topic of each queue, and the key of the group's stored offset.
 TOPIC_OF = tuple(queue.topic for queue in QUEUES)
 STORED_AS = tuple((GROUP, queue.topic, queue.id) for queue in QUEUES)
-#: Index of the queue whose broker nobody knows.
+#: Index of the queue whose broker has no address.
 LOST = 4
 #: The queues of the topics that have a route, in the order of their ids.
 TOPIC_QUEUES: dict[str, tuple[int, ...]] = {
@@ -58,7 +58,7 @@ ROUND_QUEUES: dict[str, tuple[int, ...]] = TOPIC_QUEUES | {
 #: "No queue": the null that a caller may pass.
 NO_QUEUE = -1
 
-#: How the scripted broker plays a request. "answer" is the honest answer; a name in capitals is that response
+#: How the scripted broker plays a request. "answer" is the correct answer; a name in capitals is that response
 #: code; "no-field" is SUCCESS without the field; "silent" lets the caller time out; "cut" closes the connection.
 FAULTS = (
     "answer",
@@ -75,7 +75,7 @@ FAULTS = (
 BOUND_FAULTS = (*FAULTS, "negative")
 NEGATIVE = -3
 
-#: How the scripted broker plays a request for the members of the group: "empty" is a list of nobody, "no-body" is
+#: How the scripted broker plays a request for the members of the group: "empty" is an empty list, "no-body" is
 #: SUCCESS without a list.
 LIST_FAULTS = ("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", "cut")
 

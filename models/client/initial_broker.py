@@ -1,11 +1,11 @@
-"""The broker of a client case, as it stands when the case begins."""
+"""Fixture: the broker of a client case in its initial state, and the shapes that a queue of it can take."""
 
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.fixtures import GROUP, LOST, QUEUES
 
-#: 2024-01-01T00:00Z, and how far apart neighbours lie: a time zone mistaken by half an hour shows.
+#: 2024-01-01T00:00Z, and the distance of neighbouring times: a time zone that is off by half an hour shows.
 EPOCH = 1_704_067_200_000
 GAP = 1_800_000
 #: Where the clocks of New York go forward (2024-03-10T07:00Z), summer (2024-07-01T00:00Z), and where they go back
@@ -27,7 +27,7 @@ SHAPES = ("young", "empty", "expired", "gone", "cold")
 
 
 def shaped(shape: str) -> QueueLog:
-    """A queue of each kind that a rule tells apart.
+    """A queue of each kind that the rules distinguish.
 
     young: 0 … 12 in memory; empty: never written; expired: 4 … 12; gone: all 12 expired; cold: 0 … 12, message 0
     no longer in memory.
@@ -46,8 +46,8 @@ def shaped(shape: str) -> QueueLog:
 
 
 def world() -> BrokerState:
-    """Topics T, U, NEXT and all retry topics, nothing stored; all queues are young but some of those that only groups
-    rebalance: these begin where ConsumeFromWhere says."""
+    """The initial state: topics T, U, NEXT and all retry topics, nothing stored; all queues are young but some of those
+    that only groups rebalance: these begin where ConsumeFromWhere says."""
     known = [queue for at, queue in enumerate(QUEUES) if at != LOST]
     topics: dict[str, int] = {}
     for queue in known:
@@ -61,6 +61,6 @@ def world() -> BrokerState:
 
 
 def reshaped(broker: BrokerState, queue: int, shape: str) -> BrokerState:
-    """The broker with one queue in another shape; what is stored stays."""
+    """The broker with one queue in another shape; stored offsets stay."""
     topic, _, number = QUEUES[queue]
     return broker._replace(logs={**broker.logs, (topic, number): shaped(shape)})

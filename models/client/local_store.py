@@ -1,7 +1,7 @@
-"""The local offset store: a broadcasting consumer's memory of offsets, backed by a file of its own (OFF-L-*).
+"""The local offset store: the offset table of a broadcasting consumer, backed by a file of its own (OFF-L-*).
 
 Memory maps queues to offsets, as in the remote store; a file takes the broker's place, and a backup stands beside it
-with what the file held before it was last written::
+with the previous contents of the file::
 
     <folder>/<client id>/<group>/offsets.json       {"offsetTable": {<queue>: <offset>, ...}}
     <folder>/<client id>/<group>/offsets.json.bak
@@ -10,11 +10,11 @@ Reading falls back to the backup when the file is missing, empty or cannot be pa
 is an error only when it is needed: it keeps a consumer from starting, and reads as -1 from then on.
 
 Up to 4.9.7 and 5.1.4 a file holds what was persisted last and nothing else; ``persist`` and ``remove`` do nothing.
-Later ones merge into what the file holds, so that an entry never leaves it. The price: while the file and its backup
-are both unreadable they write nothing at all, where older ones simply wrote a new file.
+Later ones merge into the contents of the file, so that an entry never leaves it. The price: while the file and its
+backup are both unreadable they write nothing at all, where older ones simply wrote a new file.
 
-Client 5.4.0 writes offsets of 64 bits and reads only those of 32: two billion messages into a queue, its own file is
-unparsable to it, and soon the backup is too.
+Client 5.4.0 writes offsets of 64 bits and reads only those of 32: two billion messages into a queue it cannot parse
+its own file, and soon the backup neither.
 """
 
 from __future__ import annotations
@@ -89,14 +89,14 @@ RULES = (
     ),
 )
 
-#: What a file can be besides a table of offsets.
+#: A file that is no table of offsets.
 MISSING, EMPTY, GARBAGE = "missing", "empty", "garbage"
 Table = Mapping[int, int]
-#: What a file is: a table by queue index, or one of the three above.
+#: The contents of a file: a table by queue index, or one of the three above.
 File = Table | str
 
 MAIN, BACKUP = "main", "backup"
-#: What Damage does to a file, and what the file is afterwards.
+#: Kinds of damage, and the file afterwards.
 DAMAGES = {"delete": MISSING, "empty": EMPTY, "garbage": GARBAGE}
 
 UNPARSABLE = Err("CLIENT")
@@ -104,7 +104,7 @@ _NOTHING: Table = MappingProxyType({})
 
 
 class LocalStore(NamedTuple):
-    """The store of one consumer and its two files. Keys are queue indexes of the layout."""
+    """The store of one consumer and its two files. Keys are queue indexes of the fixtures."""
 
     memory: Table = _NOTHING
     frozen: frozenset[int] = frozenset()
@@ -189,7 +189,7 @@ class LocalStoreModel:
         return state._replace(memory={**state.memory, queue: offset}), offset, why[kind]
 
     def stored(self, state: LocalStore) -> tuple[Table | Err, str]:
-        """OFF-L-LOAD: what the files say, and which of them said it."""
+        """OFF-L-LOAD: the table of the files, or the error, and the file that it came from."""
         if self._parses(state.main):
             return state.main, MAIN
         if self._parses(state.backup):
@@ -257,7 +257,7 @@ class LocalStoreModel:
         return LocalStore(table, frozenset(), state.main, state.backup), None, why
 
     def damage(self, state: LocalStore, which: str, how: str) -> Answer[LocalStore]:
-        """What a crash or a full disk leaves of a file; a missing file is made."""
+        """A crash or a full disk damages a file; a missing file is made."""
         left = DAMAGES[how]
         damaged = state._replace(main=left) if which == MAIN else state._replace(backup=left)
         return damaged, None, _DAMAGED[which, how]

@@ -1,11 +1,11 @@
 """One member of a group, and its share of a topic's queues.
 
 Members are push consumers with a concurrent listener: no queue is locked. All of them keep their offsets in the remote
-store. A broadcasting consumer would keep them in a local one (OFF-L-*) if it were not given this one; what a round does
-is the same with either.
+store. A broadcasting consumer would keep them in a local one (OFF-L-*) if it were not given this one; a round is the
+same with either.
 
-A share is what the allocation models say (ALLOC-*), of the queues and client ids as a rebalance sorts them
-(REB-CLU-2): nothing here decides who owns what.
+A share is the answer of the allocation models (ALLOC-*) to the queues and client ids as a rebalance sorts them
+(REB-CLU-2): no rule of allocation is repeated here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rocketmq_conformance.models.message_queue import sort_ids, sort_queues
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 #: Strategies that members use, by name.
 STRATEGIES = {"AVG": averagely, "AVG_BY_CIRCLE": by_circle}
-#: What a member subscribes to when it begins; only clusters try messages again.
+#: The subscriptions of a new member; only clusters have a retry topic.
 TOPICS = {
     CLUSTERING: frozenset({TOPIC, OTHER_TOPIC, RETRY_TOPIC}),
     BROADCASTING: frozenset({TOPIC, OTHER_TOPIC}),
@@ -35,7 +35,7 @@ _POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
 
 
 class Member(NamedTuple):
-    """A push consumer with a concurrent listener, and its client instance. Queues are indexes of the layout."""
+    """A push consumer with a concurrent listener, and its client instance. Queues are indexes of the fixtures."""
 
     client: str
     mode: str
@@ -43,13 +43,13 @@ class Member(NamedTuple):
     where: str
     strategy: str
     topics: frozenset[str]
-    #: Readable queues of the topics, as it last heard from the name server.
+    #: Readable queues of the topics, from the name server's last answer.
     seen: Mapping[str, int] = MappingProxyType({})
     memory: Mapping[int, int] = MappingProxyType({})
     table: Mapping[int, ProcessQueue] = MappingProxyType({})
     #: Process queues, by number, from which a listener has taken messages that it is still busy with.
     taken: Mapping[int, int] = MappingProxyType({})
-    #: Process queues that it has made so far.
+    #: Number of process queues made so far.
     made: int = 0
 
 
@@ -57,7 +57,7 @@ _member = maker(Member)
 
 
 def begun(client: str, mode: str, where: str, strategy: str, topics: frozenset[str], seen: Mapping[str, int]) -> Member:
-    """A member that has just begun: what it will remember and own are dicts at once, which are copied quickly."""
+    """A new member: its memory and table are dicts from the start, as these are copied quickly."""
     return _member((client, mode, where, strategy, topics, seen, {}, {}, {}, 0))
 
 
@@ -76,7 +76,7 @@ def owning(who: Member, memory: Mapping[int, int], table: Mapping[int, ProcessQu
 def working(
     who: Member, memory: Mapping[int, int], table: Mapping[int, ProcessQueue], taken: Mapping[int, int]
 ) -> Member:
-    """The same, and its listeners are busy with other process queues."""
+    """The member with another memory and other process queues, some of which its listeners are busy with."""
     client, mode, where, strategy, topics, seen, _, _, _, made = who
     return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
 

@@ -1,7 +1,7 @@
-"""A store's memory of offsets: what the remote and the local store have in common (OFF-UPD-1, OFF-FRZ-1).
+"""The offset table in a consumer's memory: the part that remote and local stores share (OFF-UPD-1, OFF-FRZ-1).
 
-Memory maps queues, given by their index in the layout, to offsets in messages. Some of its entries are frozen. The
-functions take both and answer them as they are afterwards, the very same objects when nothing changes, and why.
+Memory maps queues, given by their index in the fixtures, to offsets in messages. Some of its entries are frozen. The
+functions take both and return them as they are afterwards (the same objects when nothing changes), with the reason.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def with_frozen(memory: Memory, frozen: Frozen, queue: int, offset: int) -> tupl
 
 
 def without(memory: Memory, frozen: Frozen, queue: int, reasons: Mapping[str, Why]) -> tuple[Memory, Frozen, Why]:
-    """The entry, frozen or not, is forgotten: "entry", "frozen entry" or "no entry" of the store's own reasons."""
+    """The entry, frozen or not, is forgotten: reason "entry", "frozen entry" or "no entry" of the store's own."""
     if queue not in memory:
         return memory, frozen, reasons["no entry"]
     why = reasons["frozen entry" if queue in frozen else "entry"]

@@ -1,8 +1,8 @@
-"""Process queues: what a member keeps of each queue that it owns, from gaining to dropping it (REB-DROP-EXPIRY).
+"""Process queues: a member's record of each queue that it owns, from gaining to dropping it (REB-DROP-EXPIRY).
 
 A process queue is made when a rebalance adds the queue, and dropped when one takes it away. A queue that comes back
-gets a new one, so that whoever still holds the old one (a pull that is under way, a listener that is busy) finds it
-dropped: a late result must not move the offset of a queue that another member may have gone on with.
+gets a new one, so that a holder of the old one (a pull under way, a busy listener) finds it dropped: a late result must
+not move the offset of a queue that another member may have gone on with.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ PULL_EXPIRY = 120_000
 class ProcessQueue(NamedTuple):
     """One owned queue."""
 
-    #: Which of the member's process queues it is: the first has number 1.
+    #: Its place among the member's process queues: the first has number 1.
     number: int
     #: Offset in messages that its pull request asks for.
     offset: int
-    #: When it was pulled last, or made: ms of the case's clock.
+    #: When it was last pulled, or made: ms of the case's clock.
     pulled: int
     #: The rest is for listeners that take messages in order. Does the client take it for locked?
     locked: bool = True
-    #: When a broker granted the lock last, or when the process queue was made: ms of the case's clock.
+    #: When a broker last granted the lock, or when the process queue was made: ms of the case's clock.
     confirmed: int = 0
-    #: Was it dropped, and is it in the table only because its listener was busy?
+    #: Was it dropped, and is it in the table only because its listener is busy?
     dropped: bool = False
     #: Was its start asked for again at the first pull?
     corrected: bool = False
-    #: Offsets of the messages that arrived and that no listener took yet, in order.
+    #: Offsets of the messages that arrived and that no listener has taken yet, in order.
     waiting: tuple[int, ...] = ()
     #: The offset of the message that a listener is busy with.
     taking: int = -1
@@ -70,7 +70,7 @@ TAKE = whys(("CONS-DROP",), "taken", "not owned", "no such member")
 
 
 def expired(queue: ProcessQueue, now: int) -> bool:
-    """REB-DROP-EXPIRY: was it left alone for too long?"""
+    """REB-DROP-EXPIRY: has it gone without a pull for too long?"""
     return now - queue.pulled > PULL_EXPIRY
 
 
@@ -81,13 +81,13 @@ def confirmed(queue: ProcessQueue, now: int) -> ProcessQueue:
 
 
 def holding(queue: ProcessQueue, waiting: tuple[int, ...], taking: int) -> ProcessQueue:
-    """The same with other messages: those that wait, and the one that a listener is busy with."""
+    """The process queue with other messages: those that wait, and the one that a listener is busy with."""
     number, offset, pulled, locked, since, dropped, corrected, _, _ = queue
     return process_queue((number, offset, pulled, locked, since, dropped, corrected, waiting, taking))
 
 
 def unlocked(queue: ProcessQueue) -> ProcessQueue:
-    """The broker says that the lock is somebody else's."""
+    """The broker answered that another client has the lock."""
     number, offset, pulled, _, since, dropped, corrected, waiting, taking = queue
     return process_queue((number, offset, pulled, False, since, dropped, corrected, waiting, taking))
 

@@ -1,11 +1,11 @@
-"""What a process queue holds: messages that were pulled and are not done with (PQ-*).
+"""The contents of a process queue: messages that were pulled and are not done with (PQ-*).
 
 A process queue keeps its messages in a tree by their offsets in the queue. Two numbers are kept beside it instead of
-being counted anew, the messages and the bytes of their bodies, and flow control goes by these: what makes them drift
-stops pulling, or lets too much be pulled.
+being counted anew: the messages, and the bytes of their bodies. Flow control depends on these: when they drift, pulling
+stops, or too much is pulled.
 
-``top`` is the offset of the message that was put in last as a new one. It is what an emptied queue commits (plus
-one), and it is the largest offset only as long as messages come in order.
+``top`` is the offset of the message that was put in last as a new one. An emptied queue commits it (plus one), and it
+is the largest offset only as long as messages come in order.
 
 Orderly listeners *take* messages out of the tree, lowest first, into a second tree, until they are committed or put
 back. Messages there are still counted.
@@ -56,7 +56,7 @@ RULES = (
     ),
 )
 
-#: What a commit fails with, for want of messages or of a body.
+#: The error of a commit for want of messages or of a body.
 FAILED = Err("RUNTIME")
 
 
@@ -69,7 +69,7 @@ class Message(NamedTuple):
     offset: int
     #: Bytes of the body; 0 for none.
     size: int
-    #: How often it was tried before.
+    #: Number of tries so far.
     times: int
     #: When a listener began with it, ms of the case's clock; None before.
     begun: int | None = None
@@ -85,7 +85,7 @@ class Cached(NamedTuple):
     queue: int
     dropped: bool = False
     tree: Tree = _EMPTY
-    #: What an orderly listener has taken.
+    #: Messages that an orderly listener has taken.
     taken: Tree = _EMPTY
     #: Was consumption started?
     consuming: bool = False
@@ -103,7 +103,7 @@ _PUT_FAILED = Why(("PQ-1", "PQ-BODY"), "no body")
 
 
 def look(rules: ClientRules, cached: Cached) -> tuple[Value, ...]:
-    """What flow control sees: messages, bytes (None: not counted), the span of offsets, and whether any is there."""
+    """The counts for flow control: messages, bytes (None: not counted), span of offsets, and whether any is there."""
     tree = cached.tree
     size = cached.size if rules.counts_bytes else None
     if not tree:
@@ -112,7 +112,7 @@ def look(rules: ClientRules, cached: Cached) -> tuple[Value, ...]:
 
 
 def put(rules: ClientRules, cached: Cached, messages: Sequence[Message]) -> tuple[Cached, bool | None, Why]:
-    """PQ-1: whether consumption is to be started; None when it fails."""
+    """PQ-1: is consumption to be started? None when it fails."""
     queue, dropped, known, taken, consuming, total, size, top = cached
     tree = {**known}
     new = 0
@@ -184,7 +184,7 @@ def commit(rules: ClientRules, cached: Cached) -> tuple[Cached, int | None]:
 
 
 def rollback(cached: Cached) -> Cached:
-    """PQ-3: everything that was taken is put back."""
+    """PQ-3: all taken messages are put back."""
     return cached._replace(tree={**cached.tree, **cached.taken}, taken=_EMPTY)
 
 
@@ -196,12 +196,12 @@ def again(cached: Cached, messages: Sequence[Message]) -> Cached:
 
 
 def cleared(cached: Cached) -> Cached:
-    """Everything is forgotten, as when the group's offsets are reset; who consumes goes on."""
+    """All messages are forgotten, as when the group's offsets are reset; a running listener goes on."""
     return Cached(cached.queue, cached.dropped, consuming=cached.consuming)
 
 
 def known(cached: Cached, messages: Sequence[Message]) -> Cached:
-    """What is new about messages is known of those in the tree; one that was pulled again is another message."""
+    """The cached messages replaced by newer states of them; one that was pulled again is another message."""
     queue, dropped, tree, taken, consuming, total, size, top = cached
     found: dict[int, Message] = {}
     for message in messages:

@@ -1,21 +1,21 @@
-"""The pull loop of a push consumer: one request per owned queue, and where it is (PULL-*, REB-RPQ-1).
+"""The pull loop of a push consumer: one request per owned queue, and its place (PULL-*, REB-RPQ-1).
 
 A request is always in one of four places:
 
 ============  =====================================================================
-ready         the pull service comes to it when it has time
+ready         the pull service takes it when it has time
 under way     a broker was asked, and has not answered
 put off       a timer brings it back after a while
 to correct    its offset is illegal; a task writes the right one, and ends the queue
 ============  =====================================================================
 
-A request whose process queue was dropped ends when the pull service comes to it, and nowhere else. An answer that
-arrives after its queue was lost is still taken: its messages go to the listener, and one without messages may still
-raise the offset in memory, of a queue that is not owned any more or owned anew. A correction that runs late takes the
-queue away from whoever owns it then.
+A request whose process queue was dropped ends when the pull service takes it, and nowhere else. An answer that arrives
+after its queue was lost is still processed: its messages go to the listener, and one without messages may still raise
+the offset in memory, of a queue that is not owned any more or owned anew. A correction that runs late takes the queue
+away from its owner of that moment.
 
-Which request the pull service comes to, which answer arrives and which timer runs is up to the plan. The listener is
-busy with what it was given until the plan says that it is done.
+The plan decides which request the pull service takes, which answer arrives and which timer runs. The listener is busy
+with its messages until the plan finishes it.
 """
 
 from __future__ import annotations
@@ -162,16 +162,16 @@ class PullModel:
             return self._put_off(state, number, self.failure, NO_BROKER)
         learned = broker is not state.broker
         held = state.store.memory.get(queue, -1)
-        said, why = ask(self.client, broker, learned, queue, request.next, held, subscription, state.settings.posts)
+        answer, why = ask(self.client, broker, learned, queue, request.next, held, subscription, state.settings.posts)
         if learned:
             state = state._replace(broker=broker)
-        if said is None or not reachable:
-            return self._put_off(state, number, self.failure, TOO_OLD if said is None else UNREACHED)
+        if answer is None or not reachable:
+            return self._put_off(state, number, self.failure, TOO_OLD if answer is None else UNREACHED)
         asked = (*state.under_way, (number, subscription.tags))
-        return state._replace(under_way=asked), (queue, *said, True), why
+        return state._replace(under_way=asked), (queue, *answer, True), why
 
     def _gate(self, state: PullState, request: Request) -> tuple[int, Why] | None:
-        """The ms by which a pull is put off before a broker is looked for, and why."""
+        """The ms by which a pull is put off before a broker is looked for, and the reason."""
         settings, cached = state.settings, request.cached
         if not settings.running:
             return self.failure, _GATES["not running"]
@@ -188,12 +188,12 @@ class PullModel:
         return None
 
     def _put_off(self, state: PullState, number: int, delay: int, why: Why) -> Answer[PullState]:
-        said = state.requests[number].queue, "later", delay, True
-        return state._replace(timers=(*state.timers, (number, False))), said, why
+        answer = state.requests[number].queue, "later", delay, True
+        return state._replace(timers=(*state.timers, (number, False))), answer, why
 
     # --- answers ------------------------------------------------------------------------------------------
     #
-    # All say: queue, what comes next, in ms, next offset, offsets given to the listener, offset in memory, dropped?
+    # All answer: queue, what comes next, in ms, next offset, offsets given to the listener, offset in memory, dropped?
     # ----
 
     def found(
@@ -227,8 +227,8 @@ class PullModel:
         held = state.store.memory.get(queue, -1)
         interval = state.settings.interval
         if kept and interval:
-            said = queue, "later", interval, next_offset, kept, held, request.dropped
-            return state._replace(timers=(*state.timers, (number, False))), said, why
+            answer = queue, "later", interval, next_offset, kept, held, request.dropped
+            return state._replace(timers=(*state.timers, (number, False))), answer, why
         return (
             state._replace(ready=(*state.ready, number)),
             (queue, "pull", 0, next_offset, kept, held, request.dropped),
@@ -262,7 +262,7 @@ class PullModel:
     def illegal(
         self, state: PullState, place: int, next_offset: int, low: int, high: int, suggested: int
     ) -> Answer[PullState]:
-        """PULL-ILL-1; the bounds that the answer tells are not used."""
+        """PULL-ILL-1; the bounds in the answer are not used."""
         arrived = arrives(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
@@ -275,8 +275,8 @@ class PullModel:
             timers=(*state.timers, (number, True)),
         )
         delay = 0 if self.client.corrects_at_once else CORRECTION
-        said = queue, "correct", delay, next_offset, (), state.store.memory.get(queue, -1), True
-        return after, said, _LATE["illegal"] if request.dropped else _ILLEGAL
+        answer = queue, "correct", delay, next_offset, (), state.store.memory.get(queue, -1), True
+        return after, answer, _LATE["illegal"] if request.dropped else _ILLEGAL
 
     def fail(self, state: PullState, place: int, failure: str) -> Answer[PullState]:
         """PULL-RES-1."""
@@ -288,8 +288,8 @@ class PullModel:
         controlled = failure == "FLOW_CONTROL" and self.client.flow_controlled
         delay = FLOW if controlled else self.failure
         after = state._replace(under_way=under_way, timers=(*state.timers, (number, False)))
-        said = queue, "later", delay, request.next, (), state.store.memory.get(queue, -1), request.dropped
-        return after, said, _FAILED["flow control" if controlled else "failed"]
+        answer = queue, "later", delay, request.next, (), state.store.memory.get(queue, -1), request.dropped
+        return after, answer, _FAILED["flow control" if controlled else "failed"]
 
     # --- timers -------------------------------------------------------------------------------------------
 
@@ -304,8 +304,8 @@ class PullModel:
         state = state._replace(timers=without(state.timers, position))
         if corrects:
             return self._correct(state, queue, number)
-        said = queue, "pull", queue in state.table, state.store.memory.get(queue, -1), False, ()
-        return state._replace(ready=(*state.ready, number)), said, _TIMER["put off"]
+        answer = queue, "pull", queue in state.table, state.store.memory.get(queue, -1), False, ()
+        return state._replace(ready=(*state.ready, number)), answer, _TIMER["put off"]
 
     def _correct(self, state: PullState, queue: int, number: int) -> Answer[PullState]:
         """PULL-ILL-1, REB-RPQ-1."""
@@ -326,7 +326,7 @@ class PullModel:
         return self.store.update(store, queue, offset, False)
 
     def _send(self, state: PullState, queue: int) -> tuple[PullState, Commits]:
-        """Send what memory holds of a queue, if anything, to the broker, if it can be found."""
+        """Send a queue's offset in memory, if there is one, to the broker, if it can be found."""
         if queue not in state.store.memory:
             return state, ()
         broker = reached(state.broker, QUEUES[queue].topic)
@@ -389,6 +389,6 @@ class PullModel:
         return state, (True, sent), _LOSE["lost, offset sent" if sent else "lost"]
 
     def update(self, state: PullState, queue: int, offset: int) -> Answer[PullState]:
-        """OFF-UPD-1: the application sets the offset of a queue; what memory then holds."""
+        """OFF-UPD-1: the application sets the offset of a queue; answers the offset in memory afterwards."""
         store, _, why = self.store.update(state.store, queue, offset, False)
         return state._replace(store=store), store.memory[queue], why

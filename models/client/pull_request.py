@@ -1,7 +1,7 @@
-"""What a pull asks, and whom: the offset, the commit that goes with it, the expression, and the node (PULL-COM-1).
+"""The contents and the target of a pull: offset, commit, expression, and node (PULL-COM-1, PULL-NODE-*).
 
-A broker is a master, number 0, and perhaps slaves. Each answer suggests which of them to ask next for that queue, and
-the suggestion stays, whatever becomes of the queue. A slave takes no commits, so a pull that goes to one says so.
+A broker is a master, number 0, and perhaps slaves. Each answer suggests a node to ask next for that queue, and the
+suggestion outlives the queue's loss. A slave takes no commits, so a pull that goes to one sets the flag accordingly.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ COMMIT, SUSPEND, EXPRESSION = 1, 2, 4
 
 
 class Broker(NamedTuple):
-    """What a client knows of the broker that has the queues."""
+    """The client's knowledge of the broker that has the queues."""
 
     #: Numbers of its nodes; none: its address is not known.
     nodes: tuple[int, ...] = (MASTER,)
@@ -89,7 +89,7 @@ def reached(broker: Broker, topic: str) -> Broker | None:
 
 
 def node(client: ClientRules, broker: Broker, queue: int) -> tuple[int, str]:
-    """PULL-NODE-1: the node to ask, and why it."""
+    """PULL-NODE-1: the node to ask, and the kind of reason."""
     wanted = broker.suggested.get(queue, MASTER)
     if wanted in broker.nodes:
         return wanted, "suggested slave" if wanted else "master"
@@ -119,5 +119,5 @@ def ask(
         commit = "commit withheld from a slave" if number else "commit"
         flag |= 0 if number else COMMIT
     kind = sub.kind if client.names_tags or sub.kind == SQL92 else None
-    said = "asked", number, offset, held, flag, sub.text if posts else None, kind
-    return said, _ASKED["route learned" if learned else chosen, commit]
+    answer = "asked", number, offset, held, flag, sub.text if posts else None, kind
+    return answer, _ASKED["route learned" if learned else chosen, commit]

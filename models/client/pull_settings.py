@@ -1,4 +1,4 @@
-"""What an application and the name server tell a consumer that pulls: settings, subscriptions, nodes, routes."""
+"""Changes to a pull loop from outside: settings, subscriptions, the broker's nodes, routes (PULL-PRE-1, PULL-SUB-*)."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ def space(state: PullState, interval: int) -> Answer[PullState]:
 
 
 def post(state: PullState, posts: bool) -> Answer[PullState]:
-    """Does the expression go with a pull?"""
+    """Is the expression sent with each pull?"""
     return state._replace(settings=state.settings._replace(posts=posts)), None, _POSTS
 
 
 def learn(state: PullState, nodes: tuple[int, ...], old: bool) -> Answer[PullState]:
-    """What the client knows of the broker's nodes."""
+    """The client learns the broker's nodes."""
     broker = state.broker._replace(nodes=nodes, old=old)
     return state._replace(broker=broker), None, LEARNED["nodes" if nodes else "no node"]
 
 
 def route(state: PullState, topic: str, queues: int) -> Answer[PullState]:
-    """The name server has a route of a topic, or (-1) none."""
+    """The name server has a route of a topic with so many queues, or (-1) none."""
     lost = state.broker.lost | {topic} if queues < 0 else state.broker.lost - {topic}
     return (
         state._replace(broker=state.broker._replace(lost=lost)),

@@ -1,4 +1,4 @@
-"""Where the pull requests of a consumer are, and what their process queues hold."""
+"""The state of a pull loop: where each pull request is, and the messages in its process queue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocketmq_conformance.models.client.subscription import Subscription
 
 Item = TypeVar("Item")
 
-#: What a consumer of these cases may cache of a queue: messages, MiB, and the distance of the offsets.
+#: Limits of a queue's cache in these cases: messages, MiB, and the distance of the offsets.
 MOST_MESSAGES, MOST_MIB, MOST_SPAN = 3, 0, 8
 #: The messages at this offset are this large, in bytes; all others are small.
 LARGE, LARGE_BYTES = 14, 1 << 20
@@ -40,11 +40,11 @@ class Request(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """How the consumer is set."""
+    """The settings of the consumer."""
 
     running: bool = True
     paused: bool = False
-    #: Does the expression go with a pull?
+    #: Is the expression sent with each pull?
     posts: bool = False
     #: Ms between a pull that found messages and the next.
     interval: int = 0
@@ -52,7 +52,7 @@ class Settings(NamedTuple):
 
 class PullState(NamedTuple):
     """A consumer, and the broker's record of its offsets. Requests are given by number, in the order of their making;
-    places hold them in the order of their coming."""
+    places hold them in the order of their arrival."""
 
     store: RemoteStore
     broker: Broker
@@ -62,14 +62,14 @@ class PullState(NamedTuple):
     #: The request of each owned queue.
     table: Mapping[int, int]
     ready: tuple[int, ...] = ()
-    #: With the tags of the subscription that the pull was made with.
+    #: With the tags of the subscription at the time of the pull.
     under_way: tuple[tuple[int, frozenset[str]], ...] = ()
-    #: With what their timer does: is it a correction?
+    #: With the kind of timer: is it a correction?
     timers: tuple[tuple[int, bool], ...] = ()
 
 
 def beginning() -> PullState:
-    """A consumer that has just gained its queues, and wants everything."""
+    """The initial state: a consumer that has just gained its queues, and wants everything."""
     return PullState(
         RemoteStore(broker=world()),
         Broker(),
@@ -92,10 +92,10 @@ def without(items: tuple[Item, ...], position: int) -> tuple[Item, ...]:
 
 
 class Arrived(NamedTuple):
-    """An answer, as it finds its request."""
+    """An answer, matched with its request."""
 
     number: int
-    #: The tags of the subscription that the pull was made with.
+    #: The tags of the subscription at the time of the pull.
     tags: frozenset[str]
     request: Request
     #: The pulls that are still under way.
@@ -103,7 +103,7 @@ class Arrived(NamedTuple):
 
 
 def arrives(state: PullState, place: int) -> Arrived | None:
-    """The answer to one of the pulls that are under way arrives; None when there is none."""
+    """The answer to one of the pulls under way arrives; None when there is none."""
     if not state.under_way:
         return None
     position = at(state.under_way, place)

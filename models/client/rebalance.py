@@ -1,13 +1,13 @@
-"""A group: its members, in any order of steps, and what they can see of one another (REB-*).
+"""A group of push consumers: its members' steps, in any order, and how they see one another (REB-*).
 
 Members never talk to each other. Each of them sees the name server's routes when it asks for them, the broker's member
-list when it rebalances, and the offsets that others committed. The list and the routes are the world's to change, and
-need not be true: a member that has died may still be listed, one that has just begun may not be. So a case tells all
-of that by operations, and in which order the members take their turns is part of the plan.
+list when it rebalances, and the offsets that others committed. List and routes are the environment's to change, and
+need not be true: a member that has died may still be listed, a new one may not be. So both are changed by operations,
+and the order in which members take their turns is part of the plan.
 
 When all members have seen the same list and the same routes, and each has rebalanced since, every queue has exactly
-one owner (see :func:`owners`), with one exception: members that bear the same client id take the same share, and the
-queues of the second place in the list have no owner. What is sent to them piles up.
+one owner (see :func:`owners`), with one exception: members with the same client id take the same share, and the
+queues of the second place in the list have no owner. Messages sent to these pile up.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ RULES = (
     ),
 )
 
-#: Routes when a case begins: readable queues by topic.
+#: Routes in the initial state: readable queues by topic.
 ROUTES: Mapping[str, int] = {topic: len(queues) for topic, queues in TOPIC_QUEUES.items()}
 
 
 class GroupState(NamedTuple):
-    """A group and its world. Queues are indexes of the layout, times ms of the case's clock."""
+    """A group and its environment. Queues are indexes of the fixtures, times ms of the case's clock."""
 
     broker: BrokerState
     routes: Mapping[str, int] = ROUTES
@@ -86,15 +86,15 @@ class GroupState(NamedTuple):
 
 group_state = maker(GroupState)
 
-#: A state whose first item is a group: the other items are what its members have beside what every member has.
+#: A state whose first item is a group: the other items are the additions of a kind of member.
 Wider = TypeVar("Wider", bound=tuple[Any, ...])
 
 
 def within(
     make: Callable[[tuple[Any, ...]], Wider],
 ) -> Callable[[Callable[..., Answer[GroupState]]], Callable[..., Answer[Wider]]]:
-    """Makes an operation of every group one of a wider state, whose other items it leaves alone; ``make`` makes such
-    states of their items."""
+    """Make an operation of a plain group one of a wider state, whose other items it leaves alone; ``make`` makes a
+    wider state from its items."""
 
     def of_group(handler: Callable[..., Answer[GroupState]]) -> Callable[..., Answer[Wider]]:
         def handle(state: Wider, *args: Any) -> Answer[Wider]:
@@ -108,7 +108,7 @@ def within(
 
 
 def beginning() -> GroupState:
-    """Three members that have just begun."""
+    """The initial state: three new members."""
     return GroupState(world(), members=tuple(_begun(client, CLUSTERING, LAST, "AVG", ROUTES) for client in CLIENTS))
 
 
@@ -162,7 +162,7 @@ class GroupModel:
         self.rebalancing: RebalanceModel[Round] = RebalanceModel(StartModel(profile))
         self.store = self.rebalancing.store
 
-    # --- what members do ----------------------------------------------------------------------------------
+    # --- operations of members ----------------------------------------------------------------------------
 
     def rebalance(
         self, state: GroupState, member: int, list_fault: str, fault: str, bound_fault: str
@@ -173,12 +173,12 @@ class GroupModel:
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        after, broker, said, why = self.rebalancing.round(
+        after, broker, answer, why = self.rebalancing.round(
             who, broker, routes, listed, now, list_fault, fault, bound_fault
         )
         if after is who:
-            return state, said, why
-        return group_state((broker, routes, listed, now, replaced(members, member, after))), said, why
+            return state, answer, why
+        return group_state((broker, routes, listed, now, replaced(members, member, after))), answer, why
 
     def join(
         self, state: GroupState, member: int, twin: bool, mode: str, where: str, strategy: str
@@ -273,7 +273,7 @@ class GroupModel:
         return changed(state, member, who._replace(taken={**who.taken, queue: owned.number})), True, TAKE["taken"]
 
     def consume(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
-        """CONS-DROP: a listener takes messages and is done with them; what memory then holds, -1 for nothing."""
+        """CONS-DROP: a listener takes messages and finishes them; the offset in memory afterwards, -1 for none."""
         who = state.members[member]
         if who is None:
             return state, None, DROPPED["no member"]
@@ -283,7 +283,7 @@ class GroupModel:
         return self._result(state, member, who, queue, held, offset)
 
     def finish(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
-        """CONS-DROP: the listener is done with what it took; what memory then holds of the queue, -1 for nothing."""
+        """CONS-DROP: the listener finishes the messages it took; the offset in memory afterwards, -1 for none."""
         who = state.members[member]
         if who is None:
             return state, None, DROPPED["no member"]
@@ -319,7 +319,7 @@ class GroupModel:
         broker, routes, listed, now, members = state
         return group_state((broker, routes, listed, now + millis, members)), None, _TICK
 
-    # --- what the world does ------------------------------------------------------------------------------
+    # --- operations of the environment --------------------------------------------------------------------
 
     def list_members(self, state: GroupState, members: tuple[int, ...]) -> Answer[GroupState]:
         """The brokers list the client ids of these members from now on."""
@@ -333,7 +333,7 @@ class GroupModel:
         return group_state((state.broker, routes, state.listed, state.now, state.members)), None, why
 
     def commit_elsewhere(self, state: GroupState, queue: int, offset: int) -> Answer[GroupState]:
-        """Somebody else commits for the group."""
+        """Another client commits for the group."""
         after, result, why = self.store.commit_elsewhere(RemoteStore(broker=state.broker), queue, offset)
         return group_state((after.broker, state.routes, state.listed, state.now, state.members)), result, why
 
@@ -356,7 +356,7 @@ def owners(state: GroupState) -> dict[int, tuple[int, ...]]:
 
 
 def piled_up(state: GroupState) -> dict[int, int]:
-    """Messages that wait in queues without owner: from the group's stored offset, or from min, to max."""
+    """Number of messages that wait in queues without owner: from the group's stored offset, or from min, to max."""
     found = {}
     for queue, members in owners(state).items():
         if not members:

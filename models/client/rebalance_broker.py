@@ -1,7 +1,7 @@
-"""A group whose members leave it to the broker who gets which queue: its steps, and what the broker assigns.
+"""A group whose queues the broker assigns (message request mode): the members' steps, and the broker's assignments.
 
-The broker gives every member of the group the same assignment here, whoever asks: what a real one would give each of
-them is the broker's affair (BQ-ASSIGN-*), and what a member makes of an assignment does not depend on the others'.
+The broker gives every member of the group the same assignment here: a real one's answer to each of them is covered by
+BQ-ASSIGN-*, and a member's handling of an assignment does not depend on the other members'.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RULES = (
     ),
 )
 
-#: Routes of the topics that only such groups have, by readable queues.
+#: Routes of the topics of these groups only, by readable queues.
 MORE_ROUTES: Mapping[str, int] = MappingProxyType(
     {NEXT_TOPIC: 1, pop_retry(TOPIC): 1, pop_retry(OTHER_TOPIC): 1, pop_retry(NEXT_TOPIC): NO_ROUTE}
 )
@@ -47,7 +47,7 @@ _ASSIGN = Why(("REB-BRK-1",), "the assignment changes")
 
 
 class AssignedState(NamedTuple):
-    """A group, what the broker assigns, and what members know of it."""
+    """A group, the broker's assignments, and the members' additions for them."""
 
     group: GroupState
     assignments: Mapping[str, Assigned] = ASSIGNMENTS
@@ -59,7 +59,7 @@ _state = maker(AssignedState)
 
 
 def beginning() -> AssignedState:
-    """Three members that have just begun."""
+    """The initial state: three new members."""
     state = group.beginning()
     return AssignedState(state._replace(routes={**ROUTES, **MORE_ROUTES}))
 
@@ -87,26 +87,26 @@ class AssignedGroupModel:
         if who is None:
             return state, None, NO_MEMBER
         side = sides[member]
-        done = AssignedRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
-        balanced = self.rebalancing.turn(done, routes, answered(listed, list_fault))
-        reached: tuple[Value, ...] = (*sorted(done.commits), *sorted(done.asked.items()))
-        said: Value = (
-            tuple(sorted(done.table)) if done.table else (),
-            tuple(sorted(done.pops)) if done.pops else (),
-            tuple(sorted(done.dispatched)) if done.dispatched else (),
-            tuple(sorted(done.begun)) if done.begun else (),
+        current = AssignedRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
+        balanced = self.rebalancing.turn(current, routes, answered(listed, list_fault))
+        reached: tuple[Value, ...] = (*sorted(current.commits), *sorted(current.asked.items()))
+        answer: Value = (
+            tuple(sorted(current.table)) if current.table else (),
+            tuple(sorted(current.pops)) if current.pops else (),
+            tuple(sorted(current.dispatched)) if current.dispatched else (),
+            tuple(sorted(current.begun)) if current.begun else (),
             balanced,
             reached,
         )
-        after, why = done.after(), self.rebalancing.why(done)
+        after, why = current.after(), self.rebalancing.why(current)
         if after is not who:
             members = replaced(members, member, after)
-            before = group_state((done.store.broker, routes, listed, now, members))
-        if done.pops is not side.pops or done.marks is not side.marks:
-            sides = replaced(sides, member, Side(done.pops, done.marks))
+            before = group_state((current.store.broker, routes, listed, now, members))
+        if current.pops is not side.pops or current.marks is not side.marks:
+            sides = replaced(sides, member, Side(current.pops, current.marks))
         elif after is who:
-            return state, said, why
-        return _state((before, assignments, sides)), said, why
+            return state, answer, why
+        return _state((before, assignments, sides)), answer, why
 
     def join(
         self, state: AssignedState, member: int, twin: bool, mode: str, where: str, strategy: str
@@ -116,7 +116,7 @@ class AssignedGroupModel:
         return AssignedState(after, state.assignments, replaced(state.sides, member, Side())), result, why
 
     def leave(self, state: AssignedState, member: int) -> Answer[AssignedState]:
-        """REB-END-1: the commits that reach the broker; nobody hears of queues that were popped."""
+        """REB-END-1: the commits that reach the broker; popped queues cause no request."""
         after, result, why = self.group.leave(state.group, member)
         if after is state.group:
             return state, result, why

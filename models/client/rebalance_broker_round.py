@@ -1,17 +1,17 @@
-"""A round of rebalance of a member that leaves it to the broker who gets which queue (REB-BRK-*).
+"""A round of rebalance of a member whose queues the broker assigns (REB-BRK-*).
 
-Such a member asks a broker of each topic for its assignment: queues to pull from as ever, and queues to pop from, for
-which nobody keeps an offset on the client. The pull half is the round of every member, with the broker's queues for
-the share. Of the pop half the member only knows when it popped last.
+Such a member asks a broker of each topic for its assignment: queues to pull from as usual, and queues to pop from, for
+which the client keeps no offset. For pulled queues the round is that of every member, with the broker's queues in place
+of the share. Of popped queues the member only knows when it last popped.
 
-The broker's answer decides even when it assigns nothing; only no answer keeps what the member has. Which topics have
-popped messages that are to be tried again the broker does not say: the member subscribes to that topic itself as long
-as all it was assigned is pulled, and unsubscribes when all is popped. The client goes through its topics in the order
-of its hash table, and does so while it subscribes: a retry topic that comes later is dealt with in the same round, one
+The broker's answer decides even when it assigns nothing; only the lack of an answer keeps what the member has. The
+answer does not name the topics of popped messages that are to be retried: the member subscribes to that topic itself as
+long as all its assigned queues are pulled, and unsubscribes when all are popped. The client iterates over its topics in
+the order of its hash table while it changes them: a retry topic that comes later is dealt with in the same round, one
 that comes earlier in the next.
 
-Up to 5.3.1 a client does not ask in earnest before it knows whether the broker assigns at all. It asks up to three
-times only to see whether there is an answer, and notes the outcome for as long as it subscribes to the topic.
+Up to 5.3.1 a client does not rely on an assignment before it knows whether the broker assigns at all. It asks up to
+three times only to see whether there is an answer, and notes the outcome for as long as it subscribes to the topic.
 """
 
 from __future__ import annotations
@@ -105,22 +105,22 @@ RULES = (
 
 #: A queue to pop from: its topic and its id. Id -1 stands for all queues of the broker.
 Popped = tuple[str, int]
-#: Where a new group begins to pop, as a request says it.
+#: Where a new group begins to pop, as a value of the request.
 FROM_MIN, FROM_MAX = 0, 1
 #: How often a client asks whether the broker assigns a topic.
 PROBES = 3
-#: When a queue was popped last that was never popped, in ms of the case's clock: too long ago at any time.
+#: Time of the last pop of a queue that was never popped, in ms of the case's clock: expired at any time.
 NEVER_POPPED = -PULL_EXPIRY - 1
 
 
 class Assigned(NamedTuple):
-    """What the broker assigns of a topic, by queue ids."""
+    """The broker's assignment of a topic, by queue ids."""
 
     pull: tuple[int, ...] = ()
     pop: tuple[int, ...] = ()
-    #: Does its answer have an assignment without queue as well, or pulled queues without mode?
+    #: Does the assignment have an entry without queue as well, or pulled queues without mode?
     oddity: str = ""
-    #: The pulled ones by their places in the layout.
+    #: The pulled ones by their indexes in the fixtures.
     pulled: tuple[int, ...] = ()
 
 
@@ -129,15 +129,15 @@ NOTHING = Assigned()
 
 
 class Side(NamedTuple):
-    """What a member knows beside other members because the broker assigns queues."""
+    """A member's additional state for assigned queues."""
 
-    #: Queues that it pops from, and when it did last, or began: ms of the case's clock.
+    #: Queues that it pops from, and when it last did, or began: ms of the case's clock.
     pops: Mapping[Popped, int] = MappingProxyType({})
     #: Topics of which it is noted that the broker (True) or the client (False) rebalances them.
     marks: Mapping[str, bool] = MappingProxyType({})
 
 
-#: What a round can meet beside what every round can, by bit; the first that was met names the round.
+#: Events of these rounds beside those of every round, by bit; the first one that occurred names the round.
 _MET = (
     ("marked for the client", ("REB-BRK-PROBE",)),
     ("marked for the broker", ("REB-BRK-PROBE",)),
@@ -174,7 +174,7 @@ _MET = (
 
 @cache
 def assigned_reason(met: int, events: int, mode: str, reports: bool) -> Why:
-    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
     every = reason(events, mode, reports)
     if not met:
         return every
@@ -186,7 +186,7 @@ def assigned_reason(met: int, events: int, mode: str, reports: bool) -> Why:
 
 @lru_cache(maxsize=1 << 12)
 def assigned(topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Assigned:
-    """An assignment of queues that a topic has: others are left out."""
+    """An assignment of those of these queues that the topic has."""
     queues = ROUND_QUEUES[topic]
     kept = tuple([queue for queue in pull if queue < len(queues)])
     return Assigned(
@@ -195,7 +195,7 @@ def assigned(topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: st
 
 
 class AssignedRound(Round):
-    """A round, and what is known of the queues that are popped."""
+    """A round, and the state of popped queues as it goes on."""
 
     __slots__ = ("asked", "assign_fault", "assignments", "begun", "marks", "met", "pops", "topics")
 
@@ -215,23 +215,23 @@ class AssignedRound(Round):
         self.assignments = assignments
         self.pops, self.marks = side
         self.topics = member.topics
-        #: How often the broker was asked, by topic.
+        #: Number of requests for assignments, by topic.
         self.asked: dict[str, int] = {}
         #: (topic, queue id, where it begins) of requests to pop.
         self.begun: list[tuple[str, int, int]] = []
         self.met = 0
 
     def after(self) -> Member:
-        """The member as the round leaves it."""
+        """The member after the round."""
         before, memory = self.member, self.store.memory
-        # what a round changes it has made anew
+        # the round works on copies of the things that it changes
         if self.table is not before.table or memory is not before.memory or self.seen is not before.seen:
             before = brought(before, self.seen, memory, self.table, self.made)
         return before if self.topics is before.topics else subscribing(before, self.topics, self.seen)
 
 
 class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
-    """The rounds of members that leave it to the broker, for one profile; pure but for the round under way."""
+    """The rounds of members whose queues the broker assigns, for one profile; pure but for the round under way."""
 
     __slots__ = ("assigned", "pops_born", "probes", "probes_once")
 
@@ -242,144 +242,144 @@ class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
         self.probes_once = start.client.probes_once
         self.pops_born = start.client.pops_born
 
-    def why(self, done: AssignedRound) -> Why:
+    def why(self, current: AssignedRound) -> Why:
         """The reason of a round."""
-        return assigned_reason(done.met, done.events, done.member.mode, self.reports)
+        return assigned_reason(current.met, current.events, current.member.mode, self.reports)
 
-    def turn(self, done: AssignedRound, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
-        """A round that has begun: is it balanced? None when the client does not say."""
-        by_broker = self.assigned and done.member.mode == CLUSTERING
+    def turn(self, current: AssignedRound, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
+        """Run a round that has begun: is it balanced? None when the client does not report it."""
+        by_broker = self.assigned and current.member.mode == CLUSTERING
         balanced = True
         for topic in _ORDER:
-            if topic not in done.topics:
+            if topic not in current.topics:
                 continue
-            if by_broker and (not self.probes or self._broker_assigns(done, topic, routes)):
-                even = self._take_assignment(done, topic, routes)
+            if by_broker and (not self.probes or self._broker_assigns(current, topic, routes)):
+                even = self._take_assignment(current, topic, routes)
             else:
-                even = self._topic(done, topic, routes, members)
+                even = self._topic(current, topic, routes, members)
             balanced = even and (balanced or not self.balances_all)
-        self._give_up(done)
+        self._give_up(current)
         return balanced if self.reports else None
 
     # --- asking -------------------------------------------------------------------------------------------
 
-    def _ask(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> str:
-        """REB-BRK-ROUTE: how a request for the assignment ends, "null" also when nobody is asked."""
-        if topic not in done.seen:
+    def _ask(self, current: AssignedRound, topic: str, routes: Mapping[str, int]) -> str:
+        """REB-BRK-ROUTE: the outcome of a request for the assignment, "null" also when no request is sent."""
+        if topic not in current.seen:
             if routes[topic] == NO_ROUTE:
-                done.met |= _NOBODY
+                current.met |= _NOBODY
                 return "null"
-            done.seen = {**done.seen, topic: routes[topic]}
-            done.met |= _LEARNED
-        nth = done.asked[topic] = done.asked.get(topic, 0) + 1
-        return "answer" if done.assign_fault == "answer" else assignment_played(done.assign_fault, nth)
+            current.seen = {**current.seen, topic: routes[topic]}
+            current.met |= _LEARNED
+        nth = current.asked[topic] = current.asked.get(topic, 0) + 1
+        return "answer" if current.assign_fault == "answer" else assignment_played(current.assign_fault, nth)
 
-    def _broker_assigns(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
+    def _broker_assigns(self, current: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
         """REB-BRK-PROBE: does the broker assign the topic, as far as the client knows?"""
-        mark = done.marks.get(topic)
+        mark = current.marks.get(topic)
         if mark is not None:
             return mark
         mark = False
         for _ in range(PROBES):
-            ended = self._ask(done, topic, routes)
+            ended = self._ask(current, topic, routes)
             if ended != "silent":
                 if ended not in ("answer", "null") and not self.probes_once:
-                    done.met |= _UNMARKED
+                    current.met |= _UNMARKED
                     return True
                 mark = ended in ("answer", "null")
                 break
-        done.met |= _TO_BROKER if mark else _TO_CLIENT
-        done.marks = {**done.marks, topic: mark}
+        current.met |= _TO_BROKER if mark else _TO_CLIENT
+        current.marks = {**current.marks, topic: mark}
         return mark
 
     # --- the broker's assignment --------------------------------------------------------------------------
 
-    def _take_assignment(self, done: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
+    def _take_assignment(self, current: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
         """REB-BRK-1: one topic; is it balanced?"""
-        if self._ask(done, topic, routes) != "answer":
-            done.met |= _UNANSWERED
+        if self._ask(current, topic, routes) != "answer":
+            current.met |= _UNANSWERED
             return False
-        done.met |= _ASSIGNED
-        pull, pop, _, wanted = done.assignments.get(topic, NOTHING)
+        current.met |= _ASSIGNED
+        pull, pop, _, wanted = current.assignments.get(topic, NOTHING)
         retry = _RETRIES.get(topic)
         if retry is not None and bool(pull) != bool(pop):
-            self._subscribe(done, retry, all_pulled=not pop)
-        table, now = done.table, done.now
+            self._subscribe(current, retry, all_pulled=not pop)
+        table, now = current.table, current.now
         for queue in ROUND_QUEUES[topic] if table else ():
             if queue in table and (queue not in wanted or expired(table[queue], now)):
-                self.drop(done, queue)
-        if done.pops:
-            self._drop_pops(done, topic, pop)
+                self.drop(current, queue)
+        if current.pops:
+            self._drop_pops(current, topic, pop)
         even = True
         for queue in wanted:
-            if queue not in done.table and not self.add(done, queue):
-                even = even and QUEUES[queue].id in pop  # a queue that is popped is no queue that is missing
+            if queue not in current.table and not self.add(current, queue):
+                even = even and QUEUES[queue].id in pop  # a popped queue is no missing queue
         if pop:
-            self._add_pops(done, topic, pop)
+            self._add_pops(current, topic, pop)
         return even
 
-    def _subscribe(self, done: AssignedRound, retry: str, *, all_pulled: bool) -> None:
+    def _subscribe(self, current: AssignedRound, retry: str, *, all_pulled: bool) -> None:
         """REB-BRK-RETRY."""
-        if all_pulled and retry not in done.topics:
-            done.topics |= {retry}
-            done.met |= _SUBSCRIBED
-        elif not all_pulled and retry in done.topics:
-            done.topics -= {retry}
-            done.met |= _UNSUBSCRIBED
+        if all_pulled and retry not in current.topics:
+            current.topics |= {retry}
+            current.met |= _SUBSCRIBED
+        elif not all_pulled and retry in current.topics:
+            current.topics -= {retry}
+            current.met |= _UNSUBSCRIBED
 
-    def _drop_pops(self, done: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
+    def _drop_pops(self, current: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
         """REB-BRK-POP."""
-        for queue, popped in done.pops.items():
+        for queue, popped in current.pops.items():
             if queue[0] != topic:
                 continue
             if queue[1] not in wanted:
-                done.met |= _POP_DROPPED
-            elif done.now - popped > PULL_EXPIRY:
-                done.met |= _POP_EXPIRED
+                current.met |= _POP_DROPPED
+            elif current.now - popped > PULL_EXPIRY:
+                current.met |= _POP_EXPIRED
             else:
                 continue
-            done.pops = {other: kept for other, kept in done.pops.items() if other != queue}
+            current.pops = {other: kept for other, kept in current.pops.items() if other != queue}
 
-    def _add_pops(self, done: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
+    def _add_pops(self, current: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
         """REB-BRK-POP."""
         for number in wanted:
-            if (topic, number) not in done.pops:
-                done.met |= _POP_ADDED
-                done.pops = {**done.pops, (topic, number): done.now if self.pops_born else NEVER_POPPED}
-                done.begun.append((topic, number, FROM_MIN if done.member.where == FIRST else FROM_MAX))
+            if (topic, number) not in current.pops:
+                current.met |= _POP_ADDED
+                current.pops = {**current.pops, (topic, number): current.now if self.pops_born else NEVER_POPPED}
+                current.begun.append((topic, number, FROM_MIN if current.member.where == FIRST else FROM_MAX))
 
-    # --- what the client does itself ----------------------------------------------------------------------
+    # --- what the client does without the broker ----------------------------------------------------------
 
-    def _bring(self, done: AssignedRound, topic: str, target: tuple[int, ...]) -> bool:
-        """REB-BRK-LEFT: as ever, but queues that are popped count."""
-        even = super()._bring(done, topic, target)
-        popped = {number for name, number in done.pops if name == topic}
+    def _bring(self, current: AssignedRound, topic: str, target: tuple[int, ...]) -> bool:
+        """REB-BRK-LEFT: as in every round, but popped queues count."""
+        even = super()._bring(current, topic, target)
+        popped = {number for name, number in current.pops if name == topic}
         if not popped:
             return even
-        done.met |= _LEFT
-        pulled = {QUEUES[queue].id for queue in ROUND_QUEUES[topic] if queue in done.table}
+        current.met |= _LEFT
+        pulled = {QUEUES[queue].id for queue in ROUND_QUEUES[topic] if queue in current.table}
         return pulled | popped == {QUEUES[queue].id for queue in target}
 
-    def _give_up(self, done: AssignedRound) -> None:
-        """REB-TRUNC-1, REB-BRK-PROBE: what a topic had that is not subscribed to any more."""
-        self.truncate(done, done.topics)
-        topics = done.topics
-        if not topics.issuperset([topic for topic, _ in done.pops]):
-            done.met |= _POP_TRUNCATED
-            done.pops = {queue: popped for queue, popped in done.pops.items() if queue[0] in topics}
-        if not topics.issuperset(done.marks):
-            done.marks = {topic: mark for topic, mark in done.marks.items() if topic in topics}
+    def _give_up(self, current: AssignedRound) -> None:
+        """REB-TRUNC-1, REB-BRK-PROBE: give up the queues of topics that are not subscribed to any more."""
+        self.truncate(current, current.topics)
+        topics = current.topics
+        if not topics.issuperset([topic for topic, _ in current.pops]):
+            current.met |= _POP_TRUNCATED
+            current.pops = {queue: popped for queue, popped in current.pops.items() if queue[0] in topics}
+        if not topics.issuperset(current.marks):
+            current.marks = {topic: mark for topic, mark in current.marks.items() if topic in topics}
 
 
-#: All topics as a round goes through them. None that a round adds or takes away is the neighbour of the one that does
-#: so: a hash table would have gone on to the neighbour already.
+#: All topics in the order of a round. No topic that a round adds or takes away is next to the one that causes it: a
+#: hash table would have gone on to the neighbour already.
 _ORDER = in_order(frozenset(ROUND_QUEUES))
-#: The topics of popped messages that are to be tried again, by topic; these have none themselves.
+#: The retry topics of popped messages, by topic; these have none themselves.
 _RETRIES = {topic: pop_retry(topic) for topic in ROUND_QUEUES if not topic.startswith(RETRY_PREFIX)}
 
 
 def assignment_body(given: Assigned, topic: str) -> dict[str, list[dict[str, Value | dict[str, Value]]]]:
-    """The body of an assignment, as JSON has it."""
+    """The body of an assignment, as a JSON object."""
 
     def queue(number: int) -> dict[str, Value]:
         return {"brokerName": BROKER, "queueId": number, "topic": topic}
@@ -387,15 +387,15 @@ def assignment_body(given: Assigned, topic: str) -> dict[str, list[dict[str, Val
     def listed(numbers: Iterable[int], mode: str) -> list[dict[str, Value | dict[str, Value]]]:
         return [{"messageQueue": queue(number), "mode": mode} for number in numbers]
 
-    told = listed(given.pull, "PULL") + listed(given.pop, "POP")
+    entries = listed(given.pull, "PULL") + listed(given.pop, "POP")
     if given.oddity == "no-mode":
-        told = [{"messageQueue": entry["messageQueue"]} if entry["mode"] == "PULL" else entry for entry in told]
+        entries = [{"messageQueue": entry["messageQueue"]} if entry["mode"] == "PULL" else entry for entry in entries]
     if given.oddity == "no-queue":
-        told += [{"mode": "POP"}]
-    return {"messageQueueAssignments": told}
+        entries += [{"mode": "POP"}]
+    return {"messageQueueAssignments": entries}
 
 
-#: What the broker assigns when a case begins.
+#: The broker's assignments in the initial state.
 ASSIGNMENTS: Mapping[str, Assigned] = MappingProxyType(
     {
         topic: NOTHING if topic == pop_retry(TOPIC) else assigned(topic, tuple(range(len(queues))), (), "")

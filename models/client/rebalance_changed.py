@@ -1,4 +1,4 @@
-"""A group whose members tell of changed queues: its steps, the thresholds of its members, and their heartbeats."""
+"""A group whose members announce changed queues: the members' steps, thresholds and heartbeats (REB-MQC-*)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAY_BE_BRIEF = whys(("REB-MQC-BRIEF", "REB-SUB-BEAT"), "brief", "in full", "los
 
 
 class ChangedState(NamedTuple):
-    """A group, and what its members keep beside what every member does."""
+    """A group, and its members' additional states."""
 
     group: GroupState
     sides: tuple[Side, ...] = (Side(),) * len(CLIENTS)
@@ -42,7 +42,7 @@ _state, _side = maker(ChangedState), maker(Side)
 
 
 def beginning() -> ChangedState:
-    """Three members that have just begun."""
+    """The initial state: three new members."""
     return ChangedState(group.beginning())
 
 
@@ -50,7 +50,7 @@ class ChangedGroupModel:
     """The operations of such a group for one profile; every method is pure. Members are given by number."""
 
     __slots__ = ("group", "rebalancing")
-    #: An operation that has nothing to do with changes.
+    #: Wraps an operation that has nothing to do with changed queues.
     of_group = staticmethod(within(_state))
 
     def __init__(self, profile: Profile) -> None:
@@ -68,32 +68,32 @@ class ChangedGroupModel:
         given_up: str,
     ) -> Answer[ChangedState]:
         """REB-DO-1, REB-MQC-*: (owned queues, balanced or None, thresholds of a queue (messages, MiB) or None,
-        changes that are told). A change is (topic, did a heartbeat take its new version to the
-        brokers?, what the listener heard: (all queues, its queues), or None), sorted by topic."""
+        announced changes). A change is (topic, did a heartbeat take its new version to the brokers?, the listener's
+        arguments: (all queues, its queues), or None), sorted by topic."""
         before, sides = state
         broker, routes, listed, now, members = before
         who = members[member]
-        assert who is not None  # nobody leaves
+        assert who is not None  # no member leaves in this suite
         side = sides[member]
         model = self.rebalancing
-        done = ChangedRound(who, side, broker, now, fault, beat_fault == "answer", fails)
-        done.given_up = given_up
-        owned, balanced = model.turn(done, routes, answered(listed, list_fault))
-        said: Value = (
+        current = ChangedRound(who, side, broker, now, fault, beat_fault == "answer", fails)
+        current.given_up = given_up
+        owned, balanced = model.turn(current, routes, answered(listed, list_fault))
+        answer: Value = (
             owned,
             balanced,
-            done.thresholds if model.divides else None,
-            tuple(sorted(done.changes)) if len(done.changes) > 1 else tuple(done.changes),
+            current.thresholds if model.divides else None,
+            tuple(sorted(current.changes)) if len(current.changes) > 1 else tuple(current.changes),
         )
-        after = done.after()
+        after = current.after()
         if after is not who:
             members = replaced(members, member, after)
-            before = group_state((done.store.broker, routes, listed, now, members))
-        if done.thresholds != side.thresholds or done.told != side.told:
-            sides = replaced(sides, member, _side((side.limits, done.thresholds, side.brief, done.told)))
+            before = group_state((current.store.broker, routes, listed, now, members))
+        if current.thresholds != side.thresholds or current.told != side.told:
+            sides = replaced(sides, member, _side((side.limits, current.thresholds, side.brief, current.told)))
         elif after is who:
-            return state, said, model.why(done)
-        return _state((before, sides)), said, model.why(done)
+            return state, answer, model.why(current)
+        return _state((before, sides)), answer, model.why(current)
 
     def join(self, state: ChangedState, member: int, mode: str, brief: bool) -> Answer[ChangedState]:
         """REB-BEGIN-1: without thresholds of a topic."""
@@ -102,35 +102,35 @@ class ChangedGroupModel:
         return ChangedState(after, replaced(state.sides, member, side)), result, why
 
     def limit(self, state: ChangedState, member: int, messages: int, size: int) -> Answer[ChangedState]:
-        """REB-MQC-SHARE: the application sets the thresholds of a topic; no queue's change before a change."""
+        """REB-MQC-SHARE: the application sets the thresholds of a topic; queues get them with the next change."""
         if not self.rebalancing.divides:
             return state, None, _NO_LIMITS
         before, sides = state
-        _, thresholds, brief, told = sides[member]
+        _, thresholds, brief, announced = sides[member]
         return (
-            _state((before, replaced(sides, member, _side(((messages, size), thresholds, brief, told))))),
+            _state((before, replaced(sides, member, _side(((messages, size), thresholds, brief, announced))))),
             None,
             _LIMITED,
         )
 
     def subscribe(self, state: ChangedState, member: int, topic: str, beat_fault: str) -> Answer[ChangedState]:
-        """REB-SUB-BEAT: the heartbeat that goes at once, as ``beat`` tells it, subscribed already or not."""
+        """REB-SUB-BEAT: the heartbeat that is sent at once, in the form of ``beat``, subscribed already or not."""
         after, _, _ = self.group.subscribe(state.group, member, topic)
         return self.beat(state if after is state.group else ChangedState(after, state.sides), member, beat_fault)
 
     def beat(self, state: ChangedState, member: int, beat_fault: str) -> Answer[ChangedState]:
-        """REB-MQC-BRIEF: the timer's heartbeat: (is it brief?, the topics that it tells of), or None when none goes."""
+        """REB-MQC-BRIEF: the timer's heartbeat: (is it brief?, its topics), or None when none is sent."""
         who, side = state.group.members[member], state.sides[member]
-        assert who is not None  # nobody leaves
+        assert who is not None  # no member leaves in this suite
         if not who.seen:
             return state, None, _BEAT["no broker known"]
         if side.told is not None and side.told == who.topics:
             return state, (True, ()), _MAY_BE_BRIEF["brief"]
         kind = "in full" if beat_fault == "answer" else "lost"
-        said = False, tuple(sorted(who.topics))
+        answer = False, tuple(sorted(who.topics))
         if not side.brief:
-            return state, said, _BEAT[kind]
+            return state, answer, _BEAT[kind]
         if beat_fault == "answer":
-            heard = _side((side.limits, side.thresholds, True, who.topics))
-            state = _state((state.group, replaced(state.sides, member, heard)))
-        return state, said, _MAY_BE_BRIEF[kind]
+            referred = _side((side.limits, side.thresholds, True, who.topics))
+            state = _state((state.group, replaced(state.sides, member, referred)))
+        return state, answer, _MAY_BE_BRIEF[kind]

@@ -1,16 +1,16 @@
-"""What a push consumer does when a round changed its table (REB-MQC-*).
+"""A round of rebalance of a push consumer that announces changed queues (REB-MQC-*).
 
 The round itself is that of every member. For each topic whose queues came or went, in the middle of the round,
 
 1. the topic's subscription gets a new version, and a heartbeat takes all subscriptions to every broker that the client
-   knows, so that nobody filters by an older one;
+   knows, so that no broker filters by an older one;
 2. the thresholds of a queue are computed anew from those of a topic, if there are any: by the number of process queues
    of *all* topics at that moment, the retry topic's and those of topics that are about to be given up included;
-3. the listener of the application hears of all queues of the topic and of those that the member has.
+3. the listener of the application is called with all queues of the topic and those that the member has.
 
-What the listener throws makes the topic count as not balanced, although its table has changed already. So does a topic
-that the application gave up while its queues were divided: the table changes, nobody hears of it, and the end of the
-round drops the queues again.
+When the listener throws, the topic counts as not balanced, although its table has changed already. So does a topic that
+the application gave up while its queues were divided: the table changes without a call, and the end of the round drops
+the queues again.
 
 From 5.0.0-PREVIEW a subscribed topic whose queues are unknown counts as changed in every round.
 """
@@ -74,9 +74,9 @@ RULES = (
     ),
 )
 
-#: "No threshold": a topic has none unless the application says so.
+#: "No threshold": the default of a topic.
 NO_LIMIT = -1
-#: What a round can meet beside what every round can, by bit.
+#: Events of these rounds beside those of every round, by bit.
 _MET = (
     ("the topic is gone", ("REB-MQC-GONE",)),
     ("the listener fails", ("REB-MQC-HEARD",)),
@@ -95,7 +95,7 @@ _GONE, _FAILED, _RETRY_FAILED, _NONE, _DIVIDED, _ALONE, _LOST, _HEARD, _CHANGED,
 
 
 class Side(NamedTuple):
-    """What a push consumer keeps beside what every member does."""
+    """A push consumer's additional state."""
 
     #: Thresholds of a topic: messages, and MiB.
     limits: tuple[int, int] = (NO_LIMIT, NO_LIMIT)
@@ -103,13 +103,13 @@ class Side(NamedTuple):
     thresholds: tuple[int, int] = (1000, 100)
     #: May its heartbeats be brief?
     brief: bool = False
-    #: The topics of the last heartbeat that a brief one may refer to.
+    #: The topics of the last full heartbeat that a brief one may refer to; None before one.
     told: frozenset[str] | None = None
 
 
 @cache
 def changed_reason(met: int, events: int, mode: str, reports: bool) -> Why:
-    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
     every = reason(events, mode, reports)
     if not met:
         return every
@@ -119,7 +119,7 @@ def changed_reason(met: int, events: int, mode: str, reports: bool) -> Why:
 
 
 class ChangedRound(Round):
-    """A round, and what it tells of changes as it goes on."""
+    """A round, and the changes it announces as it goes on."""
 
     __slots__ = ("beats", "brief", "changes", "fails", "given_up", "limits", "met", "thresholds", "told", "topics")
 
@@ -135,18 +135,18 @@ class ChangedRound(Round):
         self.given_up = ""
         self.topics = member.topics
         self.limits, self.thresholds, self.brief, self.told = side
-        #: (topic, did a heartbeat go?, what the listener heard) of every change that is told.
+        #: (topic, was a heartbeat sent?, the listener's arguments) of every announced change.
         self.changes: list[tuple[str, bool, Value]] = []
         self.met = 0
 
     def after(self) -> Member:
-        """The member as the round leaves it."""
+        """The member after the round."""
         member = Round.after(self)
         return member if self.topics is member.topics else member._replace(topics=self.topics, table=self.table)
 
 
 class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
-    """The rounds of push consumers that tell of changes, for one profile; pure but for the round under way."""
+    """The rounds of push consumers that announce changes, for one profile; pure but for the round under way."""
 
     __slots__ = ("brief", "divides", "hears", "hears_unknown", "tells")
 
@@ -159,83 +159,83 @@ class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
         self.brief = start.client.brief_heartbeats
 
     def turn(
-        self, done: ChangedRound, routes: Mapping[str, int], members: tuple[str, ...] | None
+        self, current: ChangedRound, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, bool | None]:
-        """A round that has begun: (owned queues, is it balanced?, None when the client does not say)."""
-        balanced = self.each(done, routes, members)
-        if done.topics is not done.member.topics:
-            self.truncate(done, done.topics)
-        return tuple(sorted(done.table)), balanced
+        """Run a round that has begun: (owned queues, is it balanced?, None when the client does not report it)."""
+        balanced = self.each(current, routes, members)
+        if current.topics is not current.member.topics:
+            self.truncate(current, current.topics)
+        return tuple(sorted(current.table)), balanced
 
-    def why(self, done: ChangedRound) -> Why:
+    def why(self, current: ChangedRound) -> Why:
         """The reason of a round."""
-        return changed_reason(done.met, done.events, done.member.mode, self.reports)
+        return changed_reason(current.met, current.events, current.member.mode, self.reports)
 
-    def refused(self, done: ChangedRound, topic: str) -> bool:
-        """REB-CLU-3: a strategy that is asked to divide queues among nobody; what can happen meanwhile happens."""
-        if done.seen[topic]:
-            self._divided(done, topic)
-        return RebalanceModel.refused(self, done, topic)
+    def refused(self, current: ChangedRound, topic: str) -> bool:
+        """REB-CLU-3: a strategy has no members to divide queues among; the topic may be given up meanwhile."""
+        if current.seen[topic]:
+            self._divided(current, topic)
+        return RebalanceModel.refused(self, current, topic)
 
-    def _divided(self, done: ChangedRound, topic: str) -> None:
+    def _divided(self, current: ChangedRound, topic: str) -> None:
         """The strategy was asked for a share, and meanwhile the application may have given the topic up."""
-        if topic == done.given_up and done.member.mode == CLUSTERING:
-            done.topics -= {topic}
+        if topic == current.given_up and current.member.mode == CLUSTERING:
+            current.topics -= {topic}
 
-    def unknown(self, done: ChangedRound, topic: str) -> bool:
+    def unknown(self, current: ChangedRound, topic: str) -> bool:
         """REB-MQC-NONE."""
-        even = super().unknown(done, topic)
+        even = super().unknown(current, topic)
         if not self.hears_unknown or topic == RETRY_TOPIC:
             return even
-        done.met |= _NONE
-        return self._tell(done, topic, (), ())
+        current.met |= _NONE
+        return self._tell(current, topic, (), ())
 
-    def _bring(self, done: ChangedRound, topic: str, target: tuple[int, ...]) -> bool:
-        """The share is there: is the topic balanced?"""
-        if topic == done.given_up:
-            self._divided(done, topic)
-        return RebalanceModel._bring(self, done, topic, target)
+    def _bring(self, current: ChangedRound, topic: str, target: tuple[int, ...]) -> bool:
+        """Bring the table in line with the share: is the topic balanced?"""
+        if topic == current.given_up:
+            self._divided(current, topic)
+        return RebalanceModel._bring(self, current, topic, target)
 
-    def changed(self, done: ChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: ChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
-        if self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target):
+        if self._tell(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target):
             return even
-        return topic == RETRY_TOPIC  # what the listener throws for it is swallowed, its balance with it
+        return topic == RETRY_TOPIC  # the listener's exception is swallowed for it, but it counts as not balanced
 
-    def _tell(self, done: ChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
-        """The queues of a topic changed, both in the topic's order: does the topic go on to its end?"""
+    def _tell(self, current: ChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
+        """Announce changed queues of a topic, both in the topic's order: does the topic go on to its end?"""
         if not self.tells:
             return True
-        if topic not in done.topics:
-            done.met |= _GONE
+        if topic not in current.topics:
+            current.met |= _GONE
             return False
-        done.met |= _CHANGED
-        count = len(done.table)
+        current.met |= _CHANGED
+        count = len(current.table)
         if self.divides and count:
-            done.thresholds = self._shares(done, count)
-        beat = bool(done.seen)
+            current.thresholds = self._shares(current, count)
+        beat = bool(current.seen)
         if beat:
-            done.met |= 0 if done.beats else _LOST
-            if done.brief:
-                done.met |= _BRIEF if done.told is not None else 0
-                done.told = done.topics if done.beats else None
+            current.met |= 0 if current.beats else _LOST
+            if current.brief:
+                current.met |= _BRIEF if current.told is not None else 0
+                current.told = current.topics if current.beats else None
         else:
-            done.met |= _ALONE
+            current.met |= _ALONE
         if not self.hears:
-            done.changes.append((topic, beat, None))
+            current.changes.append((topic, beat, None))
             return True
-        done.changes.append((topic, beat, (every, mine)))
-        done.met |= _HEARD
-        if done.fails:
-            done.met |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED
-        return not done.fails
+        current.changes.append((topic, beat, (every, mine)))
+        current.met |= _HEARD
+        if current.fails:
+            current.met |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED
+        return not current.fails
 
-    def _shares(self, done: ChangedRound, count: int) -> tuple[int, int]:
+    def _shares(self, current: ChangedRound, count: int) -> tuple[int, int]:
         """REB-MQC-SHARE: the thresholds of each of so many queues."""
-        (messages, size), (queue_messages, queue_size) = done.limits, done.thresholds
+        (messages, size), (queue_messages, queue_size) = current.limits, current.thresholds
         if messages == NO_LIMIT and size == NO_LIMIT:
-            return done.thresholds
-        done.met |= _DIVIDED
+            return current.thresholds
+        current.met |= _DIVIDED
         return (
             queue_messages if messages == NO_LIMIT else max(1, messages // count),
             queue_size if size == NO_LIMIT else max(1, size // count),

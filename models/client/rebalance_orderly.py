@@ -1,13 +1,13 @@
-"""A group whose listeners take messages in order: who holds which queue's lock, and who may consume (REB-LOCK-*).
+"""A group with orderly listeners: which member has each queue's lock, and which one may consume (REB-LOCK-*).
 
-The broker's lock says who may consume a queue; it lives for 60 s. A member takes itself for the holder for 30 s after
-the broker last said so, and asks again every 20 s, for all queues at once, or when a listener finds that the lock is
-gone or too old. The 30 s between the two leave time for a member that cannot reach the broker: it stops before
-anybody else may begin.
+The broker's lock decides who may consume a queue; it lives for 60 s. A member relies on its lock for 30 s after the
+broker last granted it, and renews it every 20 s, for all queues at once, or when a listener finds that the lock is
+gone or too old. The 30 s between the two leave time for a member that cannot reach the broker: it stops before another
+one may begin.
 
-That holds unless somebody takes a lock away that its holder still relies on. Up to 5.1.4 a member does so itself: it
-loses a queue while messages wait, puts the unlocking off, gets the queue back within these 20 s, and the old unlocking
-gives the new lock away. A broker that restarts forgets all locks, and members with the same client id share theirs.
+That holds unless a lock is removed that its holder still relies on. Up to 5.1.4 a member does so itself: it loses a
+queue while messages wait, puts the unlocking off, gets the queue back within these 20 s, and the old unlocking removes
+the new lock. A broker that restarts forgets all locks, and members with the same client id share theirs.
 
 Time is the plan's. Timers, whether of a client or of the broker, are operations: nothing happens in between.
 """
@@ -88,7 +88,7 @@ RULES = (
 
 #: Ms that a client relies on a lock after it was granted.
 LOCK_EXPIRY = 30_000
-#: Who locks queues beside the members.
+#: The client id of a client outside the group that locks queues too.
 STRANGER = "10.0.0.9@stranger"
 
 _TURN = whys(("CONS-ORDER-1",), "a listener is busy", "not owned", "dropped", "no member")
@@ -107,20 +107,12 @@ _LEAVE = whys(
 )
 _PASSED = Why(("REB-DROP-EXPIRY",), "time passes")
 _UNLOCKED = Why(("REB-LOCK-DELAY",), "unlocked at last")
-_LOCKED = whys(
-    ("PULL-PRE-LOCK",), "not locked", "no start", "start asked again", "from -1", "no subscription, start asked"
-)
-_RENEW = whys(("REB-LOCK-3",), "all granted", "some lost", "failed", "nothing to lock", "broadcasting", "no member")
-_LEAVE = whys(
-    ("REB-LOCK-4", "REB-END-1", "OFF-R-PALL"), "unlocks", "unlocking fails", "nothing to unlock", "broadcasting"
-)
-_TICK = whys(("REB-LOCK-DELAY", "REB-LOCK-1", "REB-DROP-EXPIRY", "BQ-LOCK-2"), "time passes", "unlocked at last")
 _LOCKED = whys(("BQ-LOCK-1", "BQ-LOCK-2"), "a stranger locks", "a stranger is refused")
 _FORGOTTEN = Why(("BQ-LOCK-3",), "the broker forgets all locks")
 
 
 class OrderlyState(NamedTuple):
-    """A group, the locks of its broker, and what its members will unlock."""
+    """A group, the locks of its broker, and the members' delayed unlocks."""
 
     group: GroupState
     locks: Locks = NO_LOCKS
@@ -132,7 +124,7 @@ _state = maker(OrderlyState)
 
 
 def beginning() -> OrderlyState:
-    """Three members that have just begun, and no locks."""
+    """The initial state: three new members, and no locks."""
     return OrderlyState(group.beginning())
 
 
@@ -155,7 +147,7 @@ class OrderlyModel:
         self.checked = self.start.client.checked_start
         self.skips_dropped = self.start.client.skips_dropped
 
-    # --- what members do ----------------------------------------------------------------------------------
+    # --- operations of members ----------------------------------------------------------------------------
 
     def rebalance(
         self, state: OrderlyState, member: int, list_fault: str, fault: str, bound_fault: str, lock_fault: str
@@ -167,22 +159,22 @@ class OrderlyModel:
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        done = OrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
-        owned, dispatched, balanced, commits = self.rebalancing.go(done, routes, answered(listed, list_fault))
-        soon = self.start.client.asks_again and refused(done)
-        said = (owned, dispatched, balanced, soon, commits)
-        who_after = done.after()
-        if who_after is who and done.locks is locks:
-            return state, said, self.rebalancing.why(done)
-        after = group_state((done.store.broker, routes, listed, now, replaced(members, member, who_after)))
-        if done.later:
-            later = replaced(later, member, (*later[member], *done.later))
-        return _state((after, done.locks, later)), said, self.rebalancing.why(done)
+        current = OrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
+        owned, dispatched, balanced, commits = self.rebalancing.go(current, routes, answered(listed, list_fault))
+        soon = self.start.client.asks_again and refused(current)
+        answer = (owned, dispatched, balanced, soon, commits)
+        who_after = current.after()
+        if who_after is who and current.locks is locks:
+            return state, answer, self.rebalancing.why(current)
+        after = group_state((current.store.broker, routes, listed, now, replaced(members, member, who_after)))
+        if current.later:
+            later = replaced(later, member, (*later[member], *current.later))
+        return _state((after, current.locks, later)), answer, self.rebalancing.why(current)
 
     def join(
         self, state: OrderlyState, member: int, twin: bool, mode: str, where: str, strategy: str
     ) -> Answer[OrderlyState]:
-        """REB-BEGIN-1: what it was before is gone at once, without unlocking anything."""
+        """REB-BEGIN-1: a running one is gone at once, without unlocking."""
         after, result, why = self.group.join(state.group, member, twin, mode, where, strategy)
         return OrderlyState(after, state.locks, replaced(state.later, member, ())), result, why
 
@@ -227,7 +219,7 @@ class OrderlyModel:
         return _with(state, member, who, locks), _counted(who), why
 
     def _renewed(self, who: Member) -> Sequence[int]:
-        """The queues whose locks are asked for, and given back in the end."""
+        """The queues whose locks are renewed, and released in the end."""
         return [queue for queue, owned in who.table.items() if not (owned.dropped and self.skips_dropped)]
 
     def pull(self, state: OrderlyState, member: int, queue: int, fault: str, bound_fault: str) -> Answer[OrderlyState]:
@@ -260,7 +252,7 @@ class OrderlyModel:
             return after, None, PULL["no subscription"]
         return after, owned.offset, why
 
-    # --- what listeners do --------------------------------------------------------------------------------
+    # --- operations of listeners --------------------------------------------------------------------------
 
     def receive(self, state: OrderlyState, member: int, queue: int, offset: int) -> Answer[OrderlyState]:
         """A message arrives in the queue's process queue: is there one?"""
@@ -275,7 +267,7 @@ class OrderlyModel:
     def consume(
         self, state: OrderlyState, member: int, queue: int, offset: int, lock_fault: str
     ) -> Answer[OrderlyState]:
-        """CONS-ORDER-1: (offsets consumed, what memory then holds or -1), or None for no member."""
+        """CONS-ORDER-1: (offsets consumed, offset in memory afterwards or -1), or None for no member."""
         who = state.group.members[member]
         if who is None:
             return state, None, _TURN["no member"]
@@ -300,7 +292,7 @@ class OrderlyModel:
         return _with(state, member, who, locks), taken, why
 
     def finish(self, state: OrderlyState, member: int, queue: int, lock_fault: str) -> Answer[OrderlyState]:
-        """CONS-ORDER-1: the listener is done, and goes on with what waits: as ``consume``."""
+        """CONS-ORDER-1: the listener is done, and goes on with the waiting messages: as ``consume``."""
         who = state.group.members[member]
         if who is None:
             return state, None, _FINISH["no member"]
@@ -349,7 +341,7 @@ class OrderlyModel:
         locks: Locks,
         why: Why,
     ) -> Answer[OrderlyState]:
-        """All that waits is consumed."""
+        """All waiting messages are consumed."""
         memory, waiting = who.memory, owned.waiting
         if waiting:
             memory, _ = updated(memory, UNFROZEN, queue, waiting[-1] + 1, False)
@@ -357,10 +349,10 @@ class OrderlyModel:
         who = owning(who, memory, {**who.table, queue: owned})
         return _with(state, member, who, locks), (waiting, memory.get(queue, -1)), why
 
-    # --- time, and what the world does --------------------------------------------------------------------
+    # --- time, and operations of the environment ----------------------------------------------------------
 
     def tick(self, state: OrderlyState, millis: int) -> Answer[OrderlyState]:
-        """REB-LOCK-DELAY: time passes for everybody, and what was to be unlocked by then is."""
+        """REB-LOCK-DELAY: time passes for all members, and delayed unlocks that are due are done."""
         before, locks, later = state
         now = before.now + millis
         after = group_state((before.broker, before.routes, before.listed, now, before.members))
@@ -371,7 +363,7 @@ class OrderlyModel:
         for who, tasks in zip(before.members, later, strict=True):
             for due, queue in tasks:
                 if due <= now:
-                    assert who is not None  # a member that ends unlocks nothing any more
+                    assert who is not None  # a member that ends has no delayed unlocks any more
                     locks = lock.unlock(locks, GROUP, who.client, QUEUES[queue])[0]
                     why = _UNLOCKED
             left.append(tuple([task for task in tasks if task[0] > now]))
@@ -402,7 +394,7 @@ def _having(who: Member, queue: int, owned: ProcessQueue) -> Member:
 
 
 def _keeping(who: Member, queue: int, owned: ProcessQueue | None) -> Member:
-    """The member with what a message made of a process queue, if it made anything of it."""
+    """The member with a process queue that a message changed, if it did."""
     return who if owned is None or owned is who.table.get(queue) else _having(who, queue, owned)
 
 
@@ -421,7 +413,7 @@ def _counted(who: Member) -> tuple[int, ...]:
 
 
 def holders(state: OrderlyState) -> dict[int, tuple[int, ...]]:
-    """The clustering members, by number, that rely on the lock of each queue that anybody relies on."""
+    """The clustering members, by number, that rely on the lock of each queue that any member relies on."""
     found: dict[int, tuple[int, ...]] = {}
     for number, who in enumerate(state.group.members):
         if who is None or who.mode == BROADCASTING:
@@ -433,7 +425,7 @@ def holders(state: OrderlyState) -> dict[int, tuple[int, ...]]:
 
 
 def held(state: OrderlyState) -> dict[int, str]:
-    """Who holds the lock of each queue that is locked, by client id, expired or not."""
+    """The holder of each queue's lock at the broker, by client id, expired or not."""
     positions = {queue: at for at, queue in enumerate(QUEUES)}
     return {
         positions[queue]: kept.client or "nobody"  # type: ignore[index]

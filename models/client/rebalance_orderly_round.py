@@ -1,14 +1,14 @@
 """A round of rebalance of a member whose listener takes messages in order (REB-ADD-LOCK, REB-REM-2, REB-REM-3).
 
 Messages of a queue are in order only while one listener has them, so a member asks the broker to lock a queue before it
-adds it, and gives the lock back when it loses the queue. A refused lock leaves the queue for another round.
+adds it, and releases the lock when it loses the queue. A refused lock leaves the queue for another round.
 
 Two things can go wrong when a queue is lost: its listener may be busy, and messages that arrived may wait for it. Up to
 5.1.4 the offset is sent and forgotten in any case; a busy listener keeps the process queue, dropped, in the table, and
-waiting messages put the unlocking off by 20 s. From 5.2.0 only a busy listener counts: as long as the lock is young the
-queue stays as it is, offset included; after 20 s it is unlocked whatever the listener does.
+waiting messages delay the unlocking by 20 s. From 5.2.0 only a busy listener counts: as long as the lock is young the
+queue stays as it is, offset included; after 20 s it is unlocked even under a busy listener.
 
-A process queue that was kept is dead: nobody pulls for it. When its queue comes back into the share it is not added,
+A process queue that was kept is dead: it is not pulled. When its queue comes back into the share it is not added,
 because it is there; only the expiry of its last pull makes room for a new one.
 """
 
@@ -68,10 +68,10 @@ RULES = (
     ),
 )
 
-#: Ms before a queue is unlocked for which messages wait, and after which a busy listener is not waited for.
+#: Ms by which unlocking is delayed for waiting messages, and after which a busy listener is not waited for.
 UNLOCK_DELAY = 20_000
 
-#: What a round can meet beside what every round can, by bit.
+#: Events of these rounds beside those of every round, by bit.
 _MET = (
     ("kept for its listener", ("REB-DROP-KEPT",)),
     ("unlocked by force", ()),
@@ -87,7 +87,7 @@ _DROPS = _KEPT | _FORCED | _LATER | _UNLOCKED
 
 @cache
 def ordered_reason(met: int, events: int, mode: str, reports: bool, idle: bool) -> Why:
-    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
     every = reason(events, mode, reports)
     if not met:
         return every
@@ -100,7 +100,7 @@ def ordered_reason(met: int, events: int, mode: str, reports: bool, idle: bool) 
 
 
 class OrderlyRound(Round):
-    """A round, the broker's locks as it goes on, and the queues that it unlocks later."""
+    """A round, the broker's locks as it goes on, and the delayed unlocks."""
 
     __slots__ = ("later", "lock_fault", "locks", "met")
 
@@ -114,7 +114,7 @@ class OrderlyRound(Round):
         lock_fault: str,
         locks: Locks,
     ) -> None:
-        Round.__init__(self, member, broker, now, fault, bound_fault)  # every round is made so: super() takes its time
+        Round.__init__(self, member, broker, now, fault, bound_fault)  # on the hot path: super() costs time
         self.lock_fault = lock_fault
         self.locks = locks
         self.later: tuple[tuple[int, int], ...] = ()
@@ -132,69 +132,71 @@ class OrderlyRebalanceModel(RebalanceModel[OrderlyRound]):
         self.broadcasts_unlocked = start.client.broadcasts_unlocked
         self.unlocks_idle = start.client.unlocks_idle
 
-    def why(self, done: OrderlyRound) -> Why:
+    def why(self, current: OrderlyRound) -> Why:
         """The reason of a round."""
-        return ordered_reason(done.met, done.events, done.member.mode, self.reports, self.unlocks_idle)
+        return ordered_reason(current.met, current.events, current.member.mode, self.reports, self.unlocks_idle)
 
-    def add(self, done: OrderlyRound, queue: int) -> bool:
+    def add(self, current: OrderlyRound, queue: int) -> bool:
         """REB-ADD-LOCK, REB-BC-LOCK; False without a lock or a start."""
-        if done.member.mode == BROADCASTING:
+        if current.member.mode == BROADCASTING:
             if self.broadcasts_unlocked:
-                return RebalanceModel.add(self, done, queue)
-            done.met |= _BROADCAST
+                return RebalanceModel.add(self, current, queue)
+            current.met |= _BROADCAST
         granted = False
-        if done.lock_fault == "answer":
-            done.locks, said, _ = lock.lock(done.locks, GROUP, done.member.client, QUEUES[queue], done.now)
-            granted = said is True
+        if current.lock_fault == "answer":
+            current.locks, answer, _ = lock.lock(
+                current.locks, GROUP, current.member.client, QUEUES[queue], current.now
+            )
+            granted = answer is True
         if not granted:
-            done.met |= _REFUSED
+            current.met |= _REFUSED
             return False
-        done.met |= _LOCKED
-        return RebalanceModel.add(self, done, queue)
+        current.met |= _LOCKED
+        return RebalanceModel.add(self, current, queue)
 
-    def process_queue(self, done: OrderlyRound, offset: int) -> ProcessQueue:
+    def process_queue(self, current: OrderlyRound, offset: int) -> ProcessQueue:
         """REB-ADD-BORN."""
-        return process_queue((done.made, offset, done.now, self.born_locked, done.now, False, False, (), -1))
+        return process_queue((current.made, offset, current.now, self.born_locked, current.now, False, False, (), -1))
 
-    def drop(self, done: OrderlyRound, queue: int) -> None:
+    def drop(self, current: OrderlyRound, queue: int) -> None:
         """REB-REM-1 when broadcasting, REB-REM-2, REB-REM-3."""
-        if done.member.mode == BROADCASTING:
-            super().drop(done, queue)
+        if current.member.mode == BROADCASTING:
+            super().drop(current, queue)
             return
-        owned = done.table[queue]
-        busy = done.member.taken.get(queue) == owned.number
-        held = self.send(done, queue)
+        owned = current.table[queue]
+        busy = current.member.taken.get(queue) == owned.number
+        held = self.send(current, queue)
         if self.unlocks_idle:
-            if busy and done.now - owned.confirmed <= UNLOCK_DELAY:
-                self._keep(done, queue, owned)
+            if busy and current.now - owned.confirmed <= UNLOCK_DELAY:
+                self._keep(current, queue, owned)
                 return
             if held:
-                self.send(done, queue)
-                done.store = self.store.remove(done.store, queue)[0]
-            self._unlock(done, queue, _FORCED if busy else _UNLOCKED)
+                self.send(current, queue)
+                current.store = self.store.remove(current.store, queue)[0]
+            self._unlock(current, queue, _FORCED if busy else _UNLOCKED)
         else:
             if held:
-                done.store = self.store.remove(done.store, queue)[0]
+                current.store = self.store.remove(current.store, queue)[0]
             if busy:
-                self._keep(done, queue, owned)
+                self._keep(current, queue, owned)
                 return
             if owned.waiting:
-                done.met |= _LATER
-                done.later = (*done.later, (done.now + UNLOCK_DELAY, queue))
+                current.met |= _LATER
+                current.later = (*current.later, (current.now + UNLOCK_DELAY, queue))
             else:
-                self._unlock(done, queue, _UNLOCKED)
-        self.remove(done, queue)
+                self._unlock(current, queue, _UNLOCKED)
+        self.remove(current, queue)
 
-    def _keep(self, done: OrderlyRound, queue: int, owned: ProcessQueue) -> None:
-        done.met |= _KEPT
-        done.table = {**done.table, queue: owned._replace(dropped=True)}
+    def _keep(self, current: OrderlyRound, queue: int, owned: ProcessQueue) -> None:
+        current.met |= _KEPT
+        current.table = {**current.table, queue: owned._replace(dropped=True)}
 
-    def _unlock(self, done: OrderlyRound, queue: int, event: int) -> None:
-        done.met |= event
-        if done.lock_fault == "answer":  # nobody hears of a one-way request that failed
-            done.locks = lock.unlock(done.locks, GROUP, done.member.client, QUEUES[queue])[0]
+    def _unlock(self, current: OrderlyRound, queue: int, event: int) -> None:
+        current.met |= event
+        if current.lock_fault == "answer":  # a failed one-way request shows nowhere
+            current.locks = lock.unlock(current.locks, GROUP, current.member.client, QUEUES[queue])[0]
 
 
-def refused(done: OrderlyRound) -> bool:
+def refused(current: OrderlyRound) -> bool:
     """Was a lock refused in the round?"""
-    return bool(done.met & _REFUSED)
+    return bool(current.met & _REFUSED)

@@ -1,14 +1,15 @@
-"""A group of plain pull consumers: what they own, who hears of it, and what is committed (REB-VAR-PLAIN-*).
+"""A group of plain pull consumers: their queues, the calls of their listeners, and their commits (REB-VAR-PLAIN-*).
 
-A plain pull consumer rebalances as a push consumer does, but nobody pulls for it: its application looks at the queues
-that it owns, pulls wherever it likes, and keeps the offsets. So a round asks nobody for a start, begins no pulls, and
-takes no queue away because it was not pulled. The listener of the application hears of changed queues; what it throws
-is logged.
+A plain pull consumer rebalances as a push consumer does, but it pulls nothing by itself: its application looks at the
+queues that it owns, pulls from any of them, and keeps the offsets. So a round computes no start, begins no pulls, and
+takes no queue away for want of pulls. The listener of the application is called with changed queues; its exceptions are
+logged.
 
-What the application has set in memory for a queue is forgotten when a round adds the queue.
+When a round adds a queue, the offset that the application has set for it in memory is forgotten.
 
-Its client instance asks for the routes of the topics that the application registered, subscribed to or not, and tells
-the consumer only what is news to the instance. So a consumer that was not subscribed at that time never hears of it.
+Its client instance asks for the routes of the topics that the application registered, subscribed to or not, and passes
+on to the consumer only changes of its own knowledge. So a consumer that was not subscribed at that time never learns
+the route.
 """
 
 from __future__ import annotations
@@ -65,9 +66,9 @@ RULES = (
     ),
 )
 
-#: What a plain pull consumer subscribes to when it begins; it has no retry topic.
+#: The subscriptions of a new plain pull consumer; it has no retry topic.
 TOPICS = frozenset({TOPIC, OTHER_TOPIC})
-#: When a process queue was pulled last: nobody asks.
+#: Time of the last pull of a process queue that does not expire.
 _NEVER_EXPIRES = 1 << 62
 _MET = (
     ("the listener fails", ("REB-VAR-PLAIN-MQC",)),
@@ -82,7 +83,7 @@ _INSTEAD = {"REB-REM-1": "REB-VAR-PLAIN-REM", "REB-ADD-1": "REB-VAR-PLAIN", "STA
 
 @cache
 def plain_reason(met: int, events: int, mode: str, reports: bool) -> Why:
-    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
     every = reason(events, mode, reports)
     found = [name for at, name in enumerate(_MET) if met & 1 << at]
     rules = [rule for _, named in found for rule in named] + [_INSTEAD.get(rule, rule) for rule in every.rules]
@@ -90,7 +91,7 @@ def plain_reason(met: int, events: int, mode: str, reports: bool) -> Why:
 
 
 class PlainRound(Round):
-    """A round, and what the listener hears as it goes on."""
+    """A round, and the listener's calls as it goes on."""
 
     __slots__ = ("client", "fails", "heard", "met")
 
@@ -98,7 +99,7 @@ class PlainRound(Round):
         self, member: Member, client: Mapping[str, int], broker: BrokerState, now: int, fault: str, fails: bool
     ) -> None:
         super().__init__(member, broker, now, fault, "answer")
-        #: What its client instance knows of routes.
+        #: The client instance's knowledge of routes.
         self.client = client
         self.fails = fails
         #: (topic, all queues, those of the consumer).
@@ -115,42 +116,42 @@ class PlainRebalanceModel(RebalanceModel[PlainRound]):
         super().__init__(start)
         self.hears_unknown = start.client.hears_unknown
 
-    def learn(self, done: PlainRound, topic: str, queues: int) -> None:
+    def learn(self, current: PlainRound, topic: str, queues: int) -> None:
         """REB-VAR-PLAIN-ROUTE: a client that knows a broker of the topic does not look for one."""
-        if topic not in done.client:
-            done.client = {**done.client, topic: queues}
-            super().learn(done, topic, queues)
+        if topic not in current.client:
+            current.client = {**current.client, topic: queues}
+            super().learn(current, topic, queues)
 
-    def unknown(self, done: PlainRound, topic: str) -> bool:
+    def unknown(self, current: PlainRound, topic: str) -> bool:
         """REB-VAR-PLAIN-NONE."""
         if self.hears_unknown:
-            done.met |= _NONE
-            self._tell(done, topic, (), ())
-        return super().unknown(done, topic)
+            current.met |= _NONE
+            self._tell(current, topic, (), ())
+        return super().unknown(current, topic)
 
-    def changed(self, done: PlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: PlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-VAR-PLAIN-MQC."""
-        self._tell(done, topic, ROUND_QUEUES[topic][: done.member.seen[topic]], target)
+        self._tell(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target)
         return even
 
-    def _tell(self, done: PlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
-        done.met |= _FAILED if done.fails else _HEARD
-        done.heard.append((topic, every, mine))  # both are in the topic's order
+    def _tell(self, current: PlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        current.met |= _FAILED if current.fails else _HEARD
+        current.heard.append((topic, every, mine))  # both are in the topic's order
 
-    def beginning(self, done: PlainRound, queue: int) -> tuple[int, int | None]:
-        """REB-VAR-PLAIN: nobody is asked."""
+    def beginning(self, current: PlainRound, queue: int) -> tuple[int, int | None]:
+        """REB-VAR-PLAIN: no start is computed."""
         return 0, None
 
-    def process_queue(self, done: PlainRound, offset: int) -> ProcessQueue:
-        """REB-VAR-PLAIN: it does not grow old."""
-        return ProcessQueue(done.made, offset, _NEVER_EXPIRES)
+    def process_queue(self, current: PlainRound, offset: int) -> ProcessQueue:
+        """REB-VAR-PLAIN: it does not expire."""
+        return ProcessQueue(current.made, offset, _NEVER_EXPIRES)
 
 
 class PlainState(NamedTuple):
-    """A group, and what the client instances of its members know."""
+    """A group, and the routes that its members' client instances know."""
 
     group: GroupState
-    #: Of each member: readable queues of the registered topics, as its client last heard from the name server.
+    #: Of each member: readable queues of the registered topics, from the name server's last answer to its client.
     clients: tuple[Mapping[str, int], ...] = (heard(TOPICS, ROUTES),) * len(CLIENTS)
 
 
@@ -161,7 +162,7 @@ class PlainModel:
     """The operations of a group of plain pull consumers, for one profile; every method is pure."""
 
     __slots__ = ("group", "rebalancing")
-    #: An operation that is that of any group.
+    #: Wraps an operation that is the same for every kind of group.
     of_group = staticmethod(within(_state))
 
     def __init__(self, profile: Profile) -> None:
@@ -169,22 +170,22 @@ class PlainModel:
         self.rebalancing = PlainRebalanceModel(self.group.rebalancing.start)
 
     def rebalance(self, state: PlainState, member: int, list_fault: str, fault: str, fails: bool) -> Answer[PlainState]:
-        """REB-DO-1: (owned queues, balanced or None, what the listener heard: (topic, all queues, its queues), commits
+        """REB-DO-1: (owned queues, balanced or None, the listener's calls: (topic, all queues, its queues), commits
         (queue, offset)), all sorted, or None for no member."""
         before, clients = state
         broker, routes, listed, now, members = before
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        done = PlainRound(who, clients[member], broker, now, fault, fails)
-        owned, _, balanced, commits = self.rebalancing.go(done, routes, answered(listed, list_fault))
-        said: Value = owned, balanced, tuple(sorted(done.heard)), commits
-        why = plain_reason(done.met, done.events, who.mode, self.rebalancing.reports)
-        after = done.after()
+        current = PlainRound(who, clients[member], broker, now, fault, fails)
+        owned, _, balanced, commits = self.rebalancing.go(current, routes, answered(listed, list_fault))
+        answer: Value = owned, balanced, tuple(sorted(current.heard)), commits
+        why = plain_reason(current.met, current.events, who.mode, self.rebalancing.reports)
+        after = current.after()
         if after is who:
-            return state, said, why
-        before = GroupState(done.store.broker, routes, listed, now, replaced(members, member, after))
-        return _state((before, replaced(clients, member, done.client))), said, why
+            return state, answer, why
+        before = GroupState(current.store.broker, routes, listed, now, replaced(members, member, after))
+        return _state((before, replaced(clients, member, current.client))), answer, why
 
     def join(self, state: PlainState, member: int, twin: bool, mode: str) -> Answer[PlainState]:
         """REB-BEGIN-1."""
@@ -214,12 +215,12 @@ class PlainModel:
 
 
 def beginning() -> PlainState:
-    """Three plain pull consumers that have just begun."""
+    """The initial state: three new plain pull consumers."""
     state = group.beginning()
     return PlainState(state._replace(members=tuple(None if who is None else _plain(who) for who in state.members)))
 
 
 def _plain(who: Member) -> Member:
-    """A member that has just begun, without the retry topic."""
+    """A new member without the retry topic."""
     seen = {topic: count for topic, count in who.seen.items() if topic != RETRY_TOPIC}
     return who._replace(topics=TOPICS, seen=seen)

@@ -1,8 +1,8 @@
-"""A group of lite pull consumers: what they own, what they pull, what an application polls and what is committed.
+"""A group of lite pull consumers: their queues, pulls, polls and commits (REB-VAR-*, LITE-*).
 
-The members rebalance as push consumers do (see ``group``), but their applications ask for messages. Pull tasks, one for
-each assigned queue, fetch them; ``poll`` hands them out in the order in which they came, and what was handed out is
-what a commit writes into the offset table, from where the timer sends it.
+The members rebalance as push consumers do (see ``rebalance``), but their applications ask for messages. Pull tasks, one
+for each assigned queue, fetch them; ``poll`` returns them in the order of their arrival, and a commit writes the polled
+offsets into the offset table, from where the timer sends them.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ RULES = (
     ),
 )
 
-#: What a lite pull consumer subscribes to when it begins.
+#: The subscriptions of a new lite pull consumer.
 TOPICS = frozenset({TOPIC, OTHER_TOPIC})
 
 _PULL = whys(("LITE-PULL",), "first pull", "goes on", "nothing assigned", "no member")
@@ -119,7 +119,7 @@ _UNSUBSCRIBE = whys(("REB-VAR-UNSUB",), "pulls end", "nothing assigned", "no mem
 
 
 class LiteState(NamedTuple):
-    """A group of lite pull consumers; what each keeps beside the table."""
+    """A group of lite pull consumers, and each one's state beside the table."""
 
     group: GroupState
     kept: tuple[Lite, ...] = (NOTHING,) * len(CLIENTS)
@@ -129,14 +129,14 @@ _state = maker(LiteState)
 
 
 def beginning() -> LiteState:
-    """Three lite pull consumers that have just begun."""
+    """The initial state: three new lite pull consumers."""
     state = group.beginning()
     members = tuple([_begun(client, CLUSTERING, LAST, "AVG", state.routes) for client in CLIENTS])
     return LiteState(state._replace(members=members))
 
 
 def _begun(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
-    """A member that has just begun: it has no retry topic."""
+    """A new member: it has no retry topic."""
     return begun(client, mode, where, strategy, TOPICS, heard(TOPICS, routes))
 
 
@@ -144,7 +144,7 @@ class LiteModel:
     """The operations of a group of lite pull consumers, for one profile; every method is pure."""
 
     __slots__ = ("client", "group", "rebalancing", "start", "store")
-    #: An operation that has nothing to do with assignments.
+    #: Wraps an operation that has nothing to do with assignments.
     of_group = staticmethod(within(_state))
 
     def __init__(self, profile: Profile) -> None:
@@ -154,7 +154,7 @@ class LiteModel:
         self.client = self.start.client
         self.rebalancing = LiteRebalanceModel(self.start)
 
-    # --- what members do ----------------------------------------------------------------------------------
+    # --- operations of members ----------------------------------------------------------------------------
 
     def rebalance(
         self, state: LiteState, member: int, list_fault: str, fault: str, bound_fault: str
@@ -167,15 +167,15 @@ class LiteModel:
         if who is None:
             return state, None, NO_MEMBER
         lite = kept[member]
-        done = LiteRound(who, broker, now, fault, bound_fault, lite.assigned)
-        lite, said, why = self.rebalancing.lite_round(done, lite, routes, answered(listed, list_fault))
-        after = done.after()
+        current = LiteRound(who, broker, now, fault, bound_fault, lite.assigned)
+        lite, answer, why = self.rebalancing.lite_round(current, lite, routes, answered(listed, list_fault))
+        after = current.after()
         if lite is not kept[member]:
             kept = replaced(kept, member, lite)
         elif after is who:
-            return state, said, why
+            return state, answer, why
         members = replaced(members, member, after)
-        return _state((group_state((done.store.broker, routes, listed, now, members)), kept)), said, why
+        return _state((group_state((current.store.broker, routes, listed, now, members)), kept)), answer, why
 
     def join(
         self, state: LiteState, member: int, twin: bool, mode: str, where: str, strategy: str
@@ -213,8 +213,8 @@ class LiteModel:
         return _with(after, member, lite_of((assigned, lite.pulled, lite.caches))), None, _UNSUBSCRIBE["pulls end"]
 
     def pull(self, state: LiteState, member: int, found: bool, fault: str, bound_fault: str) -> Answer[LiteState]:
-        """LITE-PULL: (queue, offset that is asked for, -1 for none) of all assigned queues; messages are there when
-        they are ``found``."""
+        """LITE-PULL: (queue, requested offset, -1 for none) of all assigned queues; messages are there when they are
+        ``found``."""
         who = state.group.members[member]
         if who is None:
             return state, None, _PULL["no member"]
@@ -222,14 +222,14 @@ class LiteModel:
         if not lite.assigned:
             return state, (), _PULL["nothing assigned"]
         store = remote_store((who.memory, UNFROZEN, state.group.broker))
-        said: list[Value] = []
+        answer: list[Value] = []
         arrived: list[tuple[int, int, int]] = []
         goes_on: dict[int, Assigned] = {}
         why = _PULL["goes on"]
         for queue in sorted(lite.assigned):
             number, pulls, consumed = lite.assigned[queue]
             if _dropped(who, queue, number):
-                said.append((queue, -1))
+                answer.append((queue, -1))
                 why = _PULL["dropped"]
                 continue
             asked = pulls
@@ -237,7 +237,7 @@ class LiteModel:
                 store, asked = self._begin(store, who, queue, fault, bound_fault)
                 reasons = _PULL if self.client.lite_starts else _PULL_0
                 why = reasons["no start" if asked < 0 else "first pull"]
-            said.append((queue, max(asked, -1)))
+            answer.append((queue, max(asked, -1)))
             if asked < 0:
                 continue
             if asked + found != pulls:
@@ -245,14 +245,14 @@ class LiteModel:
             if found:
                 arrived.append((queue, number, asked))
         if not goes_on:
-            return state, tuple(said), why
+            return state, tuple(answer), why
         lite = lite_of(({**lite.assigned, **goes_on}, (*lite.pulled, *arrived), _cached(lite.caches, arrived)))
-        return _with(_remembering(state, member, who, store), member, lite), tuple(said), why
+        return _with(_remembering(state, member, who, store), member, lite), tuple(answer), why
 
     def _begin(
         self, store: RemoteStore, who: Member, queue: int, fault: str, bound_fault: str
     ) -> tuple[RemoteStore, int]:
-        """Where the first pull asks; negative for nowhere."""
+        """The offset of the first pull; negative for none."""
         if self.client.lite_starts:
             store, offset, _ = self.start.lite_pull(store, queue, who.where, None, "UTC", False, fault, bound_fault)
         else:
@@ -337,7 +337,7 @@ def _cached(caches: Mapping[int, Cache], arrived: list[tuple[int, int, int]]) ->
 
 
 def _remembering(state: LiteState, number: int, who: Member, store: RemoteStore) -> LiteState:
-    """The state, with what a member's store remembers and what its broker has."""
+    """The state with another store of a member: its memory and its broker."""
     group, kept = state
     broker, routes, listed, now, members = group
     if store.memory is who.memory and store.broker is broker:
@@ -347,5 +347,5 @@ def _remembering(state: LiteState, number: int, who: Member, store: RemoteStore)
 
 
 def _with(state: LiteState, member: int, lite: Lite) -> LiteState:
-    """The state, with what a member keeps."""
+    """The state with another state of a member beside its table."""
     return _state((state.group, replaced(state.kept, member, lite)))

@@ -1,18 +1,18 @@
-"""A round of rebalance of a lite pull consumer, and what its listener makes of it (REB-VAR-*, REB-MQC-LITE).
+"""A round of rebalance of a lite pull consumer, and the reaction of its listener (REB-VAR-*, REB-MQC-LITE).
 
-A lite pull consumer keeps its queues twice. The table of process queues says which ones it owns: a round brings it in
-line, as for a push consumer, and the timer persists by it. The assignment says which ones are pulled, and where; it is
-changed by the listener of the rebalance, and only when the round changed the table. Two things follow:
+A lite pull consumer keeps its queues twice. The table of process queues lists the ones it owns: a round brings it in
+line, as for a push consumer, and the timer persists by it. The assignment lists the ones that are pulled, and from
+where; it is changed by the listener of the rebalance, and only when the round changed the table. Two things follow:
 
 * a queue of the share that has no start is not owned, but pulled all the same when another queue of the topic came or
   went: it gets a process queue that is not in the table;
 * a topic that is given up and taken back between two rounds is owned as before and not pulled: the table did not
-  change, so nobody tells the listener. That lasts until a queue of the topic comes or goes.
+  change, so the listener is not called. That lasts until a queue of the topic comes or goes.
 
-From 5.0.0-PREVIEW the listener also hears of a topic whose queues are unknown, that it has none.
+From 5.0.0-PREVIEW the listener is also called for a topic whose queues are unknown, with no queues.
 
-Nobody counts how long a queue was not pulled, and the start that a round asks for only decides whether the queue is
-owned: whoever pulls asks again.
+Queues do not expire for want of pulls, and the start that a round computes only decides whether the queue is owned:
+each pull task computes it again.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ RULES = (
     ),
 )
 
-#: When the process queue of a lite pull consumer was pulled last: nobody asks.
+#: Time of the last pull of a process queue that does not expire.
 _NEVER_EXPIRES = 1 << 62
 
-#: What a round can meet beside what every round can, by bit.
+#: Events of these rounds beside those of every round, by bit.
 _MET = (
     ("pulled, not owned", ("REB-MQC-LITE", "REB-VAR-START")),
     ("owned, not pulled", ("REB-MQC-SAME",)),
@@ -95,13 +95,13 @@ _INSTEAD_0 = {**_INSTEAD, "START-PUSH-1": ("REB-VAR-START", "START-LITE-0")}
 
 
 class Assigned(NamedTuple):
-    """An assigned queue: what a lite pull consumer knows of it beside the table."""
+    """An assigned queue: a lite pull consumer's knowledge of it beside the table."""
 
     #: Its process queue: the one of the table, or one of its own. The first that the member makes has number 1.
     number: int
-    #: Where the next pull asks; -1: that is still to be found out.
+    #: The offset of the next pull; -1: not yet known.
     pulls: int = -1
-    #: What a commit would write; -1: nothing.
+    #: The offset that a commit would write; -1: none.
     consumed: int = -1
 
 
@@ -115,7 +115,7 @@ class Cache(NamedTuple):
 
 
 class Lite(NamedTuple):
-    """What a lite pull consumer keeps beside what every member does."""
+    """A lite pull consumer's additional state."""
 
     assigned: Mapping[int, Assigned]
     #: Messages that were pulled, in order: queue, number of the process queue, offset. Of no dropped process queue.
@@ -132,7 +132,7 @@ EMPTY = Cache((), -1)
 
 @cache
 def lite_reason(met: int, events: int, mode: str, reports: bool, starts: bool) -> Why:
-    """The one reason of rounds that met these, by bits of _MET and of the events that every round can meet."""
+    """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
     every = reason(events, mode, reports)
     instead = _INSTEAD if starts else _INSTEAD_0
     found = [name for at, name in enumerate(_MET) if met & 1 << at]
@@ -144,7 +144,7 @@ def lite_reason(met: int, events: int, mode: str, reports: bool, starts: bool) -
 
 
 def without_dropped(lite: Lite, dropped: frozenset[int]) -> Lite:
-    """Forget the messages of process queues that were dropped: nobody gets them any more."""
+    """Forget the messages of process queues that were dropped: they are never polled."""
     if dropped.isdisjoint(lite.caches):
         return lite
     pulled = tuple([message for message in lite.pulled if message[1] not in dropped])
@@ -172,7 +172,7 @@ class LiteRound(Round):
         self.met = 0
 
     def after(self) -> Member:
-        """The member as the round leaves it; it may have made process queues that it does not own."""
+        """The member after the round; it may have made process queues that it does not own."""
         who = self.member
         if self.events & (BROUGHT - 1) or self.table is not who.table or self.made != who.made:
             return brought(who, self.seen, self.store.memory, self.table, self.made)
@@ -190,34 +190,34 @@ class LiteRebalanceModel(RebalanceModel[LiteRound]):
         self.starts = start.client.lite_starts
 
     def lite_round(
-        self, done: LiteRound, lite: Lite, routes: Mapping[str, int], members: tuple[str, ...] | None
+        self, current: LiteRound, lite: Lite, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Lite, Value, Why]:
-        """A round: what is assigned then, and (owned queues, assigned queues, balanced or None, commits)."""
-        before = done.table
-        owned, _, balanced, commits = self.go(done, routes, members)
-        if before and before is not done.table:
-            kept = {mine.number for mine in done.table.values()}
-            done.gone += [mine.number for mine in before.values() if mine.number not in kept]
-        pulled = tuple(sorted(done.assigned))
-        if owned != pulled and not done.table.keys() <= done.assigned.keys():
-            done.met |= _UNPULLED
-        if done.assigned is not lite.assigned:
-            lite = lite_of((done.assigned, lite.pulled, lite.caches))
-        if done.gone:
-            lite = without_dropped(lite, frozenset(done.gone))
-        why = lite_reason(done.met, done.events, done.member.mode, self.reports, self.starts)
+        """Run a round: the assignment afterwards, and (owned queues, assigned queues, balanced or None, commits)."""
+        before = current.table
+        owned, _, balanced, commits = self.go(current, routes, members)
+        if before and before is not current.table:
+            kept = {mine.number for mine in current.table.values()}
+            current.gone += [mine.number for mine in before.values() if mine.number not in kept]
+        pulled = tuple(sorted(current.assigned))
+        if owned != pulled and not current.table.keys() <= current.assigned.keys():
+            current.met |= _UNPULLED
+        if current.assigned is not lite.assigned:
+            lite = lite_of((current.assigned, lite.pulled, lite.caches))
+        if current.gone:
+            lite = without_dropped(lite, frozenset(current.gone))
+        why = lite_reason(current.met, current.events, current.member.mode, self.reports, self.starts)
         return lite, (owned, pulled, balanced, commits), why
 
-    def unknown(self, done: LiteRound, topic: str) -> bool:
+    def unknown(self, current: LiteRound, topic: str) -> bool:
         """REB-MQC-UNKNOWN."""
         if self.hears_unknown:
-            self._assign(done, topic, ())
-            done.met |= _EMPTIED
-        return super().unknown(done, topic)
+            self._assign(current, topic, ())
+            current.met |= _EMPTIED
+        return super().unknown(current, topic)
 
-    def changed(self, done: LiteRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: LiteRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""
-        self._assign(done, topic, target)
+        self._assign(current, topic, target)
         return even
 
     def started(
@@ -226,27 +226,27 @@ class LiteRebalanceModel(RebalanceModel[LiteRound]):
         """REB-VAR-START."""
         return self.start.lite_pull(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
-    def process_queue(self, done: LiteRound, offset: int) -> ProcessQueue:
-        """REB-VAR-REM: it does not grow old."""
-        return process_queue((done.made, offset, _NEVER_EXPIRES, True, 0, False, False, (), -1))
+    def process_queue(self, current: LiteRound, offset: int) -> ProcessQueue:
+        """REB-VAR-REM: it does not expire."""
+        return process_queue((current.made, offset, _NEVER_EXPIRES, True, 0, False, False, (), -1))
 
-    def _assign(self, done: LiteRound, topic: str, target: tuple[int, ...]) -> None:
+    def _assign(self, current: LiteRound, topic: str, target: tuple[int, ...]) -> None:
         """The assigned queues of the topic become these."""
-        assigned = dict(done.assigned)
-        for queue, held in done.assigned.items():
+        assigned = dict(current.assigned)
+        for queue, held in current.assigned.items():
             if TOPIC_OF[queue] == topic and queue not in target:
-                done.met |= _AWAY
-                done.gone.append(held.number)
+                current.met |= _AWAY
+                current.gone.append(held.number)
                 del assigned[queue]
-                kept = done.table.get(queue)
+                kept = current.table.get(queue)
                 if kept is not None and kept.number == held.number:
-                    done.own_table()[queue] = kept._replace(dropped=True)
+                    current.own_table()[queue] = kept._replace(dropped=True)
         for queue in target:
             if queue not in assigned:
-                done.met |= _ASSIGNED
-                owned = done.table.get(queue)
+                current.met |= _ASSIGNED
+                owned = current.table.get(queue)
                 if owned is None:
-                    done.met |= _UNOWNED
-                    done.made += 1
-                assigned[queue] = assigned_queue((done.made if owned is None else owned.number, -1, -1))
-        done.assigned = assigned
+                    current.met |= _UNOWNED
+                    current.made += 1
+                assigned[queue] = assigned_queue((current.made if owned is None else owned.number, -1, -1))
+        current.assigned = assigned

@@ -1,24 +1,25 @@
 """A round of rebalance: one member of a group brings its process queue table in line with its share (REB-*).
 
-For every topic that it subscribes to, the member looks at the queues that it knows of (from the name server) and at
-the members that a broker lists, both of which may be out of date, computes its share, and then
+For every topic that it subscribes to, the member takes the queues that it knows of (from the name server) and the
+members that a broker lists, both of which may be out of date, computes its share, and then
 
-1. drops each queue that is not in the share, or that nobody has pulled for too long: its offset is sent to the broker,
+1. drops each queue that is not in the share, or that was not pulled for too long: its offset is sent to the broker,
    one way, and forgotten;
-2. adds each queue of the share that it does not have: whatever memory holds of it is forgotten, the start position is
-   asked for (START-PUSH-1), and a pull request begins there. Without a start the queue is left for the next round.
+2. adds each queue of the share that it does not have: its offset in memory is forgotten, the start position is
+   computed (START-PUSH-1), and a pull request begins there. Without a start the queue is left for the next round.
 
-Nobody hands a queue over: its old owner commits and drops it in one of its own rounds, its new owner asks the broker
-in another. Between the two a queue may have two owners, or none.
+There is no handover: the old owner commits and drops a queue in one of its own rounds, the new owner asks the broker in
+another. Between the two a queue may have two owners, or none.
 
 A failure keeps what the member has: no member list, no known queues, or a strategy that refuses because there are no
-queues or no members (which 5.5.0 does not ask it any more). A member that is not on the list is no failure. Its share
-is empty, and it drops everything.
+queues or no members (5.5.0 does not call it in that case). A member that is not on the list is no failure. Its share is
+empty, and it drops everything.
 
-A broadcasting member owns every queue that it knows of and asks nobody for the list; when it knows that there are
-none, it drops them all, where a member of a cluster keeps them.
+A broadcasting member owns every queue that it knows of and asks for no member list; when it knows that there are none,
+it drops them all, where a member of a cluster keeps them.
 
-When all topics are done, queues of topics that are not subscribed any more are dropped without a word to the broker.
+When all topics are done, queues of topics that are not subscribed to any more are dropped without a request to the
+broker.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ RULES = (
 #: A topic that the name server has no route for.
 NO_ROUTE = -1
 
-#: What a round can meet: what it is called, and by which rules. The first that was met names the round.
+#: Events of a round: name and rules. The first one that occurred names the round.
 EVENTS = (
     ("topic given up", ("REB-TRUNC-1",)),
     ("pull expired", ("REB-DROP-EXPIRY", "REB-REM-1", "REB-ADD-1")),
@@ -132,7 +133,7 @@ EVENTS = (
 _TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
     1 << at for at in range(len(EVENTS))
 )
-#: Beside these: a topic's table was brought in line with the share. By which rules, and by which nothing is known.
+#: Beside these: a topic's table was brought in line with the share. Rules of that, and of unknown queues, by mode.
 BROUGHT = 1 << len(EVENTS)
 _BROUGHT_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
 _UNKNOWN_BY = {CLUSTERING: ("REB-CLU-1",), BROADCASTING: ("REB-BC-1",)}
@@ -141,7 +142,7 @@ NO_MEMBER = Why(("REB-DO-1",), "no member")
 
 @cache
 def reason(events: int, mode: str, reports: bool) -> Why:
-    """The one reason of rounds that met these events; EVENTS[i] is bit i, BROUGHT the one above."""
+    """The one reason of rounds with these events; EVENTS[i] is bit i, BROUGHT the one above."""
     met = [event for at, event in enumerate(EVENTS) if events & 1 << at]
     rules = [rule for _, named in met for rule in named]
     rules += _BROUGHT_BY[mode] if events & BROUGHT else ()
@@ -152,7 +153,7 @@ def reason(events: int, mode: str, reports: bool) -> Why:
 
 @lru_cache(maxsize=64)
 def in_order(topics: frozenset[str]) -> tuple[str, ...]:
-    """Topics as the client's hash table goes through them: 16 bins, by Java's hash of the name (REB-RET-1)."""
+    """Topics in the order of the client's hash table: 16 bins, by Java's hash of the name (REB-RET-1)."""
 
     def place(topic: str) -> int:
         hashed = string_hash(topic) & 0xFFFF_FFFF
@@ -162,14 +163,14 @@ def in_order(topics: frozenset[str]) -> tuple[str, ...]:
 
 
 def answered(listed: tuple[str, ...], fault: str) -> tuple[str, ...] | None:
-    """REB-CLU-1: the member list that a broker answers; None when it answers none, as for a group of nobody."""
+    """REB-CLU-1: the broker's answer for the member list; None when it answers none, as for an empty group."""
     if fault == "empty":
         return ()
     return listed if fault == "answer" and listed else None
 
 
 class Round:
-    """A round under way: whose it is, and what it has changed so far."""
+    """A round under way: its member, and its changes so far."""
 
     __slots__ = (
         "bound_fault",
@@ -198,7 +199,7 @@ class Round:
         self.dispatched: list[tuple[int, int]] = []
         self.commits: list[tuple[int, int]] = []
         self.events = 0
-        #: Did the topic's queues in the table change that the round is at?
+        #: Did the current topic's queues in the table change?
         self.moved = False
 
     def own_table(self) -> dict[int, ProcessQueue]:
@@ -208,7 +209,7 @@ class Round:
         return self.table  # type: ignore[return-value]  # a copy
 
     def own_memory(self) -> dict[int, int]:
-        """What the store remembers, as a copy that the round may change."""
+        """The store's memory, as a copy that the round may change."""
         memory, frozen, broker = self.store
         if memory is self.member.memory:
             memory = dict(memory)
@@ -216,18 +217,18 @@ class Round:
         return memory  # type: ignore[return-value]  # a copy
 
     def after(self) -> Member:
-        """The member as the round leaves it."""
+        """The member after the round."""
         if not self.events & (BROUGHT - 1):
             return self.member
         return brought(self.member, self.seen, self.store.memory, self.table, self.made)
 
 
-#: The rounds of a kind of members.
+#: The type of rounds of a kind of members.
 RoundT = TypeVar("RoundT", bound=Round)
 
 
 class RebalanceModel(Generic[RoundT]):
-    """A member's rounds for one profile; pure, but that it remembers starts."""
+    """The rounds of a member for one profile; pure, but for a cache of starts."""
 
     __slots__ = ("_logs", "_starts", "balances_all", "nothing_is_unknown", "reports", "start", "store")
 
@@ -237,7 +238,7 @@ class RebalanceModel(Generic[RoundT]):
         self.reports = start.client.reports_balance
         self.balances_all = start.client.balances_all
         self.nothing_is_unknown = start.client.nothing_is_unknown
-        #: Starts that were worked out, while queues have these logs: by queue, ConsumeFromWhere, faults, stored offset.
+        #: Starts computed so far, while queues have these logs: by queue, ConsumeFromWhere, faults, stored offset.
         self._logs: Mapping[tuple[str, int], QueueLog] = {}
         self._starts: dict[tuple[int, str, str, str, int | None], tuple[int, int | None]] = {}
 
@@ -258,139 +259,139 @@ class RebalanceModel(Generic[RoundT]):
         ``routes`` are readable queues by topic, ``listed`` the client ids that brokers list; the faults are how
         brokers play the list, queries and commits, and max.
         """
-        done = Round(member, broker, now, fault, bound_fault)
-        said = self.go(done, routes, answered(listed, list_fault))
-        return done.after(), done.store.broker, said, reason(done.events, member.mode, self.reports)
+        current = Round(member, broker, now, fault, bound_fault)
+        answer = self.go(current, routes, answered(listed, list_fault))
+        return current.after(), current.store.broker, answer, reason(current.events, member.mode, self.reports)
 
     def go(
-        self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
+        self, current: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, Value, Value, Value]:
-        """A round that has begun: what it says. ``members`` are the client ids that a broker answers, if it does."""
-        balanced = self.each(done, routes, members)
+        """Run a round that has begun: its answer. ``members`` are the client ids that a broker answers, if it does."""
+        balanced = self.each(current, routes, members)
         return (
-            tuple(sorted(done.table)),
-            tuple(sorted(done.dispatched)) if done.dispatched else (),
+            tuple(sorted(current.table)),
+            tuple(sorted(current.dispatched)) if current.dispatched else (),
             balanced,
-            tuple(sorted(done.commits)) if done.commits else (),
+            tuple(sorted(current.commits)) if current.commits else (),
         )
 
-    def each(self, done: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
-        """REB-DO-1: every topic in its turn; is the member balanced? None when the client does not say."""
-        member = done.member
+    def each(self, current: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
+        """REB-DO-1: every topic in its turn; is the member balanced? None when the client does not report it."""
+        member = current.member
         balanced = True
         for topic in in_order(member.topics):
-            even = self._topic(done, topic, routes, members)
+            even = self._topic(current, topic, routes, members)
             balanced = even and (balanced or not self.balances_all)
         if len(member.topics) < len(TOPIC_QUEUES):
-            self.truncate(done, member.topics)
+            self.truncate(current, member.topics)
         return balanced if self.reports else None
 
-    def _topic(self, done: RoundT, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
+    def _topic(self, current: RoundT, topic: str, routes: Mapping[str, int], listed: tuple[str, ...] | None) -> bool:
         """One topic; is it balanced?"""
-        member = done.member
-        count = done.seen.get(topic)
+        member = current.member
+        count = current.seen.get(topic)
         if member.mode == BROADCASTING:
             if count is None:
-                return self.unknown(done, topic)
-            return self._bring(done, topic, ROUND_QUEUES[topic][:count])
+                return self.unknown(current, topic)
+            return self._bring(current, topic, ROUND_QUEUES[topic][:count])
         if count is None or (count == 0 and self.nothing_is_unknown):
             if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
-                self.learn(done, topic, routes[topic])
-            return self.unknown(done, topic)
+                self.learn(current, topic, routes[topic])
+            return self.unknown(current, topic)
         if listed is None or (not listed and self.nothing_is_unknown):
-            done.events |= _UNLISTED
+            current.events |= _UNLISTED
             return True
         target = share(member.strategy, member.client, topic, count, listed)
-        return self.refused(done, topic) if target is None else self._bring(done, topic, target)
+        return self.refused(current, topic) if target is None else self._bring(current, topic, target)
 
-    def refused(self, done: RoundT, topic: str) -> bool:
+    def refused(self, current: RoundT, topic: str) -> bool:
         """REB-CLU-3: the strategy refuses to divide a topic; is it balanced?"""
-        done.events |= _REFUSED
+        current.events |= _REFUSED
         return False
 
-    def learn(self, done: RoundT, topic: str, queues: int) -> None:
-        """REB-CLU-ROUTE: who looks for a broker of a topic learns its route."""
-        done.seen = {**done.seen, topic: queues}
-        done.events |= _ROUTED
+    def learn(self, current: RoundT, topic: str, queues: int) -> None:
+        """REB-CLU-ROUTE: a client that looks for a broker of a topic learns its route."""
+        current.seen = {**current.seen, topic: queues}
+        current.events |= _ROUTED
 
-    def unknown(self, done: RoundT, topic: str) -> bool:
+    def unknown(self, current: RoundT, topic: str) -> bool:
         """REB-CLU-1, REB-BC-1: the queues of a topic were unknown to the member; is it balanced?"""
-        done.events |= _UNKNOWN
+        current.events |= _UNKNOWN
         return True
 
-    def _bring(self, done: RoundT, topic: str, target: tuple[int, ...]) -> bool:
+    def _bring(self, current: RoundT, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is the topic balanced?"""
-        done.moved = False
-        table = done.table
-        done.events |= BROUGHT
+        current.moved = False
+        table = current.table
+        current.events |= BROUGHT
         if table:
             for queue in ROUND_QUEUES[topic]:
                 owned = table.get(queue)
                 if owned is None:
                     continue
                 if queue not in target:
-                    self.drop(done, queue)
-                elif expired(owned, done.now):
-                    done.events |= _EXPIRED
-                    self.drop(done, queue)
+                    self.drop(current, queue)
+                elif expired(owned, current.now):
+                    current.events |= _EXPIRED
+                    self.drop(current, queue)
         complete = True
         for queue in target:
-            owned = done.table.get(queue)
-            complete &= self.add(done, queue) if owned is None else not owned.dropped
-        return self.changed(done, topic, target, complete) if done.moved else complete
+            owned = current.table.get(queue)
+            complete &= self.add(current, queue) if owned is None else not owned.dropped
+        return self.changed(current, topic, target, complete) if current.moved else complete
 
-    def changed(self, done: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """Queues of a topic came or went, or came anew, and the table is its share or not: is the topic balanced?"""
         return even
 
-    def drop(self, done: RoundT, queue: int) -> None:
+    def drop(self, current: RoundT, queue: int) -> None:
         """REB-DROP-1, REB-REM-1."""
-        if self.send(done, queue):
-            del done.own_memory()[queue]
-        self.remove(done, queue)
+        if self.send(current, queue):
+            del current.own_memory()[queue]
+        self.remove(current, queue)
 
-    def send(self, done: RoundT, queue: int) -> bool:
+    def send(self, current: RoundT, queue: int) -> bool:
         """A queue is dropped: send its offset in memory, if there is one."""
-        held = done.store.memory.get(queue)
-        done.events |= _DROPPED
-        done.moved = True
+        held = current.store.memory.get(queue)
+        current.events |= _DROPPED
+        current.moved = True
         if held is None:
             return False
-        done.events |= _COMMITTED
-        done.store, sent, _ = self.store.commit(done.store, queue, held, True, done.fault)
-        if sent:  # nobody hears of a one-way commit that failed
-            done.commits.append((queue, held))
+        current.events |= _COMMITTED
+        current.store, sent, _ = self.store.commit(current.store, queue, held, True, current.fault)
+        if sent:  # a failed one-way commit shows nowhere
+            current.commits.append((queue, held))
         return True
 
-    def remove(self, done: RoundT, queue: int) -> None:
+    def remove(self, current: RoundT, queue: int) -> None:
         """A dropped queue leaves the table."""
-        del done.own_table()[queue]
+        del current.own_table()[queue]
 
-    def add(self, done: RoundT, queue: int) -> bool:
+    def add(self, current: RoundT, queue: int) -> bool:
         """REB-ADD-1; False without a start."""
-        offset, answered = self.beginning(done, queue)
+        offset, answered = self.beginning(current, queue)
         if answered is not None:
-            done.own_memory()[queue] = answered
-        elif queue in done.store.memory:
-            del done.own_memory()[queue]
+            current.own_memory()[queue] = answered
+        elif queue in current.store.memory:
+            del current.own_memory()[queue]
         if offset < 0:
-            done.events |= _UNSTARTED
+            current.events |= _UNSTARTED
             return False
-        done.events |= _ADDED
-        done.moved = True
-        done.made += 1
-        done.own_table()[queue] = self.process_queue(done, offset)
-        done.dispatched.append((queue, offset))
+        current.events |= _ADDED
+        current.moved = True
+        current.made += 1
+        current.own_table()[queue] = self.process_queue(current, offset)
+        current.dispatched.append((queue, offset))
         return True
 
-    def beginning(self, done: RoundT, queue: int) -> tuple[int, int | None]:
-        """The start of a queue that is added, and the offset that memory holds of it from then on: the broker's, if it
-        answers one. Both depend on what the broker has of the queue and on nothing that a round does, so that each
-        start is worked out once."""
-        broker = done.store.broker
+    def beginning(self, current: RoundT, queue: int) -> tuple[int, int | None]:
+        """The start of a queue that is added, and its offset in memory from then on: the broker's, if it answers
+        one. Both depend on the broker's data of the queue and not on anything a round does, so that each start is
+        computed once."""
+        broker = current.store.broker
         if broker.logs is not self._logs:
             self._logs, self._starts = broker.logs, {}
-        where, fault, bound_fault = done.member.where, done.fault, done.bound_fault
+        where, fault, bound_fault = current.member.where, current.fault, current.bound_fault
         key = queue, where, fault, bound_fault, broker.stored.get(STORED_AS[queue])
         found = self._starts.get(key)
         if found is None:
@@ -402,16 +403,16 @@ class RebalanceModel(Generic[RoundT]):
     def started(
         self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
     ) -> tuple[RemoteStore, Expected]:
-        """START-PUSH-1: the start of a queue of which memory holds nothing."""
+        """START-PUSH-1: the start of a queue without an offset in memory."""
         return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
-    def process_queue(self, done: RoundT, offset: int) -> ProcessQueue:
-        """What is kept of a queue that is added."""
-        return ProcessQueue(done.made, offset, done.now)
+    def process_queue(self, current: RoundT, offset: int) -> ProcessQueue:
+        """The process queue of a queue that is added."""
+        return ProcessQueue(current.made, offset, current.now)
 
-    def truncate(self, done: RoundT, topics: frozenset[str]) -> None:
+    def truncate(self, current: RoundT, topics: frozenset[str]) -> None:
         """REB-TRUNC-1: only these topics are subscribed to."""
-        lost = [queue for queue in done.table if TOPIC_OF[queue] not in topics]
+        lost = [queue for queue in current.table if TOPIC_OF[queue] not in topics]
         if lost:
-            done.events |= _TRUNCATED
-            done.table = {queue: kept for queue, kept in done.table.items() if queue not in lost}
+            current.events |= _TRUNCATED
+            current.table = {queue: kept for queue, kept in current.table.items() if queue not in lost}

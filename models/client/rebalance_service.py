@@ -1,12 +1,12 @@
 """When the consumers of a client instance rebalance (REB-SVC-*).
 
-One timer serves all consumers of a client instance. It lets all of them rebalance every 20 s, and when somebody wakes
-it up: a broker does so when the members of a group changed. A consumer that is paused, or that may not rebalance, takes
-no part.
+One timer serves all consumers of a client instance. It lets all of them rebalance every 20 s, and when it is woken up:
+a broker does so when the members of a group changed. A consumer that is paused, or that may not rebalance, takes no
+part.
 
-From 5.2.0 the timer looks at its last round. It never comes sooner than a second after that: who wakes it up earlier
-waits for the rest of the second. And it comes again after one second, not 20, when some consumer is not balanced, which
-a paused one never is.
+From 5.2.0 the timer looks at its last round. The next one never comes sooner than a second after that: an earlier
+wake-up waits for the rest of the second. And it comes after one second, not 20, when some consumer is not balanced,
+which a paused one never is.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ RULES = (
 
 PUSH, PULL = "push", "pull"
 CONSUMERS = (PULL, PUSH)
-#: Ms between rounds, and what they are at least.
+#: Ms between rounds, and their minimum.
 WAIT, LEAST = 20_000, 1_000
 
 _MET = (
@@ -80,7 +80,7 @@ _ENABLED = whys(("REB-SVC-1",), "is allowed to rebalance", "is forbidden to reba
 
 @cache
 def service_reason(trigger: str, met: int) -> Why:
-    """The one reason of rounds that met these, by bits of _MET."""
+    """The one reason of rounds with these events, by bits of _MET."""
     found = [name for at, name in enumerate(_MET) if met & 1 << at]
     rules = [trigger, *(rule for _, named in found for rule in named)]
     return Why(tuple(dict.fromkeys(rules)), found[0][0] if found else "nothing is due")
@@ -104,7 +104,7 @@ class ServiceState(NamedTuple):
 def taking_part(
     paused: bool, enabled: bool, refusing: frozenset[str], soon: bool, skips_disabled: bool
 ) -> tuple[tuple[str, ...], int, int]:
-    """A round: who takes part, the ms until the next one, and what it met, by bits of _MET."""
+    """A round: the consumers that take part, the ms until the next one, and its events, by bits of _MET."""
     met = _ROUND
     took_part = []
     if skips_disabled and not enabled:
@@ -131,7 +131,7 @@ class ServiceModel:
         self.skips_disabled = rules.skips_disabled
 
     def elapse(self, state: ServiceState, elapses: int) -> Answer[ServiceState]:
-        """REB-SVC-1, REB-SVC-SOON: the rounds of this time: (ms since its beginning, who rebalanced)."""
+        """REB-SVC-1, REB-SVC-SOON: the rounds of this time: (ms since its beginning, consumers that rebalanced)."""
         now, due, last, paused, enabled, refusing = state
         until = now + elapses
         if due > until:
@@ -147,7 +147,7 @@ class ServiceModel:
         return after, tuple(rounds), service_reason("REB-SVC-1", met)
 
     def notify(self, state: ServiceState) -> Answer[ServiceState]:
-        """REB-SVC-WAKE, REB-SVC-MIN: who rebalances at once."""
+        """REB-SVC-WAKE, REB-SVC-MIN: the consumers that rebalance at once."""
         now, _, last, paused, enabled, refusing = state
         if self.soon and now - last < LEAST:
             after = ServiceState(now, last + LEAST, last, paused, enabled, refusing)
@@ -161,12 +161,12 @@ class ServiceModel:
         return state._replace(paused=True), None, _SUSPENDED
 
     def resume(self, state: ServiceState) -> Answer[ServiceState]:
-        """REB-SVC-PAUSE: the push consumer goes on: who rebalances at once."""
+        """REB-SVC-PAUSE: the push consumer goes on: the consumers that rebalance at once."""
         why = _RESUMED["resumed" if state.paused else "was not paused"]
         return state._replace(paused=False), (PUSH,), why
 
     def refuse(self, state: ServiceState, consumer: str, refuses: bool) -> Answer[ServiceState]:
-        """REB-CLU-3: a strategy refuses from now on, which makes its consumer's rounds not balanced, or does not."""
+        """REB-CLU-3: a strategy refuses from now on (rounds of its consumer are then not balanced), or not any more."""
         refusing = state.refusing | {consumer} if refuses else state.refusing - {consumer}
         return state._replace(refusing=refusing), None, _REFUSES
 

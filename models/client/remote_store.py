@@ -1,15 +1,15 @@
-"""The remote offset store: a consumer's memory of offsets, backed by the broker (OFF-R-*).
+"""The remote offset store: a consumer's offset table, backed by the broker (OFF-R-*).
 
-Memory maps queues to offsets. ``update`` writes memory only; ``persist`` sends what memory holds to the broker,
+Memory maps queues to offsets. ``update`` writes memory only; ``persist`` sends the contents of memory to the broker,
 one way; ``read`` looks in memory, in the broker, or in memory first. Three numbers are not offsets:
 
 == ====================================================================
--1 there is no offset: memory misses, or the broker says "not found"
--2 nobody could say: the broker could not be asked, or failed
+-1 there is no offset: memory misses, or the broker answers "not found"
+-2 unknown: the broker could not be asked, or failed
 -3 there is no such queue (older clients: -1)
 == ====================================================================
 
-What counts as "not found" is the most expensive difference between clients: up to 4.9.8 *every* refusal of the
+The meaning of "not found" is the most expensive difference between clients: up to 4.9.8 *every* refusal of the
 broker reads as -1, "new group", and a busy broker makes a consumer start somewhere else.
 """
 
@@ -94,7 +94,7 @@ TRANSPORT_FAULTS = frozenset({"silent", "cut"})
 
 
 class RemoteStore(NamedTuple):
-    """The store of one consumer, and the broker behind it. Keys are queue indexes of the layout."""
+    """The store of one consumer, and the broker behind it. Keys are queue indexes of the fixtures."""
 
     memory: Mapping[int, int] = MappingProxyType({})
     frozen: frozenset[int] = frozenset()
@@ -153,7 +153,7 @@ class RemoteStoreModel:
         return self.fetch(state, queue, fault)
 
     def fetch(self, state: RemoteStore, queue: int, fault: str) -> Answer[RemoteStore]:
-        """Ask the broker and refresh memory with what it says."""
+        """Ask the broker and refresh memory with its answer."""
         if queue == LOST:
             return state, -2, _NO_ROUTE
         if fault == "answer":
@@ -234,7 +234,7 @@ class RemoteStoreModel:
         return state, Err(fault), _COMMIT["refused"]
 
     def commit_elsewhere(self, state: RemoteStore, queue: int, offset: int) -> Answer[RemoteStore]:
-        """Another member of the group commits: the world's move, judged by BQ-UPDATE-2."""
+        """Another member of the group commits: an operation of the environment, judged by BQ-UPDATE-2."""
         topic, _, number = QUEUES[queue]
         broker, result, why = commit_offset(self.broker, state.broker, GROUP, topic, number, offset)
         return RemoteStore(state.memory, state.frozen, broker), result, why

@@ -1,10 +1,10 @@
-"""Messages that go back to the broker: a request that names them, and a copy of them when that fails (CONS-BACK-*).
+"""Messages sent back to the broker: a request that names them, and a copy of them when that fails (CONS-BACK-*).
 
-What reaches the broker is told as tuples that begin with "back" or "copy":
+Requests that reach the broker are reported as tuples that begin with "back" or "copy":
 
 ==== ==========================================================================================
-back where the message lies, the topic that it counts as, delay level, its id, most tries
-copy the same, the id that it had when it was first sent ("" for none), and how often it was tried
+back commit log offset of the message, its topic, delay level, its id, most tries
+copy the same, the id that it had when it was first sent ("" for none), and the number of tries
 ==== ==========================================================================================
 """
 
@@ -45,11 +45,11 @@ RULES = (
 )
 
 #: How the broker plays messages that come back: it takes them; refuses the request and takes the copy; refuses both;
-#: refuses both of messages at odd offsets, as if these were larger than it takes.
+#: refuses both of messages at odd offsets, as if these were too large.
 BACK_FAULTS = ("answer", "copy", "refuse", "odd")
-#: Where messages lie in the commit log: as far apart as this by queue.
+#: Distance of the queues' messages in the commit log.
 LIES_APART = 1000
-#: Most tries when the consumer does not say.
+#: The most tries when the consumer does not set them.
 TRIES = 16
 #: The delay level of a copy that was never tried before.
 FIRST_LEVEL = 3
@@ -81,13 +81,13 @@ def first_topic(queue: int) -> str:
 
 
 def refused(fault: str, offset: int) -> bool:
-    """Does the broker take this message in no way?"""
+    """Does the broker refuse both forms of this message?"""
     return fault == "refuse" or (fault == "odd" and offset % 2 == 1)
 
 
 def sent_back(message: Message, level: int, max_times: int, fault: str, keeps_origin: bool) -> Gone | None:
-    """CONS-BACK: what reaches the broker of a message, at a delay level, None when nothing that it takes does;
-    ``max_times`` -1: the consumer does not say."""
+    """CONS-BACK: the request of a message that the broker accepts, at a delay level; None when it accepts none.
+    ``max_times`` -1: not set by the consumer."""
     _, queue, offset, size, times, _ = message
     if fault != "answer" and (refused(fault, offset) or (fault == "copy" and not size)):
         return None

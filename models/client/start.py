@@ -1,7 +1,7 @@
-"""Where a consumer starts to pull a queue (START-PUSH-1, START-LITE-1, START-PULL-1).
+"""The offset at which a consumer starts to pull a queue (START-PUSH-1, START-LITE-1, START-PULL-1).
 
-A stored offset always wins. Without one (-1) the consumer's *ConsumeFromWhere* decides, and a retry topic decides
-for itself, so that no message that is to be retried is skipped:
+A stored offset always wins. Without one (-1) the consumer's *ConsumeFromWhere* decides, and a retry topic has rules
+of its own, so that no message that is to be retried is skipped:
 
 =====================  ==================  =====================
 no stored offset       ordinary topic      the group's %RETRY%
@@ -13,7 +13,7 @@ TIMESTAMP              search by time      max
 
 Push asks the broker every time, lite pull looks in memory first, and plain pull does not ask at all: it starts at 0.
 
-When nobody can say what is stored (-2), or max or search fail, there is no start. What the caller then sees is the
+When the stored offset is unknown (-2), or max or search fail, there is no start. What the caller then gets is the
 difference between releases: -1, or an exception, and that only from the *checked* variant
 (``computePullFromWhereWithException``); the unchecked one turns every MQClientException into -1.
 """
@@ -84,7 +84,7 @@ RULES = (
 LAST = "CONSUME_FROM_LAST_OFFSET"
 FIRST = "CONSUME_FROM_FIRST_OFFSET"
 TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
-#: Values that nobody should use any more; all mean LAST.
+#: Deprecated values; all mean LAST.
 DEPRECATED = (
     "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST",
     "CONSUME_FROM_MIN_OFFSET",
@@ -200,7 +200,7 @@ class StartModel:
         return state, 0, _PULL
 
     def shape(self, state: RemoteStore, queue: int, shape: str) -> Answer[RemoteStore]:
-        """The queue's log becomes another one: the world's move."""
+        """The queue's log becomes another one: an operation of the environment."""
         return state._replace(broker=reshaped(state.broker, queue, shape)), None, _SHAPED[shape]
 
     def _begin(
@@ -213,7 +213,7 @@ class StartModel:
         timestamp: str | None,
         zone: str,
     ) -> tuple[int | Err, Why]:
-        """Where a queue without stored offset begins."""
+        """The start of a queue without stored offset."""
         topic, _, number = QUEUES[queue]
         retry = topic.startswith(RETRY_PREFIX)
         if where == FIRST or (retry and where != TIMESTAMP):

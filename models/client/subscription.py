@@ -1,7 +1,7 @@
-"""Subscriptions: which messages of a topic a consumer wants, and what it tells the broker of that (PULL-SUB-*).
+"""Subscriptions: the messages of a topic that a consumer wants, and their form in requests (PULL-SUB-*).
 
 A tag expression names tags between ``||``; ``*`` and the empty one want everything. The broker filters by the hash
-codes of tags, so the consumer filters again, by the tags themselves. SQL92 expressions are the broker's affair alone.
+codes of tags, so the consumer filters again, by the tags themselves. Only the broker evaluates SQL92 expressions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EVERYTHING = "*"
 
 
 class Subscription(NamedTuple):
-    """What a consumer wants of a topic."""
+    """The subscription of a consumer to a topic."""
 
     #: The expression, as a pull carries it if it carries one.
     text: str = EVERYTHING

@@ -1,4 +1,4 @@
-"""What changed in Java clients, by release (the S numbers of the switch table)."""
+"""The changes in Java clients' behaviour, by release (the S numbers of the switch table)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ SKIPS_DISABLED = Switch("M06", "a pull consumer can be forbidden to rebalance", 
 
 @dataclass(frozen=True, slots=True)
 class ClientRules:
-    """The switches of one client, as the models ask for them."""
+    """The switches of one client, as attributes for the models."""
 
     not_found_only: bool
     #: 5.0.0-ALPHA takes PULL_NOT_FOUND for the "not found" code (API-QCO-1).

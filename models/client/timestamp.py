@@ -54,7 +54,7 @@ _CYCLE_DAYS = 146_097
 _CYCLE_SECONDS = _CYCLE_DAYS * _DAY_SECONDS
 #: 1900-01-01T00:00:00Z, the first second (since the epoch) whose offsets Java knows.
 _KNOWN_FROM = -2_208_988_800
-#: 2100-01-01: from then on every zone repeats itself, as far as anybody can know.
+#: 2100-01-01: from then on the rules of every zone are taken to repeat.
 _LASTING_FROM = 4_102_444_800
 #: New Year and the first of July of 2037: one of them is standard time.
 _WINTER = 2_114_380_800

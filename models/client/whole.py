@@ -1,14 +1,14 @@
-"""A consumer as a whole: which message it is given first, and what is committed in the end (WHOLE-*).
+"""A whole consumer: the first message of its listener, and the offset that it commits in the end (WHOLE-*).
 
-A consumer that runs decides where a queue begins (START-*), pulls from there, and is sent elsewhere when nothing can
-be there: below min, beyond max, or while a reset is pending. The two kinds of consumer take that differently:
+A running consumer computes the start of a queue (START-*), pulls from there, and is redirected when the offset is
+invalid: below min, beyond max, or while a reset is pending. The two kinds of consumer handle that differently:
 
 ======================  ==============================================================================
 push                    the queue is dropped, the other offset stored, and the queue begins again there
 lite pull               the next pull asks there, and nothing is stored
 ======================  ==============================================================================
 
-Either way the first message is the same, and once everything is consumed so is what is committed.
+Either way the first message is the same, and so is the committed offset once everything is consumed.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ _COMMITTED = Why(("WHOLE-COMMIT",), "everything is consumed")
 
 
 class Consumption(NamedTuple):
-    """What a consumer does with one queue. Offsets are in messages."""
+    """A consumer's work on one queue. Offsets are in messages."""
 
-    #: Where it starts, and the first message that it is given.
+    #: The start, and the first message that the listener gets.
     start: int
     first: int
-    #: How many messages it is given, those that arrive while it runs too.
+    #: Number of messages it gets, including those that arrive while it runs.
     messages: int
     committed: int
     #: The reasons of every step, in order.
@@ -80,8 +80,8 @@ class Consumption(NamedTuple):
 def start(
     model: StartModel, state: RemoteStore, kind: str, queue: int, where: str, timestamp: str | None, zone: str
 ) -> tuple[RemoteStore, int, tuple[Why, ...]]:
-    """Where a queue of the layout begins, with the reasons of the broker, the store and the decision; the store
-    remembers what it read. Every broker answers: no fault is played."""
+    """The start of a queue of the fixtures, with the reasons of the broker, the store and the decision; the store
+    remembers its reads. Every broker answers: no fault is played."""
     topic, _, number = QUEUES[queue]
     set_zero = False if model.client.asks_no_zero else None
     asked = query_offset(model.store.broker, state.broker, GROUP, topic, number, set_zero)[2]
@@ -102,7 +102,7 @@ def consume(
     timestamp: str | None = None,
     zone: str = "UTC",
 ) -> Consumption:
-    """The whole life of a consumer of ``kind`` in one queue of the layout, in which ``arriving`` messages arrive once
+    """The whole run of a consumer of ``kind`` in one queue of the fixtures, in which ``arriving`` messages arrive after
     it has begun. ``timestamp`` and ``zone`` count for CONSUME_FROM_TIMESTAMP only."""
     state, began, whys = start(model, state, kind, queue, where, timestamp, zone)
     topic, _, number = QUEUES[queue]
@@ -114,8 +114,8 @@ def consume(
 def find(
     model: StartModel, broker: BrokerState, kind: str, queue: int, offset: int
 ) -> tuple[BrokerState, int, tuple[Why, ...]]:
-    """The first message of a queue of the layout that a consumer of ``kind`` is given, or the next one to arrive, when
-    it pulls from ``offset``; with the broker as it is then, and the reasons of every step."""
+    """The first message of a queue of the fixtures that a consumer of ``kind`` gets, or the next one to arrive, when it
+    pulls from ``offset``; with the broker as it is then, and the reasons of every step."""
     topic, _, number = QUEUES[queue]
     entries = [Entry(1)] * len(broker.logs.get((topic, number), ABSENT).times)
     whys: tuple[Why, ...] = ()

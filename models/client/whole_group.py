@@ -1,17 +1,17 @@
-"""Whole consumers of one group whose broker fails, as somebody sees them who only looks now and then (WHOLE-*).
+"""Whole consumers of one group whose broker fails, as seen by an observer that looks at intervals (WHOLE-*).
 
-Between two looks the members have time enough to do whatever they can do: they rebalance, ask where their queues begin,
-pull, are given messages and commit. What fails, fails from ``Fail`` to ``Mend``, and consumers try again and again:
+Between two looks the members have time enough to finish all their work: they rebalance, compute starts, pull, consume
+messages and commit. A failure lasts from ``Fail`` to ``Mend``, and consumers retry all the time:
 
 =====================================  ====================================================
-what fails                             what becomes of a consumer
+failing requests                       effect on a consumer
 =====================================  ====================================================
-route, heartbeat                       nobody knows of it: it is given nothing
+route, heartbeat                       it is unknown to the group and gets nothing
 the list of members                    it keeps what it has, and takes nothing new
 a lock (orderly)                       it does not take the queue
 stored offset, max or search           it does not begin
-pulls                                  it is given nothing, and goes on where it began
-commits                                nobody learns what it consumed
+pulls                                  it gets nothing, and goes on where it began
+commits                                its progress is not stored
 =====================================  ====================================================
 """
 
@@ -160,23 +160,23 @@ _RESET = Why(("WHOLE-RESET",), "told"), Why(("WHOLE-RESET-LITE",), "told")
 
 
 class Member(NamedTuple):
-    """A member that runs. Queues are indexes of the layout."""
+    """A running member. Queues are indexes of the fixtures."""
 
-    #: The broker has heard from it.
-    heard: bool = False
+    #: Has the broker received its heartbeat?
+    registered: bool = False
     memory: Mapping[int, int] = MappingProxyType({})
-    #: The queues that it has, and from where it pulls them.
+    #: The queues that it has, and the offsets it pulls from.
     pulls: Mapping[int, int] = MappingProxyType({})
-    #: Those of an orderly member that it has not pulled yet: it will ask once more where they begin.
+    #: Those of an orderly member that it has not pulled yet: it will compute their start once more.
     fresh: frozenset[int] = frozenset()
-    #: It takes no more messages.
+    #: Is its listener blocked? It takes no more messages then.
     busy: bool = False
     #: The queue and offset of the message that its listener is busy with.
     hands: tuple[int, int] | None = None
 
 
 class Group(NamedTuple):
-    """Members of one kind, their broker, and what fails."""
+    """Members of one kind, their broker, and the failing requests."""
 
     kind: str
     where: str
@@ -185,14 +185,14 @@ class Group(NamedTuple):
     #: By name, which is also the order of their client ids.
     members: Mapping[str, Member] = MappingProxyType({})
     fails: Mapping[str, Fail] = MappingProxyType({})
-    #: Somebody else has the locks.
+    #: Does a client outside the group have the locks?
     seized: bool = False
-    #: The reasons of everything so far.
+    #: The reasons of all steps so far.
     whys: tuple[Why, ...] = ()
 
 
 class GroupLife:
-    """What whole consumers of one profile do; every method is pure."""
+    """The behaviour of whole consumers of one profile; every method is pure."""
 
     __slots__ = ("start",)
 
@@ -200,7 +200,7 @@ class GroupLife:
         self.start = start
 
     def play(self, group: Group, moves: tuple[Move, ...]) -> tuple[tuple[Seen, ...], tuple[Why, ...]]:
-        """What each look shows, and the reasons."""
+        """The observation of each look, and the reasons."""
         seen: list[Seen] = []
         for move in moves:
             if isinstance(move, Look):
@@ -211,7 +211,7 @@ class GroupLife:
         return tuple(seen), group.whys
 
     def move(self, group: Group, move: Move) -> Group:
-        """The group after a move that is no look."""
+        """The group after a move other than a look."""
         match move:
             case Fail():
                 return group._replace(fails={**group.fails, move.request: move})
@@ -234,7 +234,7 @@ class GroupLife:
                 return group._replace(seized=isinstance(move, Seize))
 
     def look(self, group: Group) -> tuple[Group, Seen]:
-        """Let the members do what they can, and look."""
+        """Let the members finish their work, and look."""
         group = self._heard(group)
         shares = self._shares(group)
         for name, queues in shares.items():
@@ -263,19 +263,19 @@ class GroupLife:
 
     def _heard(self, group: Group) -> Group:
         failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
-        unheard = [name for name, member in group.members.items() if not member.heard]
+        unregistered = [name for name, member in group.members.items() if not member.registered]
         if failing:
-            return _because(group, _UNHEARD[failing[0]] if unheard else _HEARD[failing[0]])
-        for name in unheard:
-            group = _with(group, name, group.members[name]._replace(heard=True))
+            return _because(group, _UNHEARD[failing[0]] if unregistered else _HEARD[failing[0]])
+        for name in unregistered:
+            group = _with(group, name, group.members[name]._replace(registered=True))
         return group
 
     def _shares(self, group: Group) -> dict[str, frozenset[int]]:
         """The queues of every member that can find out which are its own."""
         if MEMBERS in group.fails:
             return {}
-        heard = tuple(sorted(name for name, member in group.members.items() if member.heard))
-        found = {name: share("AVG", name, TOPIC, group.broker.topics[TOPIC], heard) for name in heard}
+        registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
+        found = {name: share("AVG", name, TOPIC, group.broker.topics[TOPIC], registered) for name in registered}
         return {name: frozenset(queues or ()) for name, queues in found.items()}
 
     def _drop(self, group: Group, name: str, queue: int) -> Group:
@@ -299,7 +299,7 @@ class GroupLife:
         return _with(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)}, fresh=fresh))
 
     def _begins(self, group: Group, name: str, queue: int) -> tuple[Group, int | Err]:
-        """Where a queue begins: negative, or an error, when that cannot be asked."""
+        """The start of a queue: negative, or an error, when it cannot be computed."""
         fault = "answer"
         failing = group.fails.get(QUERY)
         if failing is not None and failing.later:
@@ -328,7 +328,7 @@ class GroupLife:
     # --- messages -------------------------------------------------------------------------------------------
 
     def _returned(self, group: Group, name: str) -> tuple[Group, Given]:
-        """What the listener was busy with until now, if the member does not have the queue any more."""
+        """The message that the listener was busy with until now, if the member does not have the queue any more."""
         member = group.members[name]
         if member.busy or member.hands is None:
             return group, ()
@@ -438,7 +438,7 @@ class GroupLife:
 
 
 def holders(group: Group) -> tuple[str, ...]:
-    """Who has the lock of each queue: the name of a member, STRANGER, or "" for nobody."""
+    """The holder of each queue's lock: the name of a member, STRANGER, or "" for none."""
     found = dict.fromkeys(range(group.broker.topics[TOPIC]), STRANGER if group.seized else "")
     if group.kind == ORDERLY:
         found |= {QUEUES[queue].id: name for name, member in group.members.items() for queue in _locks(member)}

@@ -1,6 +1,6 @@
-"""What can happen to the whole consumers of a group, move by move, and what somebody sees who looks (WHOLE-*).
+"""The moves of a scenario with whole consumers of a group, and the observation that a look makes (WHOLE-*).
 
-What becomes of the consumers is ``whole_group``'s to say.
+``whole_group`` has their effect on the consumers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ ROUTE, HEARTBEAT, MEMBERS = "GET_ROUTEINFO_BY_TOPIC", "HEART_BEAT", "GET_CONSUME
 LOCK, QUERY, COMMIT = "LOCK_BATCH_MQ", "QUERY_CONSUMER_OFFSET", "UPDATE_CONSUMER_OFFSET"
 MAX, SEARCH, PULL = "GET_MAX_OFFSET", "SEARCH_OFFSET_BY_TIMESTAMP", "PULL_MESSAGE"
 
-#: Somebody who is no member.
+#: The holder of locks outside the group.
 STRANGER = "a stranger"
 
 
@@ -47,8 +47,7 @@ class Arrive(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """From now on a member's listener is busy with the first message that it is given; a lite pull consumer is not
-    polled."""
+    """From now on a member's listener blocks with its first message; a lite pull consumer is not polled."""
 
     name: str = "a"
 
@@ -66,11 +65,11 @@ class Expire(NamedTuple):
 
 
 class Seize(NamedTuple):
-    """Somebody who is no member locks every queue."""
+    """A client outside the group locks every queue."""
 
 
 class Release(NamedTuple):
-    """Somebody who is no member unlocks them."""
+    """A client outside the group unlocks them."""
 
 
 class Reset(NamedTuple):
@@ -80,12 +79,12 @@ class Reset(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Time passes, every member commits, and somebody looks."""
+    """Time passes, every member commits, and the state is observed."""
 
 
 Move = Fail | Mend | Join | Leave | Arrive | Hold | LetGo | Expire | Seize | Release | Reset | Look
-#: (queue id, first offset, messages) of each queue that a member was given messages of since the last look.
+#: (queue id, first offset, messages) of each queue that a member got messages of since the last look.
 Given = tuple[tuple[int, int, int], ...]
-#: What a look shows: name of each member, the ids of the queues that it has, what it was given; and what is stored for
-#: each queue, -1 for nothing.
+#: An observation: name of each member, the ids of its queues, the messages that it got; and the stored offset of each
+#: queue, -1 for none.
 Seen = tuple[tuple[tuple[str, tuple[int, ...], Given], ...], tuple[int, ...]]

@@ -19,12 +19,13 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
-from rocketmq_conformance import suites
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
+#: The package of the kit's suites, which stands above this one and is named, not imported.
+PACKAGE = "rocketmq_conformance.suites"
 #: The entry points of packages that bring suites.
 GROUP = "rocketmq_conformance.suites"
 _SIDES = (Side.PURE, Side.CLIENT, Side.BROKER)
@@ -63,7 +64,7 @@ class Suites(Mapping[str, Suite]):
     @cached_property
     def _modules(self) -> dict[str, str]:
         """The kit's modules that may hold a suite, by the name that it would have."""
-        names = [item.name for item in iter_modules(suites.__path__) if not item.ispkg]
+        names = [item.name for item in iter_modules(import_module(PACKAGE).__path__) if not item.ispkg]
         return {name.replace("_", "-"): name for name in names if not name.startswith("test_")}
 
     @cached_property
@@ -72,7 +73,7 @@ class Suites(Mapping[str, Suite]):
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=GROUP):
             if entry.name in self._modules or entry.name in found:
-                other = _distribution(found[entry.name]) if entry.name in found else suites.__name__
+                other = _distribution(found[entry.name]) if entry.name in found else PACKAGE
                 raise DiscoveryError(
                     f"Both {other} and {_distribution(entry)} bring a suite called {entry.name}: uninstall one of them."
                 )
@@ -82,7 +83,7 @@ class Suites(Mapping[str, Suite]):
     def _own(self, name: str) -> Suite | None:
         if name not in self._modules:
             return None
-        found: Suite | None = getattr(import_module(f"{suites.__name__}.{self._modules[name]}"), "SUITE", None)
+        found: Suite | None = getattr(import_module(f"{PACKAGE}.{self._modules[name]}"), "SUITE", None)
         return found
 
 

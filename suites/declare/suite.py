@@ -58,7 +58,8 @@ class Suite:
     cases: int = 1000
     #: How the model's state is shown to a reader.
     show: Callable[[Any], str] = repr
-    #: Rules that the suite can reach, for the coverage table.
+    #: Ids of the rules that the suite can reach, for the coverage table. A new rule of a model reaches the suites that
+    #: name it, and no others.
     rules: tuple[str, ...] = ()
     #: Rules that are not in the kit's rule book: those of a suite in somebody else's package.
     own_rules: tuple[Rule, ...] = ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites.declare.domain import Values
 
 TOPIC = Values(0, 1, 2, weights=(5, 2, 1))
@@ -27,11 +26,6 @@ _DAY = 86_400_000
 #: Distance from a message in ms: the same time, near ones, before the first and after the last.
 DELTA = Values(0, 1, -1, 2, -2, 5, -5, _DAY, -_DAY, weights=(4, 2, 2, 1, 1, 1, 1, 1, 1))
 BOUNDARY = Values("", LOWER, UPPER)
-
-
-def ever(*rules: tuple[Rule, ...]) -> tuple[str, ...]:
-    """Ids of the rules that hold in every release: the others cannot fire under every profile."""
-    return tuple(rule.id for some in rules for rule in some if rule.releases == "all")
 
 
 def show(state: BrokerState) -> str:

@@ -15,12 +15,28 @@ JAVA = "a class of Java, whose attributes no type checker knows"
 #: Functions that take an attribute by a computed name, or import a module by one, and why.
 REASONS = {
     "models/rulebook.py::_collect": "the rules of every model, with no list of models",
-    "models/new_group_start.py::Axis.switches": "goes through all switches of a record",
+    "models/new_group_start.py::deciding": "every switch of a release's rules, whatever switches there are",
     "suites/declare/discovery.py::Suites._own": "suites are found by their files",
+    "suites/declare/discovery.py::Suites._modules": "the package of the suites stands above the one that finds them",
     "suites/declare/hypothesis_machine.py::machine": "Hypothesis finds the rules of a machine as its attributes",
     "suites/declare/hypothesis_machine.py::play_plan.conforms": "the same rules, by the operations of a plan",
+    "conformance/campaign/analysis/side.py::Half._sort": "all columns of a table are sorted alike",
+    "conformance/campaign/folder.py::resume": "every field of a campaign is compared with what is asked for now",
+    "conformance/campaign/spark/session.py::_start": "py4j comes with an extra, and has no types",
+    "conformance/proof/broker_story.py::Story.tell": "a table names the chapters of a story with their rules",
+    "conformance/targets/address.py::_python": "the user names the module and the factory",
     "conformance/targets/discovery.py::module_of": "the class that plays a suite is found by the suite's name",
     "conformance/targets/discovery.py::suite_modules": "mutants are found by listing their package",
+    "conformance/targets/java_client/adapter.py::JavaClient._stepped_calls": "what plays a suite, when it is asked for",
+    "conformance/targets/java_client/consume.py::JavaConcurrently.consumeMessage": JAVA,
+    "conformance/targets/java_client/consume.py::JavaConsumption.begin": JAVA,
+    "conformance/targets/java_client/consume_orderly.py::JavaOrderly.consumeMessage": JAVA,
+    "conformance/targets/java_client/consumer.py::JavaConsumer.__init__": JAVA,
+    "conformance/targets/java_client/consumer.py::JavaConsumer.start": JAVA,
+    "conformance/targets/java_client/local_store.py::JavaLocalStore.__init__": JAVA,
+    "conformance/targets/java_client/pair.py::PairedClient._admin": JAVA,
+    "conformance/targets/java_client/rebalance.py::Consumer.__init__": JAVA,
+    "conformance/targets/java_client/whole.py::WholeConsumer.__init__": JAVA,
 }
 
 

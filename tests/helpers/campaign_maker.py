@@ -14,9 +14,11 @@ import pyarrow as pa
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import Adapter
+from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, Discovery
 from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, open_campaign
-from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION, signed
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
@@ -275,3 +277,12 @@ def _between(
                     told = mine._replace(expected=theirs.observed)
                     yield _divergence(suite, one.number, other, first, [*judged.steps[: at - 1], told])
                     break
+
+
+def discovery_of(campaign: Campaign) -> Discovery:
+    """The discovery of all finished blocks of a campaign."""
+    found = Discovery(campaign.suites, campaign.block)
+    for suite in campaign.suites:
+        for block in campaign.finished(suite):
+            found.add(suite, block, campaign.read("cases", COLUMNS, suite, block))
+    return found

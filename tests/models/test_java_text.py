@@ -73,5 +73,5 @@ def test_int32_wraps(number: int, wrapped: int) -> None:
         (" a", False),
     ],
 )
-def test_blank_is_what_java_calls_white(text: str, blank: bool) -> None:
+def test_blank_means_java_whitespace(text: str, blank: bool) -> None:
     assert is_blank(text) is blank

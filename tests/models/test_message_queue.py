@@ -64,7 +64,7 @@ def test_compare_is_javas(left: Queue, right: Queue, sign: int) -> None:
 
 
 @given(st.lists(ANY_QUEUE, unique=True))
-def test_real_ids_sort_by_topic_broker_and_number_whatever_the_input_order(queues: list[Queue]) -> None:
+def test_real_ids_sort_by_topic_broker_and_number_from_every_input_order(queues: list[Queue]) -> None:
     ordered = sort_queues(queues)
     assert ordered is not None
     assert sorted(ordered) == sorted(queues)

@@ -25,7 +25,7 @@ from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import Event, ScenarioDifference, ScenarioEnded, ScenarioStarted, ScenarioStep
 from rocketmq_conformance.reports.scenario import ScenarioPage, ScenarioReport, page, tables
 
-#: What a run of the four releases on real brokers said.
+#: The answers of a run of the four releases on real brokers.
 KEPT = GOLDEN / "scenario.events.jsonl"
 DOCUMENT = ROOT / "docs" / "scenarios.md"
 START, END = consumed(0, 76, 76), consumed(75, 1, 76)
@@ -60,13 +60,13 @@ def rules_of(release: str) -> Rules:
 
 @pytest.mark.parametrize("release", EXPECTED)
 @pytest.mark.parametrize("step", [step.name for step in STEPS])
-def test_each_release_is_expected_to_do_what_is_known_of_it(release: str, step: str) -> None:
+def test_the_expected_answers_of_each_release_are_the_observed_ones(release: str, step: str) -> None:
     prediction = predict(rules_of(release), step)
     assert prediction.expected == EXPECTED[release][step]
     assert set(prediction.rules) <= set(RULES)
 
 
-def test_the_rules_name_what_makes_a_new_group_start_where_it_does() -> None:
+def test_the_rules_name_the_cause_of_a_new_groups_start() -> None:
     old, special, new = (predict(rules_of(release), "new group").rules for release in ("4.9.7", "5.0.0", "5.5.0"))
     assert "BQ-QUERY-4" in old
     assert {"BQ-QUERY-SETZERO", "OFF-R-FETCH"} <= set(special)
@@ -108,7 +108,7 @@ def test_a_release_before_the_reset_is_stored_stays_at_max_all_the_same() -> Non
         ((), "()"),
     ],
 )
-def test_answers_are_told_in_words(answer: Value, words: str) -> None:
+def test_answers_are_formatted_in_words(answer: Value, words: str) -> None:
     assert said(answer) == words
 
 
@@ -181,7 +181,7 @@ def test_a_release_that_does_otherwise_diverges() -> None:
     assert "BQ-QUERY-G3" in said_so
 
 
-def test_a_release_that_cannot_be_had_is_told_and_the_others_go_on() -> None:
+def test_an_unavailable_release_is_reported_and_the_others_go_on() -> None:
     code, events = told({("4.9.7", "expired"): CannotRunError("There is no such broker.")}, "4.9.7", "5.5.0")
     assert code == 4
     steps = [(event.release, event.verdict) for event in events if isinstance(event, ScenarioStep)]
@@ -222,7 +222,7 @@ def test_events_are_written_and_read_again(tmp_path: Path) -> None:
     assert recording.events == events
 
 
-def test_the_page_says_where_the_folklore_is_wrong(tmp_path: Path) -> None:
+def test_the_page_marks_where_the_common_belief_is_wrong(tmp_path: Path) -> None:
     report = ScenarioPage(tmp_path / "scenario.md")
     for event in told()[1]:
         report(event)

@@ -77,7 +77,7 @@ def test_outcomes_cannot_be_changed() -> None:
         Ok(1).value = 2  # type: ignore[misc]
 
 
-def test_a_rule_binds_and_is_derived_from_source_unless_it_says_otherwise() -> None:
+def test_a_rule_is_binding_and_derived_from_source_by_default() -> None:
     rule = Rule("X-1", "Always.", "C#m @ 5.5.0")
     assert (rule.releases, rule.level, rule.origin) == ("all", Level.MUST, Origin.DERIVED)
 

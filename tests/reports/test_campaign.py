@@ -66,7 +66,7 @@ def found() -> DivergenceFound:
 
 
 def progress(cases: int, seconds: float, **more: int) -> Progress:
-    return dataclasses.replace(Progress("", cases, 1000, 40 * cases, seconds), **more)
+    return dataclasses.replace(Progress(suite="", cases=cases, of=1000, steps=40 * cases, seconds=seconds), **more)
 
 
 def test_a_campaign_prints_the_golden_text() -> None:
@@ -88,13 +88,13 @@ def test_a_difference_between_implementations_is_told_after_what_differs_from_th
         address="mutant:x",
         against="python:myport.adapter:create",
         cases=4711,
-        separates=[Separator("queue = 1", 1.0, 0.125)],
+        separates=[Separator(feature="queue = 1", diverging=1.0, others=0.125)],
     )
     text = printed(with_more(difference))
     assert "Difference 4: remote-store ─" in text
     told = text[text.index("Difference 4: ") :]
     assert "seen in        4,711 cases, the shortest is case 17 of mutant:x\n" in told
-    assert "other than     python:myport.adapter:create\n" in told
+    assert "compared with  python:myport.adapter:create\n" in told
     assert "separates      queue = 1: 100% of those that diverge, 12% of the others\n" in told
     assert "Suites ─" in told
 
@@ -107,14 +107,22 @@ def test_very_many_kinds_are_not_all_told_in_full() -> None:
 
 
 def test_very_many_lost_cases_are_not_all_named() -> None:
-    lost = [CaseLost("remote-store", case, "mutant:x", "it hung for 70 s, twice") for case in range(100, 130)]
+    lost = [
+        CaseLost(suite="remote-store", case=case, address="mutant:x", reason="it hung for 70 s, twice")
+        for case in range(100, 130)
+    ]
     text = printed(with_more(*lost))
     assert text.count(" (mutant:x): it hung for 70 s, twice\n") == LOST - 1
     assert "and 11 more\n" in text
 
 
 def test_a_chance_of_nothing_new_is_told_by_the_rule_of_three() -> None:
-    text = printed(with_more(Discovery("start", "steered", 600, 12, 0.0, []), Discovery("start", "", 5, 1, 0.0, [])))
+    text = printed(
+        with_more(
+            Discovery(suite="start", arm="steered", cases=600, behaviours=12, chance=0.0, curve=[]),
+            Discovery(suite="start", arm="", cases=5, behaviours=1, chance=0.0, curve=[]),
+        )
+    )
     assert re.search(r"^start +steered +600 +12 +< 0\.5%$", text, re.MULTILINE)
     assert re.search(r"^start +both +5 +1 +< 60%$", text, re.MULTILINE)
     assert re.search(r"^all +random +1,000 +40 +0\.2%$", text, re.MULTILINE)
@@ -126,8 +134,8 @@ def test_hostile_names_do_not_reach_the_terminal() -> None:
     text = printed(
         with_more(
             dataclasses.replace(suite, address=hostile, reason=hostile, unsupported={hostile: hostile}),
-            CaseLost(hostile, 1, hostile, hostile),
-            Discovery(hostile, hostile, 1, 1, 0.5, []),
+            CaseLost(suite=hostile, case=1, address=hostile, reason=hostile),
+            Discovery(suite=hostile, arm=hostile, cases=1, behaviours=1, chance=0.5, curve=[]),
             dataclasses.replace(found(), address=hostile, against=hostile, replay=hostile),
         )
     )
@@ -165,7 +173,7 @@ def test_a_resumed_campaign_counts_its_own_cases_only() -> None:
     [line] = lines(begun, dataclasses.replace(begun, cases=600, steps=24_000, seconds=10.0))
     assert line.startswith("600 of 1,000 cases, 10 cases/s, 400 steps/s, ")
     assert line.endswith(", 40.0 s left")
-    assert lines(progress(1000, 9.0, cases_before=1000)) == ["1,000 of 1,000 cases, all there"]
+    assert lines(progress(1000, 9.0, cases_before=1000)) == ["1,000 of 1,000 cases, every case is played"]
 
 
 def test_a_terminal_gets_live_progress_that_goes_away() -> None:

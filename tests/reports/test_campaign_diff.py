@@ -43,7 +43,7 @@ BUSY = Difference(
     Deed("-1", "-1", True, "refused, read as new", [RULE]),
     Deed("0", "-2", False, "refused", [RULE]),
     [["update(queue=0, offset=5, increase_only=False)", "None"], ["remove(queue=0)", "None"]],
-    [Separator("fault = 'SYSTEM_BUSY'", 1.0, 0.031)],
+    [Separator(feature="fault = 'SYSTEM_BUSY'", diverging=1.0, others=0.031)],
 )
 SUITES = [
     SuiteDifference("remote-store", same=8_800, different=1200, only_a=3),
@@ -131,7 +131,7 @@ def test_hostile_text_reaches_no_terminal() -> None:
         a=deed,
         b=deed,
         before=[[hostile, hostile]],
-        separates=[Separator(hostile, 1, 0)],
+        separates=[Separator(feature=hostile, diverging=1, others=0)],
     )
     suite = SuiteDifference(hostile, undecided={hostile: 1}, note=hostile)
     said = shown(CampaignDifference(side, side, 1, [suite], [one] * (BLOCKS + 1), [hostile], 1.0))

@@ -179,7 +179,7 @@ def test_a_terminal_gets_live_progress_that_goes_away() -> None:
     header, suite = events("conforms")[:2]
     report(header)
     report(suite)
-    report(Progress("allocation", 50, 200, 500, 0.25))
+    report(Progress(suite="allocation", cases=50, of=200, steps=500, seconds=0.25))
     assert "50 of 200 cases" in out.getvalue()
     assert "200 cases/s, 2,000 steps/s" in out.getvalue()
     before = len(out.getvalue())
@@ -191,7 +191,9 @@ def test_a_terminal_gets_live_progress_that_goes_away() -> None:
 
 def test_progress_is_not_for_plain_streams() -> None:
     header, suite = events("conforms")[:2]
-    assert "50 of 200" not in printed([header, suite, Progress("allocation", 50, 200, 500, 0.25)])
+    assert "50 of 200" not in printed(
+        [header, suite, Progress(suite="allocation", cases=50, of=200, steps=500, seconds=0.25)]
+    )
 
 
 def test_a_run_that_breaks_off_gives_the_cursor_back() -> None:

@@ -7,7 +7,7 @@ import pytest
 from rocketmq_conformance.reports.event import Event, Progress
 from rocketmq_conformance.reports.fanout import Fanout
 
-EVENT = Progress("allocation", 1, 2, 3, 0.5)
+EVENT = Progress(suite="allocation", cases=1, of=2, steps=3, seconds=0.5)
 
 
 class Kept:
@@ -45,9 +45,9 @@ def test_every_report_gets_every_event_in_order() -> None:
     one, other = Kept(), Kept()
     fanout = Fanout([one, other])
     fanout(EVENT)
-    fanout(Progress("allocation", 2, 2, 6, 1.0))
+    fanout(Progress(suite="allocation", cases=2, of=2, steps=6, seconds=1.0))
     fanout.close()
-    assert one.got == other.got == [EVENT, Progress("allocation", 2, 2, 6, 1.0)]
+    assert one.got == other.got == [EVENT, Progress(suite="allocation", cases=2, of=2, steps=6, seconds=1.0)]
     assert (one.closed, other.closed, fanout.faults) == (1, 1, [])
 
 

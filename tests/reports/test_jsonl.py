@@ -36,7 +36,15 @@ def write(path: Path, *events: Event) -> Path:
 
 
 HEADER, FOOTER = (read(GOLDEN / "conforms.events.jsonl").events[at] for at in (0, -1))
-CASE = CaseEnded("allocation", 0, "undecided", 3, 0.5, "54612808ee8ed668", "\ud800\n\u2028\x00\U0001f600")
+CASE = CaseEnded(
+    suite="allocation",
+    case=0,
+    verdict="undecided",
+    steps=3,
+    seconds=0.5,
+    digest="54612808ee8ed668",
+    reason="\ud800\n\u2028\x00\U0001f600",
+)
 
 
 def lines_of(path: Path) -> list[bytes]:
@@ -73,7 +81,9 @@ def test_every_line_is_on_disk_before_the_next_event(tmp_path: Path) -> None:
 
 
 def test_progress_is_not_written(tmp_path: Path) -> None:
-    path = write(tmp_path / "events.jsonl", HEADER, Progress("allocation", 1, 2, 3, 0.1), FOOTER)
+    path = write(
+        tmp_path / "events.jsonl", HEADER, Progress(suite="allocation", cases=1, of=2, steps=3, seconds=0.1), FOOTER
+    )
     assert read(path).events == [HEADER, FOOTER]
 
 

@@ -115,7 +115,11 @@ def test_a_bad_verdict_is_believed_as_it_stands() -> None:
 def test_reasons_are_counted_with_their_first_case() -> None:
     ledger = Ledger()
     for case in (7, 9):
-        ledger.add(CaseEnded("allocation", case, "undecided", 1, 0.1, "", "timed out"))
+        ledger.add(
+            CaseEnded(
+                suite="allocation", case=case, verdict="undecided", steps=1, seconds=0.1, digest="", reason="timed out"
+            )
+        )
     assert ledger.reasons == {("allocation", "undecided", "timed out"): (2, 7)}
 
 
@@ -149,5 +153,5 @@ def test_one_implementation_that_diverges_is_seen_behind_another_that_does_not()
 
 
 def test_a_lost_case_is_no_pass() -> None:
-    lost = CaseLost("allocation", 3, "port", "ended with signal 9, twice")
+    lost = CaseLost(suite="allocation", case=3, address="port", reason="ended with signal 9, twice")
     assert concluded([*GOOD[:-1], lost, GOOD[-1]]).reason == "the run claims to conform, but a case was lost"

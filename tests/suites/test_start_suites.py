@@ -158,7 +158,7 @@ def test_every_operation_is_drawn_from_a_table(suite: Suite) -> None:
         (PULL, "5.5.0", {"start", "start_checked"}),
     ],
 )
-def test_a_client_is_asked_only_what_it_has(suite: Suite, client: str, names: set[str]) -> None:
+def test_a_client_gets_only_operations_that_it_has(suite: Suite, client: str, names: set[str]) -> None:
     offered = {suite.operations[at].spec.name for at in suite.offered(Profile.of(client))}
     assert {name for name in offered if name.startswith("start")} == names
 

@@ -1,1 +1,1 @@
-"""What stored campaigns show: clusters, coverage, discovery and differences."""
+"""The analysis of stored campaigns: clusters, coverage, discovery, separating features and differences."""

@@ -1,4 +1,4 @@
-"""Incidence: which case of a block showed which behaviours."""
+"""The behaviours that each case of a block showed, as a matrix (cases × behaviours) or as a list of its true cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 
 class Incidence(NamedTuple):
-    """Cases against behaviours."""
+    """The matrix of cases and behaviours."""
 
     #: [cases of the range, behaviours]: did the case show it? A case's row is its number less ``begin``.
     shown: Any

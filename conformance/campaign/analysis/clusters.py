@@ -1,4 +1,4 @@
-"""Clusters: divergences that differ in nothing but values, and the shortest of each."""
+"""Clusters: divergences that differ only in values, each with its shortest case."""
 
 from __future__ import annotations
 

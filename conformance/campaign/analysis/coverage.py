@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 
 #: Rule, kind of state and outcome class.
 Cell = tuple[str, str, str]
-#: The cell of behaviours whose meaning no block tells: what met them first was lost before it could be stored.
+#: The cell of behaviours whose meaning no block stores: the player that met them first died before that.
 UNTOLD: Cell = ("?", "?", "?")
 
 

@@ -1,8 +1,8 @@
-"""The difference of two stored campaigns, found without shuffling a single step.
+"""The comparison of two stored campaigns: which cases differ, grouped by how they differ.
 
-Cases are joined by number, and their digests compared. Only where they differ are steps looked at: where one profile
-judges both sides, the first step that differs is where one of them diverged from the model, which the campaigns tell;
-elsewhere the steps of both sides are rebuilt from the seed and gone through side by side.
+Cases are joined by number, and their digests compared; steps are compared only where digests differ. Where one profile
+judges both sides, the first step that differs is where one of them diverged from the model, which the tables hold;
+elsewhere the steps of both sides are rebuilt from the seed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rocketmq_conformance.conformance.campaign.analysis.first_difference import (
+from rocketmq_conformance.conformance.campaign.analysis.differing_cases import (
     AGREED,
     COLUMNS,
     by_divergences,
@@ -35,15 +35,15 @@ from rocketmq_conformance.reports.event import Separator
 from rocketmq_conformance.suites.declare.discovery import SUITES, rules
 from rocketmq_conformance.suites.declare.oracle import Step
 
-#: Cases per suite whose steps are rebuilt on both sides to find where they part.
+#: Cases per suite whose steps are rebuilt on both sides to find the first difference.
 REBUILT = 10_000
-#: Differences per suite that are told with what separates them.
+#: Differences per suite that get separating features.
 SEPARATED = 20
 NOT_REBUILT = "their steps do not come back from the seed with this kit"
 
 
 class NothingComparedError(CampaignError):
-    """Two campaigns of which nothing can be compared; one sentence that says why."""
+    """Two campaigns without a comparable case; the text is one sentence that says why."""
 
 
 def diff(
@@ -55,7 +55,7 @@ def diff(
     rebuilt. NothingComparedError when no case of one can be compared with one of the other; CampaignError when one of
     them cannot be read, or has no such address.
     """
-    begun = time.monotonic()
+    start = time.monotonic()
     of_a, of_b = chosen(a, address_a, "--address-a"), chosen(b, address_b, "--address-b")
     if a.seed != b.seed:
         raise NothingComparedError(
@@ -71,9 +71,9 @@ def diff(
     differences: list[Difference] = []
     for suite in shared:
         compared = _Suite(suite, a, of_a, b, of_b)
-        counted, told = compared.compare(rebuilt)
+        counted, found = compared.compare(rebuilt)
         suites.append(counted)
-        differences += told
+        differences += found
     result = CampaignDifference(
         _side(a, of_a),
         _side(b, of_b),
@@ -81,7 +81,7 @@ def diff(
         suites,
         differences,
         list(_notes(a, b)),
-        time.monotonic() - begun,
+        time.monotonic() - start,
     )
     if not any(suite.same or suite.different or suite.verdict_only or suite.undecided for suite in suites):
         reasons = [suite.note for suite in suites if suite.note]
@@ -91,7 +91,7 @@ def diff(
 
 
 def chosen(campaign: Campaign, address: str | None, option: str) -> str:
-    """The address that is meant; CampaignError when there are several and none is named, or no such one."""
+    """The address to compare; CampaignError when there are several and none is named, or no such one."""
     if address is None:
         if len(campaign.addresses) > 1:
             several = ", ".join(campaign.addresses)
@@ -129,7 +129,7 @@ class _Suite:
             self.a, self.b = Half(a, name, of_a), Half(b, name, of_b)
 
     def compare(self, most: int) -> tuple[SuiteDifference, list[Difference]]:
-        """Count the cases, and tell how those that differ differ."""
+        """The counts of the cases, and the differences."""
         if not self.known:
             return self._uncompared("this kit does not have the suite"), []
         plans_a, plans_b = self.a.plans(), self.b.plans()
@@ -237,7 +237,7 @@ class _Suite:
         return separators(self.a.rebuilder.suite, parting, agreeing)
 
     def _deed(self, half: Half, trace: Trace, other: Half, step: int) -> Deed:
-        """What one side did in a step: from its steps, or as the divergences of either side tell it."""
+        """What one side did in a step: from its steps, or from the divergences of either side."""
         if len(trace.steps) >= step:
             played = trace.steps[step - 1]
             good = agrees(played.expected, played.observed)
@@ -253,7 +253,7 @@ class _Suite:
 
 
 def _story(trace: Trace, step: int) -> tuple[str, list[list[str]]]:
-    """The operation of a step, and [operation, answer] of those before it; nothing when the steps are not known."""
+    """The operation of a step, and [operation, answer] of each step before it; empty when the steps are not known."""
     if len(trace.steps) < step:
         return "", []
     told = [[str(trace.suite.operation(one.row)), said(one.observed)] for one in trace.steps[:step]]

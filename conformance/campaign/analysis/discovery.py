@@ -1,4 +1,4 @@
-"""Discovery: how much behaviour the cases of a campaign showed, and how likely the next one shows something new.
+"""Discovery: how much behaviour the cases of a campaign showed, and the probability that the next case shows more.
 
 A *behaviour* is an answer (rule, kind of state, outcome class) or a transition (two kinds of state, one after the
 other). A case shows many of them, each once or not at all: incidence data, as ecologists call it when they note which
@@ -33,7 +33,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.behaviour_matrix import occurrences
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.reports import event
 
 #: Columns of ``cases`` that hold behaviours.
@@ -65,7 +64,7 @@ class _Group:
 
 
 class Discovery:
-    """Collects what the blocks of a campaign showed, in whatever order they come."""
+    """Collects the behaviours of a campaign's blocks, in any order."""
 
     def __init__(self, suites: Sequence[str], block: int) -> None:
         """``suites`` in the campaign's order; ``block`` is the number of cases of a block."""
@@ -130,7 +129,9 @@ class Discovery:
         seen = np.sort(first[first != _NEVER])
         cases, ranks = _ranks([group.blocks for group in chosen], seen)
         holders = len(np.unique(first[times == 1]))
-        yield event.Discovery(suite, arm, cases, len(seen), holders / cases, _curve(ranks, cases))
+        yield event.Discovery(
+            suite=suite, arm=arm, cases=cases, behaviours=len(seen), chance=holders / cases, curve=_curve(ranks, cases)
+        )
 
 
 def _ranks(groups: list[dict[int, tuple[Any, int]]], places: Any) -> tuple[int, Any]:
@@ -161,12 +162,3 @@ def _curve(ranks: Any, cases: int) -> list[list[int]]:
         return points
     kept = np.linspace(0, len(points) - 1, POINTS).round().astype(int)
     return [points[index] for index in kept]
-
-
-def discovery(campaign: Campaign) -> Discovery:
-    """What all finished blocks of a campaign showed."""
-    found = Discovery(campaign.suites, campaign.block)
-    for suite in campaign.suites:
-        for block in campaign.finished(suite):
-            found.add(suite, block, campaign.read("cases", COLUMNS, suite, block))
-    return found

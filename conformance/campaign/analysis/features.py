@@ -29,7 +29,7 @@ class Feature(NamedTuple):
 
 #: Ranks: the operation; its arguments, their shapes, relations and members; what the model says; its state; history.
 OPERATION, ARGUMENT, SHAPE, RELATION, MEMBER, KIND, EXPECTED, STATE, HISTORY, PAST = range(10)
-#: Longer texts and larger numbers are not told by themselves.
+#: Longer texts and larger numbers are not features by themselves.
 _LONG, _LARGE = 24, 100
 #: Bounds that implementations are known to trip over: 32 bits, and what floating point holds exactly.
 _BOUNDS = ((2**31, "2**31"), (2**53, "2**53"))

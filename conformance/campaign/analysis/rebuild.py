@@ -1,4 +1,4 @@
-"""Rebuilding: the steps of a case from the seed, without the implementation.
+"""Rebuilding the steps of a stored case from the seed, without the implementation.
 
 The plan of a case comes back from the seed. What the model expects of it is what an implementation that conforms did;
 one that diverges did the same up to its divergence, whose result is stored. Whatever is rebuilt must have the digest
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
-from rocketmq_conformance.conformance.campaign.tables.schema import signed
 from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, outcome_class
@@ -36,7 +36,7 @@ OTHER_DIGEST = "what the seed gives has another digest than the case: another ki
 
 
 class Fact(NamedTuple):
-    """What the tables say of one case on one address."""
+    """The stored facts of one case on one address."""
 
     case: int
     verdict: str
@@ -59,7 +59,7 @@ class Trace:
     verdict: str
     #: As they were judged; only the last one can diverge. Steps that were stored have no states.
     steps: tuple[Step, ...]
-    #: Why there are not all of them, or none; "" when they are whole.
+    #: Why some or all of them are missing; "" when they are complete.
     missing: str = ""
 
     def rows(self) -> list[dict[str, Any]]:
@@ -194,7 +194,7 @@ class Rebuilder:
 
 
 class Unread(str):
-    """A result that only its text is known of."""
+    """A result of which only the text is known."""
 
     __slots__ = ()
 

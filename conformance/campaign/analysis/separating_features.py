@@ -1,4 +1,4 @@
-"""Discrimination: what separates the steps that diverge from those that do not.
+"""Separating features: what distinguishes the steps that diverge from those that do not.
 
 For a cluster, the diverging step of some of its cases is compared with steps of the same operation that agreed: those
 before the divergence, and those of cases that conform. One group-by counts for every feature how many steps of either
@@ -8,7 +8,7 @@ says how sharply it separates them, 1 being a perfect line and 0 none at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import lgamma
 from typing import Any, NamedTuple
 
@@ -34,9 +34,9 @@ AGREEING = 800
 BEST, LEAST = 4, 0.2
 #: Agreeing steps of the same kind of state that are enough to compare with, and how much each share of them counts.
 _ENOUGH, _NEAR = 10, 4
-#: Features of one rank of which so many may be expected to separate by mere chance.
+#: The expected number of features of one rank that separate by chance, at most.
 _BY_CHANCE = 0.05
-#: What is named after the first: so many of the diverging steps must have it, and so many more than of the others.
+#: Further features: the share of diverging steps that must have them, and how much larger it must be than the others'.
 _MOST, _CLEAR, _CANDIDATES = 0.8, 0.3, 200
 
 
@@ -138,7 +138,7 @@ def separators(suite: Suite, diverging: Sequence[Sample], agreeing: Sequence[Sam
 def _alike(diverging: Sequence[Sample], agreeing: Sequence[Sample]) -> Sequence[Sample]:
     """Agreeing steps of the same operation; those as early in their cases as the diverging ones, if that leaves some.
 
-    Late steps have more history than early ones, and would be told apart by that alone.
+    Late steps have more history than early ones, which alone would separate them.
     """
     operation = diverging[0].steps[diverging[0].at].row[0]
     same = [sample for sample in agreeing if sample.steps[sample.at].row[0] == operation] or agreeing
@@ -225,19 +225,13 @@ class _Selection:
     def _separator(self, at: int) -> Separator:
         name = self.names[at]
         text = name.text if self.positive[at] else name.opposite
-        return Separator(text, float(self.shares[at]), float(self.rest[at]))
+        return Separator(feature=text, diverging=float(self.shares[at]), others=float(self.rest[at]))
 
 
 def _tail(hits: Any, total: int, share: Any, others: int) -> Any:
-    """The chance that so many of ``total`` steps have a feature by mere chance, when others have it this often."""
+    """The probability that so many of ``total`` steps have a feature by chance, given its share among the others."""
     share = np.clip((share * others + 0.5) / (others + 1), 1e-9, 1 - 1e-9)
     counts = np.arange(total + 1)
     ways = np.array([lgamma(total + 1) - lgamma(k + 1) - lgamma(total - k + 1) for k in counts])
     logs = ways + np.outer(np.log(share), counts) + np.outer(np.log1p(-share), total - counts)
     return np.where(counts >= hits[:, None], np.exp(logs), 0.0).sum(axis=1)
-
-
-def discriminated(campaign: Campaign, clusters: Iterable[Cluster]) -> list[tuple[Cluster, list[Separator]]]:
-    """Clusters with what separates them."""
-    found = Discriminator(campaign)
-    return [(cluster, found.separators(cluster)) for cluster in clusters]

@@ -1,4 +1,4 @@
-"""One half of a comparison: the cases of one suite as one address of a campaign played them, at hand by number."""
+"""One side of a comparison: the cases of one suite on one address of a campaign, by number."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Half:
         return not tried or any(tried)
 
     def plans(self) -> list[int]:
-        """What decides the plans of the suite's cases, besides the seed: their length, and which operations occur."""
+        """What determines the plans of the suite's cases besides the seed: their length, and the operations offered."""
         suite = self.rebuilder.suite
         profile = self.campaign.planned
         return [self.campaign.steps or suite.steps, *suite.offered(profile)]

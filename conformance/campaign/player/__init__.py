@@ -1,1 +1,1 @@
-"""Processes in which a campaign plays its cases."""
+"""The process that plays blocks of cases, its supervisor, and the pipe between them."""

@@ -1,4 +1,4 @@
-"""Playing blocks of cases on every address of a campaign, inside the player's process."""
+"""The block player: plays blocks of cases on every address of a campaign, inside the player's process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Hello, Shared
-from rocketmq_conformance.conformance.campaign.player.comparing import agreed, compared
+from rocketmq_conformance.conformance.campaign.player.first_difference import compare_played, conforming_steps
 from rocketmq_conformance.conformance.campaign.player.report_divergence import tell
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables.behaviours import Answers
@@ -38,7 +38,7 @@ _MANY = 2048
 _LONG = 0.02
 #: Cases of an address in a row that cannot be run before the rest of their block is given up.
 GIVE_UP = 20
-#: Divergences of a kind whose steps are stored, per block; those of the others come back by the seed.
+#: Divergences of a kind whose steps are stored, per block; those of the others are rebuilt from the seed.
 _KEPT = 16
 
 
@@ -64,9 +64,9 @@ class Implementation:
         return self.players[suite.name]
 
 
-#: Suites whose answers depend on time, which nobody can compare whose time is not the same.
+#: Suites whose answers depend on time: on a real clock they cannot be compared between implementations.
 _BY_TIME = {
-    suite.name: "its clock is real, and what others say at another time is no comparison: give it a campaign of its own"
+    suite.name: "answers of different times on a real clock cannot be compared: give it a campaign of its own"
     for suite in SUITES.values()
     if by_time(suite)
 }
@@ -75,8 +75,8 @@ _BY_TIME = {
 class Players:
     """Every address of a campaign, ready to play.
 
-    ``at`` is told which (case, address) begins, ``beat`` is called whenever an adapter is asked something. ``start``
-    says of an address that somebody else started the server behind it: where that is, and which releases judge it
+    ``at`` is called with the (case, address) that starts, ``beat`` whenever an adapter is asked something. ``start``
+    holds the addresses whose servers another process has started: their own address and the releases that judge them
     (``shared`` and ``profile`` of its introduction).
     """
 
@@ -114,7 +114,7 @@ class Players:
         return [self._introduced(one) for one in self._all]
 
     def _introduced(self, one: Implementation) -> dict[str, Any]:
-        # what others may open to reach the very same thing, when it is a server that this process started
+        # the address by which other processes reach the same server, where this process started one
         adapter = one.stage.adapter
         shared = adapter.shared_address() if isinstance(adapter, Shared) else ""
         hello = _seen_by_others(shared) if shared else one.hello
@@ -139,8 +139,8 @@ class Players:
     ) -> Iterator[dict[str, Any]]:
         """Play the cases ``[first, first + count)``; answers them in parts, in order.
 
-        ``lost`` names cases that cannot be lived through, by address: they are not played again. ``singly``: none is
-        played beside others, so that it is known which one a player dies of.
+        ``lost`` names cases that end the player's process, by address: they are not played again. ``singly``: cases are
+        played one at a time, so that it is known which of them ends the process.
         """
         return _Block(self, SUITES[suite], lost, singly).play(range(first, first + count))
 
@@ -167,7 +167,7 @@ class Players:
         """Say what begins."""
         self._at(case, address)
 
-    # --- what comes after --------------------------------------------------------------------------------------
+    # --- after the last block ----------------------------------------------------------------------------------
 
     def control(self, suite: str, address: str, case: int) -> Iterator[bool | None]:
         """Play a case that conformed once more, with a wrong answer planted: was it noticed?"""
@@ -176,7 +176,7 @@ class Players:
         yield control(one.stage, Judge(chosen, one.profile.judged()), rows)
 
     def tell(self, suite: str, address: str, against: str, case: int, folder: str) -> Iterator[str]:
-        """Shrink a divergence, write its minimal plan into a folder and tell it: the event, as JSON.
+        """Shrink a divergence and write its minimal plan into a folder; yields its event as JSON.
 
         "" when the case does not diverge this time.
         """
@@ -184,7 +184,7 @@ class Players:
 
 
 def _seen_by_others(address: str) -> Hello:
-    """What a server says to those who did not start it: they may do less with it."""
+    """The introduction of a server to a process that did not start it, and may do less with it."""
     stage = Stage(open_address(address), Profile())
     try:
         return hello_of(stage)
@@ -193,7 +193,7 @@ def _seen_by_others(address: str) -> Hello:
 
 
 class _Block:
-    """A block on its way."""
+    """A block that is being played."""
 
     def __init__(self, players: Players, suite: Suite, lost: Mapping[str, Mapping[int, str]], singly: bool) -> None:
         self.players = players
@@ -272,7 +272,7 @@ class _Block:
             if played.verdict == DIVERGES and played.judged:
                 self._diverged(address, played.number, played.judged)
             if self.players.spec.sample and self.players.spec.sampled(played.number) and played.verdict == CONFORMS:
-                steps = played.judged.steps if played.judged else agreed(player.judge, played.rows)
+                steps = played.judged.steps if played.judged else conforming_steps(player.judge, played.rows)
                 self._keep(address, played.number, steps)
             ended.append(played)
         return ended
@@ -342,10 +342,10 @@ class _Block:
             )
 
     def _compare(self, ended: list[list[Played]]) -> None:
-        """Where the digests of two addresses differ, find the first step at which they part.
+        """Find the first difference of two addresses in cases whose digests differ.
 
-        Of two that are judged by the same releases, one that diverges parts from one that conforms where it parts
-        from the model, which is told already.
+        Where the same releases judge both, and one of them conforms, the first difference is the other one's divergence
+        from the model, which is recorded already.
         """
         for first, (address, one) in enumerate(self.everyone):
             for second in range(first):
@@ -357,7 +357,7 @@ class _Block:
                         continue
                     if one.profile == other.profile and CONFORMS in (ours.verdict, theirs.verdict):
                         continue
-                    found = compared(one.player(self.suite), ours, other.player(self.suite), theirs)
+                    found = compare_played(one.player(self.suite), ours, other.player(self.suite), theirs)
                     if found:
                         at, step = found
                         mark = fingerprint(self.suite, step)

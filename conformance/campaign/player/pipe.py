@@ -1,4 +1,4 @@
-"""The pipe between a worker and its player: commands one way, frames the other.
+"""The pipe between a worker and its player: commands in one direction, frames in the other.
 
 Frames are plain values (numbers, text, bytes, lists, dictionaries) in the interpreter's own packed form, behind their
 length: both ends are the same Python.
@@ -11,7 +11,7 @@ import struct
 from typing import Any, BinaryIO
 
 _LENGTH = struct.Struct("<I")
-#: Case, address and signs of life of a player, in memory that its worker sees too: known even when it dies.
+#: Case, address and heartbeats of a player, in memory shared with its worker: readable after the player died.
 PLACE = struct.Struct("<qqq")
 #: Its first two fields, and where the last one is.
 CASE, BEATS, BEATS_AT = struct.Struct("<qq"), struct.Struct("<q"), 16

@@ -1,4 +1,4 @@
-"""The process in which implementations are played, so that whatever they do to it leaves the worker alone.
+"""The player's process, in which implementations run: it may crash or hang without harm to the worker.
 
 It reads commands from standard input and answers frames on standard output (see ``pipe``); what implementations
 print goes to standard error. It ends when its worker does.
@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
 from rocketmq_conformance.conformance.targets.address import AddressError
 
-#: What a frame of a failure says it is.
+#: Kinds of failures, as frames name them.
 USAGE, COULD_NOT_RUN, FAULT = "usage", "could not run", "fault"
 
 
@@ -70,7 +70,7 @@ _COMMANDS: dict[str, Callable[..., Iterator[Any]]] = {
 
 @contextmanager
 def _told(frames: BinaryIO) -> Iterator[None]:
-    """Whatever goes wrong becomes a frame."""
+    """Send failures as frames."""
     try:
         yield
     except AddressError as error:
@@ -94,9 +94,9 @@ def _end_with(worker: int) -> None:
 
 
 def main() -> None:
-    """Serve standard input and output; the arguments are the file of the shared place, and the worker's process id."""
+    """Serve standard input and output; the arguments are the file of the shared memory, and the worker's process id."""
     _end_with(int(sys.argv[2]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign says when it is over
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker ends this process
     faulthandler.enable()
     frames = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

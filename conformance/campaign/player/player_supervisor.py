@@ -1,4 +1,4 @@
-"""A player's process as its worker sees it: started, asked, watched, and replaced when it dies."""
+"""The supervisor of a player's process: starts it, sends it commands, watches it, and replaces it when it dies."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ import psutil
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign.player import player_process
 from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, get, put
-from rocketmq_conformance.conformance.campaign.spark.shipping import child_environment
+from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.targets.address import AddressError
 
 #: Seconds between two looks at a player.
 _LOOK = 0.25
-#: Seconds more than an operation's patience before a player that shows no sign of life is killed from outside: its
-#: own alarm, which ends the case and not the process, goes first.
+#: Seconds beyond an operation's timeout before a player without a heartbeat is killed: its own alarm, which ends the
+#: case and not the process, comes first.
 _GRACE = 10.0
-#: Bytes that an implementation may print before the oldest are thrown away, and those of the end that are looked at.
+#: Bytes that an implementation may print before the oldest are dropped, and bytes of the end that are read.
 _PRINTED, _END = 1 << 20, 1 << 14
 
 
@@ -41,7 +41,7 @@ class PlayerFaultError(Exception):
 class PlayerDiedError(Exception):
     """A player's process ended while it was playing.
 
-    ``case`` and ``address`` (a position) are what it was playing; -1 when it had not begun.
+    ``case`` and ``address`` (a position) are what it was playing; -1 when it was not playing.
     """
 
     def __init__(self, reason: str, case: int, address: int) -> None:
@@ -50,8 +50,8 @@ class PlayerDiedError(Exception):
         self.address = address
 
 
-class Abandoned(Exception):  # noqa: N818 - nobody's error: somebody asked for it
-    """Whoever watches asked to stop."""
+class Abandoned(Exception):  # noqa: N818 - no error: the caller asked for it
+    """The caller asked to stop."""
 
 
 class PlayerProcess:
@@ -86,7 +86,7 @@ class PlayerProcess:
         if self._process is None:
             try:
                 self.hellos = self._opened(stop)
-            except PlayerDiedError:  # once may be anybody's fault
+            except PlayerDiedError:  # once may be chance
                 try:
                     self.hellos = self._opened(stop)
                 except PlayerDiedError as died:
@@ -130,7 +130,7 @@ class PlayerProcess:
             self._errors = resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
             # what is appended goes to the end, wherever that is: the file can be cut short
             fcntl.fcntl(self._errors, fcntl.F_SETFL, os.O_APPEND)
-            # whatever it leaves there when it is killed goes with it
+            # temporary files that it leaves when it is killed are deleted with the folder
             folder = resources.enter_context(
                 tempfile.TemporaryDirectory(prefix="rocketmq-conformance-player-", ignore_cleanup_errors=True)
             )
@@ -172,12 +172,12 @@ class PlayerProcess:
                 return
         except (EOFError, BrokenPipeError):
             raise self._dead("") from None
-        except (Abandoned, GeneratorExit):  # what it says from now on is of no use
+        except (Abandoned, GeneratorExit):  # its further answers have no reader
             self._kill()
             raise
 
     def _wait(self, stop: Callable[[], bool], limited: bool) -> int:
-        """Wait until the player says something, and see to it that it lives well meanwhile; where it says it."""
+        """Wait until the player sends something, within its limits of memory and time; the file descriptor to read."""
         process = self._process
         assert process is not None
         assert process.stdout is not None
@@ -200,7 +200,7 @@ class PlayerProcess:
                 raise self._dead(f"it hung for {now - since:.0f} s")
 
     def _weigh(self) -> None:
-        """Mind its memory, and what it prints."""
+        """Enforce the limits of its memory and its output."""
         now = time.monotonic()
         if now - self._weighed < _LOOK:
             return
@@ -213,7 +213,7 @@ class PlayerProcess:
             raise self._dead(f"it took {taken >> 20} MiB of memory, more than the {self.spec.memory >> 20} it may")
 
     def _taken(self) -> int:
-        """The memory that it has, in bytes; 0 when it is dead, which reading from it will tell."""
+        """Its memory in bytes; 0 when it is dead, which reading from it will show."""
         assert self._process is not None
         try:
             taken = int(psutil.Process(self._process.pid).memory_info().rss)
@@ -237,7 +237,7 @@ class PlayerProcess:
         self._resources.close()
 
     def _dead(self, why: str) -> PlayerDiedError:
-        """Bury the player; what it played last, and why it died."""
+        """Clean up after the player; the error names what it played last, and why it died."""
         process = self._process
         assert process is not None
         if not why:
@@ -252,7 +252,7 @@ class PlayerProcess:
         return PlayerDiedError(why, case, address)
 
     def _last_words(self) -> str:
-        """The line that tells most of what was printed last."""
+        """The most telling line of what was printed last."""
         size = os.fstat(self._errors.fileno()).st_size
         self._errors.seek(max(0, size - _END))
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
@@ -261,10 +261,10 @@ class PlayerProcess:
 
 
 class _Frames:
-    """What a player says, as a file that waits while the player lives well."""
+    """The player's output as a file; reading waits as long as the player keeps its limits."""
 
     def __init__(self, player: PlayerProcess, stop: Callable[[], bool], limited: bool) -> None:
-        """``limited``: the player hangs when it shows no sign of life for too long."""
+        """``limited``: a player without a heartbeat for too long counts as hung."""
         self._player = player
         self._stop = stop
         self._limited = limited
@@ -277,7 +277,7 @@ class _Frames:
 def _ended(code: int | None) -> str:
     if code is not None and code < 0:
         return f"its process ended by {signal.Signals(-code).name}"
-    return "it said no more" if code is None else f"its process ended with code {code}"
+    return "it sent nothing more" if code is None else f"its process ended with code {code}"
 
 
 def _raise(kind: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Telling a divergence of a campaign: found again by its seed, shrunk, kept as a plan, and told as an event."""
+"""Reports a divergence of a campaign: plays its case again from the seed, shrinks it, stores the minimal plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocketmq_conformance.conformance.campaign.player.comparing import differing
+from rocketmq_conformance.conformance.campaign.player.first_difference import play_and_compare
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import listen, plan_file, told
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def tell(
     one: Implementation, other: Implementation | None, players: Players, suite: Suite, case: int, folder: str
 ) -> str:
-    """The event of a divergence of ``one`` from the model, or from another implementation; "" when it is gone.
+    """The event (JSON) of a divergence of ``one`` from the model, or from another implementation; "" when it is gone.
 
     The minimal plan is written into ``folder``. AdapterError and CannotRunError when the case cannot be played.
     """
@@ -36,7 +36,7 @@ def tell(
 
     def execute(rows: Sequence[Row]) -> Judged:
         if second:
-            return differing(player, second, rows, case)
+            return play_and_compare(player, second, rows, case)
         return player.execute(rows, case, count=False)
 
     failing = execute(rows)
@@ -49,11 +49,11 @@ def tell(
         if other is None:
             shrunk, messages = listen(one.stage, judge, shrunk, case)
     except BROKEN:
-        pass  # it is told as far as it is known
+        pass  # the event has what is known so far
     mark = fingerprint(suite, shrunk.judged.steps[-1])
     file = plan_file(Path(folder), suite, mark if one is players.first and not other else f"{mark}-{_tag(one, other)}")
     file.parent.mkdir(parents=True, exist_ok=True)
-    hidden = file.with_name(f".{file.name}.{os.getpid()}")  # another process may tell the same kind
+    hidden = file.with_name(f".{file.name}.{os.getpid()}")  # another process may write the same kind
     plan.write(hidden, suite, one.profile, players.spec.seed, [(case, shrunk.judged.rows)])
     hidden.replace(file)
     command = ["replay", str(file), one.address, *players.spec.judged_as]

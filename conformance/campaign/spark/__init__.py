@@ -1,1 +1,1 @@
-"""Campaigns on Spark: the session, its tasks, and what is shipped to workers."""
+"""Campaigns on Spark: the session, its tasks, and the code that is shipped to workers."""

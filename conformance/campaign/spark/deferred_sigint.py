@@ -1,4 +1,4 @@
-"""Ctrl-C while a session of Spark starts."""
+"""Defers Ctrl-C (SIGINT) while a Spark session starts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from typing import Self
 
 
 class Interrupts:
-    """Ctrl-C waits: it would leave a Java machine behind that nobody knows, or break a call to it in the middle.
+    """Defers Ctrl-C: at once, it would leave an orphaned JVM behind, or interrupt a call to it.
 
-    At the end it is passed on, and signals are handled as before, whatever PySpark has installed meanwhile: its handler
-    would call Java in the middle of the call that the signal meets. In threads other than the main one there is nothing
-    to do.
+    At the end a deferred signal is delivered and the earlier handler restored: the one that PySpark installed meanwhile
+    would call Java in the middle of an interrupted call. In threads other than the main one nothing is done.
     """
 
     def __init__(self) -> None:
-        #: Was there one?
+        #: Is a signal deferred?
         self.waiting = False
-        #: Is a second one passed on at once? To be set when the Java machine is known, and can be ended.
+        #: Is a second signal delivered at once? To be set when the JVM is known and can be ended.
         self.twice = False
         self._before = signal.getsignal(signal.SIGINT) or signal.SIG_DFL
         self._main = threading.current_thread() is threading.main_thread()
@@ -33,7 +32,7 @@ class Interrupts:
             self._pass()
 
     def take(self) -> None:
-        """Let signals wait from now on, or again after somebody else has taken them."""
+        """Defer signals from now on, or again after another handler was installed."""
         if self._main and self._before is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._remember)
 

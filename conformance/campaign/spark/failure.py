@@ -1,4 +1,4 @@
-"""What Spark says when it fails, as one sentence."""
+"""Errors of Spark and of its JVM, each as one sentence for the user."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def why(error: BaseException) -> str:
 
 
 def _messages(error: BaseException) -> list[str]:
-    """What an error says; of an error in Java, what it and its causes say, the first cause last."""
+    """The messages of an error; of a Java error, its own and those of its causes, the first cause last."""
     cause = getattr(error, "java_exception", None)
     found = []
     # errors ask Java for their words, and it may be gone

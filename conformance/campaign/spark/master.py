@@ -1,4 +1,4 @@
-"""Where Spark runs: what a master is written like, and whether one answers."""
+"""Spark masters: how they are written, and whether one can be reached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ELSEWHERE = re.compile(r"yarn|k8s://\S+")
 
 
 class MasterError(ValueError):
-    """No master is written like that; the text is one sentence for the user."""
+    """A malformed master; the text is one sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def reach(master: Master, patience: float = PATIENCE) -> bool:
     """Make sure that a standalone master listens; is it, or the local one, on the loopback interface?
 
     CannotRunError when none of its hosts accepts a connection within ``patience`` seconds. Spark itself would try for
-    a minute, and tell about it in stack traces.
+    a minute, and print stack traces.
     """
     if master.local:
         return True

@@ -1,4 +1,4 @@
-"""A Spark session that needs no setting by hand, for the driver of a campaign.
+"""The Spark session of a campaign's driver, configured for campaigns.
 
 PySpark is imported when a session is opened and not before: the rest of the kit works without it.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
-#: Where a campaign runs unless somebody says otherwise.
+#: Where a campaign runs by default.
 DEFAULT_MASTER = "local[*]"
 #: PySpark 4 is compiled for this release of Java.
 OLDEST_JAVA = 17
@@ -57,7 +57,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
 }
 _ON_LOOPBACK: Mapping[str, str] = {"spark.driver.bindAddress": LOOPBACK, "spark.driver.host": LOOPBACK}
-#: What the Java machine says in any case; the first other line tells why it did not start.
+#: Usual output of the JVM; the first other line says why it did not start.
 _USUAL = ("WARNING: ", "Using Spark's default log4j profile", "Picked up ")
 
 
@@ -229,7 +229,7 @@ def _silent_library() -> Iterator[None]:
 
 
 def _await_worker(spark: SparkSession, master: Master, patience: float, interrupts: Interrupts) -> None:
-    """Wait until the cluster lends a process: jobs would wait for one for ever, and silently."""
+    """Wait until the cluster lends a process: a job would wait for one without end or message."""
     if spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true":
         return
     tracker = spark.sparkContext._jsc.sc().statusTracker()

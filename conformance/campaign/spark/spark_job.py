@@ -1,4 +1,4 @@
-"""The crew: Spark tasks under way, started in the background so that the driver can watch, stop and be interrupted."""
+"""Spark jobs in the background, so that the driver can watch them, stop them and be interrupted."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rocketmq_conformance.conformance.campaign.spark.worker import REPORT, Task
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Seconds between two looks.
+#: Seconds between two calls of ``look``.
 LOOK = 0.25
-#: Seconds that tasks may take to end when they are told to end at once.
+#: Seconds that tasks may take to end after they were cancelled.
 LAST = 5.0
 #: Partitions for every core: tasks of very different length still end together.
 PER_CORE = 16
@@ -46,9 +46,9 @@ class Crew:
     ) -> list[dict[str, Any]]:
         """Run ``task`` over the positions of ``work``; answers the rows of ``REPORT``, in the order of the work.
 
-        ``look`` is called a few times a second. When it fails, or somebody interrupts, ``stop`` is called once, which
-        has the tasks end soon; once they have ended, ``run`` raises what it was. Another interruption ends them at
-        once. CannotRunError when Spark gives up.
+        ``look`` is called a few times a second. When it fails, or on Ctrl-C, ``stop`` is called once, which makes the
+        tasks end soon; after that, ``run`` raises the exception. Another Ctrl-C cancels them. CannotRunError when Spark
+        gives up.
         """
         wanted = self.partitions or PER_CORE * self.cores
         frame = self.spark.range(0, len(work), 1, max(1, min(wanted, len(work)))).mapInArrow(task, _ddl())
@@ -63,7 +63,7 @@ class Crew:
             finally:
                 ended.set()
 
-        # a thread that is joined when somebody interrupts counts as ended in Python 3.11 and 3.12, so it is not joined
+        # Python 3.11 and 3.12 take a thread whose join was interrupted for ended, so it is not joined
         ended = threading.Event()
         threading.Thread(target=collect, name="campaign-job", daemon=True).start()
         raised: BaseException | None = None

@@ -1,7 +1,7 @@
-"""The worker: a Spark task plays blocks of cases in a player's process and writes their tables.
+"""The worker of a campaign: a Spark task that plays blocks of cases in a player's process and writes their tables.
 
-What is lost with a player is played again by the next one, up to the case at which it died, and one more begins with
-that case. If that one dies of it too, the case is poisonous: it is named, counted as one that could not be run, and
+When a player dies, the next one plays the lost cases again up to the one at which it died, and another one starts with
+that case. If the case ends that player too, it is a lost case: it is named, counted as one that could not be run, and
 left out from then on.
 """
 
@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.player.block_player import GIVE_UP
 from rocketmq_conformance.conformance.campaign.player.player_supervisor import (
     Abandoned,
@@ -34,16 +33,17 @@ from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables import blocks, columns
 from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import Showing
 from rocketmq_conformance.conformance.campaign.tables.behaviours import NOTHING, Behaviour
+from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.tables.schema import BEHAVIOURS, DIVERGENCES, STEPS
 from rocketmq_conformance.conformance.targets.address import AddressError
 
-#: What became of a task's work on a block.
+#: The result of a task for a block.
 FINISHED, THERE, STOPPED, COULD_NOT_RUN, FAULT = "finished", "there", "stopped", "could not run", "fault"
 
-#: Seconds that a block may go on for after that.
+#: Seconds that a block may continue after the campaign was stopped.
 LAST_SECONDS = 20.0
 
-#: One row per block or command: what became of it, why, and the most memory of the player (bytes).
+#: One row per block or command: its result, the reason, and the peak memory of the player (bytes).
 REPORT = pa.schema(
     [("work", pa.int64()), ("status", pa.string()), ("text", pa.string()), ("peak", pa.int64()), ("pid", pa.int64())]
 )
@@ -51,11 +51,11 @@ REPORT = pa.schema(
 
 @dataclass(frozen=True)
 class Job:
-    """What every task of a session knows."""
+    """What every task of a session is given."""
 
     spec: Spec
     folder: str
-    #: Tells this session's players from those of others that the same worker had.
+    #: Distinguishes this session's players from those of earlier sessions of the same worker.
     session: str
     #: Addresses that are opened as others.
     start: dict[str, dict[str, Any]]
@@ -72,13 +72,13 @@ class Worker:
         self.player = PlayerProcess(job.spec, job.path, job.start)
         #: What the answers mean, by suite and address.
         self._showing: dict[tuple[str, str], Showing] = {}
-        #: Behaviours that some block on disk tells.
+        #: Behaviours that a block on disk explains.
         self._told: set[int] = set()
         self._stopped_at: float | None = None
         self._looked = 0.0
 
     def stopped(self) -> bool:
-        """Did somebody end what is under way? Looks at most a few times a second."""
+        """Was the session stopped? Looks at most a few times a second."""
         now = time.monotonic()
         if now - self._looked > 0.2:
             self._looked = now
@@ -89,14 +89,14 @@ class Worker:
         return self._stopped_at is not None
 
     def look_afresh(self) -> None:
-        """Whatever it saw before, what is under way now may have begun since."""
+        """Look for the stop file at the next call, however recent the last look."""
         self._looked = 0.0
 
     def _overdue(self) -> bool:
         return self.stopped() and time.monotonic() - (self._stopped_at or 0) > LAST_SECONDS
 
     def _still_playing(self) -> bool:
-        """Does the session go on? What it counted at its end must stay true."""
+        """Is the session still playing? No block may be added after it was counted."""
         try:
             return (self.folder / PLAYING).read_text("utf-8") == self.job.session
         except OSError:
@@ -122,7 +122,7 @@ class Worker:
             file = blocks.path(self.folder, table, block.suite, block.number)
             if rows:
                 blocks.write(file, columns.table(schema, rows))
-            elif table != "behaviours":  # what somebody who did not finish the block had found is not there any more
+            elif table != "behaviours":  # rows of an earlier attempt that did not finish the block
                 file.unlink(missing_ok=True)
         played = {address: [part["cases"][address] for part in parts] for address in self.job.spec.addresses}
         if not blocks.write(cases, columns.cases_table(block.first, block.arm, played), self._still_playing):
@@ -131,7 +131,7 @@ class Worker:
         return FINISHED
 
     def _untold(self, suite: str) -> list[Behaviour]:
-        """Behaviours of a suite that no block tells yet."""
+        """Behaviours of a suite that no block explains yet."""
         met: dict[int, Behaviour] = {}
         for (name, _), showing in self._showing.items():
             if name == suite:
@@ -139,21 +139,21 @@ class Worker:
         return [met[number] for number in sorted(met.keys() - self._told)]
 
     def _show(self, suite: str, part: dict[str, Any]) -> None:
-        """Put what the cases of a part showed beside them."""
+        """Add the behaviours of a part's cases to it."""
         for address, packed in part["cases"].items():
             showing = self._showing.setdefault((suite, address), Showing(suite))
             steps = np.frombuffer(packed["steps"], np.int32)
             part["cases"][address] = packed, showing.take(steps, part["answers"].get(address, NOTHING))
 
     def _parts(self, block: Block) -> list[dict[str, Any]]:
-        """The block as its player tells it; several players if need be."""
+        """The parts of the block, from one player or, where players die, several."""
         parts: list[dict[str, Any]] = []
         at, end = block.first, block.first + block.cases
         suspect = end
         lost: dict[str, dict[int, str]] = {}
         died_of: tuple[int, int] | None = None
         while at < end:
-            if at == suspect:  # what earlier cases left behind in a player is none of its doing
+            if at == suspect:  # a fresh player, which earlier cases cannot have harmed
                 self.player.close()
                 suspect = end
             command = {"do": "play", "suite": block.suite, "first": at, "count": suspect - at, "lost": lost}
@@ -171,7 +171,7 @@ class Worker:
         return parts
 
     def _lose(self, block: Block, what: tuple[int, int], why: str, lost: dict[str, dict[int, str]]) -> None:
-        """Play a case no more on an address; after too many of them, none of the block."""
+        """Give up a case on an address; after too many of them, the rest of the block."""
         case, position = what
         given_up = lost.setdefault(self.job.spec.addresses[position], {})
         given_up[case] = f"{LOST}{why}, twice"
@@ -233,7 +233,7 @@ def _report(job: Job, block: Block, position: int) -> pa.RecordBatch:
 
 
 def closing_task(job: Job, work: list[dict[str, Any]]) -> Task:
-    """The function of a Spark task that has a player do what comes after playing: controls, and telling divergences.
+    """The function of a Spark task that has a player play controls and report divergences.
 
     ``work`` holds commands of a player; ``text`` of the report is what it answered, as JSON.
     """
@@ -248,7 +248,7 @@ def closing_task(job: Job, work: list[dict[str, Any]]) -> Task:
 
 def _answer(job: Job, command: dict[str, Any], position: int) -> pa.RecordBatch:
     worker = worker_of(job)
-    worker.look_afresh()  # a campaign that was stopped is closed nevertheless, and soon after
+    worker.look_afresh()  # a stopped campaign is still closed, and may be stopped again
     player = worker.player
     status, text = STOPPED, ""
     try:
@@ -268,6 +268,6 @@ def _row(*values: Any) -> pa.RecordBatch:
 
 
 def _stop(folder: Path, why: str) -> None:
-    """Let the other tasks end too; on a full disk they find out for themselves."""
+    """Make the other tasks stop too; on a full disk they fail by themselves."""
     with suppress(OSError):
         (folder / STOP).write_text(why, "utf-8")

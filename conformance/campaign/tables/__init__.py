@@ -1,1 +1,1 @@
-"""The tables of a campaign: schemas, columns, and blocks on disk."""
+"""A campaign on disk: its folder, the schemas of its tables, their blocks, and reading them."""

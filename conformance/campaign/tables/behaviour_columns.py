@@ -1,4 +1,4 @@
-"""Showing: what the answers that players took down come to, case by case: rules, answers and transitions."""
+"""The columns rules, answers and transitions of ``cases``, computed from the answers that players recorded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from rocketmq_conformance.conformance.campaign.tables.behaviours import (
     RULES,
     Behaviour,
-    Reason,
+    ReasonKey,
     Taken,
     answer,
     transition,
@@ -30,7 +30,7 @@ class Lists(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What the cases of a part showed."""
+    """Rules and behaviours of the cases of a part."""
 
     #: [cases, words]: a bit for every rule.
     rules: Any
@@ -49,7 +49,7 @@ class Showing:
         self._forget()
 
     def _forget(self) -> None:
-        self._reasons: list[Reason] = []
+        self._reasons: list[ReasonKey] = []
         #: By number of the answer: its id, its reason, and its rules as bits.
         self._ids: list[int] = []
         self._whys: list[int] = []
@@ -58,9 +58,9 @@ class Showing:
         self._pairs: dict[tuple[int, int], int] = {}
 
     def take(self, steps: Any, taken: Taken) -> Shown:
-        """What cases of so many ``steps`` showed; ``taken`` is what the player said, in the order it said it.
+        """Rules and behaviours of cases of so many ``steps``; ``taken`` is what the player recorded of them, in order.
 
-        ValueError when it says more or less than that.
+        ValueError when it has more or fewer answers than that.
         """
         self._learn(taken)
         given = np.frombuffer(taken["answers"], np.int32)
@@ -76,7 +76,7 @@ class Showing:
         return Shown(self._bits(given, steps), answers, transitions)
 
     def _learn(self, taken: Taken) -> None:
-        """Learn what the numbers mean; they begin anew with every player."""
+        """Learn the meaning of numbers; every new player starts its numbers again."""
         if not taken["told"]:
             self._forget()
         self._reasons += [(tuple(rules), kind) for rules, kind in taken["reasons"]]

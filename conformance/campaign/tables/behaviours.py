@@ -1,8 +1,8 @@
-"""Behaviours: what cases showed of the model, as numbers that are the same on every machine.
+"""Behaviours: which of the model's answers and transitions cases reached, with ids that are the same on every machine.
 
 An *answer* is a rule (or several), a kind of state and an outcome class; a *transition* is a pair of kinds of state
-that followed one another in a case. A player only takes down which answers were given, one number per step; its worker
-makes behaviours of them (see ``showing``).
+that followed one another in a case. A player only records which answers were given, one number per step; its worker
+makes behaviours of them (``behaviour_columns.py``).
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ RULES = tuple(rules())
 #: (id, kind, rules, kind of state, outcome class, next rules, next kind of state)
 Behaviour = tuple[int, str, tuple[str, ...], str, str, tuple[str, ...], str]
 #: Rules and kind of state.
-Reason = tuple[tuple[str, ...], str]
-#: What a player took down: numbers of answers, and the reasons and answers that are new since it told last.
+ReasonKey = tuple[tuple[str, ...], str]
+#: What a player recorded: numbers of answers, and the reasons and answers that are new since the last record.
 Taken = dict[str, Any]
 NOTHING: Taken = {"answers": b"", "told": 0, "reasons": [], "meanings": []}
 
 
-def answer(suite: str, why: Reason, outcome: str) -> Behaviour:
+def answer(suite: str, why: ReasonKey, outcome: str) -> Behaviour:
     """An answer."""
     return _numbered(suite, ANSWER, *why, outcome, (), "")
 
 
-def transition(suite: str, why: Reason, after: Reason) -> Behaviour:
+def transition(suite: str, why: ReasonKey, after: ReasonKey) -> Behaviour:
     """A transition."""
     return _numbered(suite, TRANSITION, *why, "", *after)
 
@@ -45,7 +45,7 @@ def _numbered(suite: str, *what: Any) -> Behaviour:
 
 
 class Answers(Coverage):
-    """Takes down the answers of cases; a judge is given it instead of the ordinary coverage."""
+    """Records the answers of cases; a judge gets it in place of the ordinary coverage."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,15 +53,15 @@ class Answers(Coverage):
         self._numbers = _Numbers(self._number)
         self._whys: dict[Why, int] = {}
         self._answers: dict[tuple[int, str], int] = {}
-        #: How many of the reasons and answers were told.
+        #: How many of the reasons and answers were taken.
         self._told = 0, 0
 
     def add(self, whys: Sequence[Why], results: Sequence[Expected]) -> None:
-        """Take down the answers of a case."""
+        """Record the answers of a case."""
         self._given.extend(map(self._numbers.__getitem__, zip(whys, results, strict=True)))
 
     def forget(self) -> None:
-        """Forget cases that nobody asked about."""
+        """Drop the recorded cases."""
         del self._given[:]
 
     def take(self) -> Taken:
@@ -86,7 +86,7 @@ class Answers(Coverage):
 
 
 class _Numbers(dict[Any, int]):
-    """A dictionary that makes what it misses."""
+    """A dictionary that computes missing values from their keys."""
 
     def __init__(self, make: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Blocks on disk: written whole or not at all, and found again."""
+"""Block files of a campaign: written atomically, and listed."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def path(folder: Path, table: str, suite: str, block: int) -> Path:
 
 
 def write(file: Path, rows: pa.Table, still: Callable[[], bool] = lambda: True) -> bool:
-    """Write a file whole or not at all; OSError when the place cannot be written, and nothing is left then.
+    """Write a file atomically; OSError when it cannot be written, and nothing is left then.
 
-    ``still`` is asked at the last moment: it is not written when nobody wants it any more, and the answer is False.
-    Two writers of the same block write the same rows, so that it does not matter which of them comes last.
+    ``still`` is called just before the rename: where it returns False, the file is not written and False is returned.
+    Two writers of the same block write the same rows, so it does not matter which of them comes last.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     hidden = file.with_name(f".{file.name}.{os.getpid()}")
@@ -37,14 +37,14 @@ def write(file: Path, rows: pa.Table, still: Callable[[], bool] = lambda: True) 
             hidden.unlink()
     except BaseException as error:
         hidden.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno:  # Arrow says it at length
+        if isinstance(error, OSError) and error.errno:  # Arrow's own message is long
             raise OSError(error.errno, os.strerror(error.errno), str(file)) from error
         raise
     return wanted
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
-    """The schema as files have it: text is plain, and the version is told in the metadata of the file.
+    """The schema as files have it: text is plain, and the version is in the metadata of the file.
 
     Arrow writes no metadata without its own schema, and with a dictionary in that schema pandas would read
     categories.

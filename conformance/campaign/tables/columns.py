@@ -1,4 +1,4 @@
-"""The tables of a block, made of what players packed: byte strings laid end to end and given to Arrow as they are."""
+"""The tables of a block as Arrow tables, from the bytes that players packed."""
 
 from __future__ import annotations
 

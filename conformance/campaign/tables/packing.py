@@ -1,4 +1,4 @@
-"""Cases packed for their way from a player to its worker: many of them in few byte strings."""
+"""Results of cases, packed into a few byte strings to be sent from a player to its worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Packed = dict[str, Any]
 
 
 class Packer:
-    """Collects the cases of one address; :meth:`take` gives them away."""
+    """Collects the cases of one address; :meth:`take` hands them over."""
 
     def __init__(self) -> None:
         self._begin()

@@ -1,4 +1,4 @@
-"""Queries of a campaign's tables that people ask again and again, for pandas and for Spark SQL."""
+"""Common queries of a campaign's tables, for pandas and for Spark SQL; the page of the tables shows them."""
 
 from __future__ import annotations
 

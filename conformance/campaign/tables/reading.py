@@ -1,4 +1,4 @@
-"""Reading a campaign: what was asked for, and its tables, as far as their blocks are finished."""
+"""Reading a stored campaign: its specification, and the finished blocks of its tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CampaignError(ValueError):
 
 
 class DamagedError(CampaignError):
-    """A campaign that was one once, or that this process may not read."""
+    """A campaign whose files are damaged or cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class Campaign:
     block: int
     #: Releases whose operations the plans have, by side, where they are not those of the first address.
     plans: dict[str, str] = field(default_factory=dict)
-    #: Releases that judge, by address; empty before the first session has told them.
+    #: Releases that judge, by address; empty before the first session has recorded them.
     profiles: dict[str, Profile] = field(default_factory=dict)
     #: Name and version of the implementations, by address.
     implementations: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def profile(self, address: str) -> Profile:
-        """The releases that judge an address; CampaignError when no session has told them yet."""
+        """The releases that judge an address; CampaignError when no session has recorded them yet."""
         try:
             return self.profiles[address]
         except KeyError:
@@ -67,7 +67,7 @@ class Campaign:
 
     @property
     def planned(self) -> Profile:
-        """The releases whose operations the plans have; CampaignError when no session has told them yet."""
+        """The releases whose operations the plans have; CampaignError when no session has recorded them yet."""
         return plan.profile_of({**plan.profile_json(self.profile(self.addresses[0])), **self.plans})
 
     def finished(self, suite: str) -> list[int]:
@@ -79,8 +79,8 @@ class Campaign:
     ) -> pa.Table:
         """Rows of finished blocks, in the order of suites and blocks.
 
-        Behaviours are those of all blocks: one means the same wherever it is told, and is not told again by the
-        process that told it.
+        Behaviours are those of all blocks, finished or not: an id means the same everywhere, and a process explains it
+        only once.
 
         The result has the columns that were asked for (all when None), with the types of the table's schema;
         ``suite`` can be asked for like any column and comes first among all of them. ``suite`` and ``block`` select.

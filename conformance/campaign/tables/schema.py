@@ -1,9 +1,9 @@
-"""The tables of a campaign: their columns, where they are, and in which version.
+"""The tables of a campaign: their columns, their place in its folder, and their version.
 
 A campaign's folder::
 
     campaign.json                                       what was asked for; a resumed campaign must ask for the same
-    runs/run-0000.parquet                               one row per session: begun, then resumed as often as needed
+    runs/run-0000.parquet                               one row per session: the first, and every resumption
     cases/suite=remote-store/block-00000000.parquet     one row per case and address
     behaviours/suite=…/block-….parquet                  what the ids of ``answers`` and ``transitions`` mean
     steps/suite=…/block-….parquet                       full rows of sampled cases and of divergences
@@ -19,8 +19,6 @@ behaviours have no file for a block that has none. The suite is the partition co
 from __future__ import annotations
 
 import pyarrow as pa
-
-from rocketmq_conformance.conformance.campaign.tables.packing import signed as signed
 
 #: Version of the tables. New columns may come without a new version; anything else raises it.
 VERSION = 1
@@ -85,7 +83,7 @@ DIVERGENCES = pa.schema(
         _field("address", TEXT, "the implementation that differs"),
         _field("against", TEXT, "model, or the address that it differs from"),
         _field("step", pa.int32(), "the first step that differs; 1 is the first one judged"),
-        _field("fingerprint", TEXT, "equal for divergences that differ in nothing but values"),
+        _field("fingerprint", TEXT, "equal for divergences that differ only in values"),
         _field("operation", TEXT, "name of the operation of that step"),
         _field("rules", pa.list_(pa.string()), "rules behind what is expected"),
         _field("state_kind", TEXT, "kind of state that the rule met"),

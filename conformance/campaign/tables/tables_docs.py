@@ -1,4 +1,4 @@
-"""The page of the tables of campaigns, made from their schemas.
+"""The documentation page of the tables of campaigns, made from their schemas.
 
 ``python -m rocketmq_conformance.conformance.campaign.tables.tables_docs > docs/campaign-tables.md`` writes it; a test
 compares.

@@ -1,1 +1,1 @@
-"""Real brokers: resolving jars, starting local processes, asking them over the wire."""
+"""Brokers that are judged: a module for every suite, and how brokers are found, started and asked over the wire."""

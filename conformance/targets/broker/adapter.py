@@ -1,7 +1,7 @@
 """The adapter of real brokers: operations become requests, over one connection, in as many lanes as asked for.
 
-Every case has topic and group names of its own, and no case restarts the broker: only the operations of
-``broker-restart`` do, on a broker that the adapter started itself.
+Every case has topic and group names of its own, and no case restarts the broker unless its suite has operations for
+that, on a broker that the adapter started itself. How a suite is played is in the module that bears its name.
 """
 
 from __future__ import annotations
@@ -19,106 +19,102 @@ from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, r
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import broker_admin, broker_assignment, broker_doubt, broker_locks
-from rocketmq_conformance.conformance.targets.broker import jobs as operations
+from rocketmq_conformance.conformance.targets.broker import broker_doubt
 from rocketmq_conformance.conformance.targets.broker import requests as wire
-from rocketmq_conformance.conformance.targets.broker.broker_location import Source
+from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation
+from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import routed
-from rocketmq_conformance.conformance.targets.broker.jobs import Names, begin, clean_up, leave
+from rocketmq_conformance.conformance.targets.broker.jobs import NotHereError, begin, clean_up, leave
+from rocketmq_conformance.conformance.targets.broker.part import LANES, Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run
-from rocketmq_conformance.conformance.targets.broker.process_control import Life
-from rocketmq_conformance.conformance.targets.broker.recorded_job import heard
+from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
+from rocketmq_conformance.conformance.targets.broker.recorded_job import recorded
+from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
 T = TypeVar("T")
 
-#: Cases that are played side by side when nobody says otherwise.
-LANES = 64
-#: Suites whose cases mostly wait, and how many of them are played side by side.
-WAITING, WAITING_LANES = frozenset({"broker-locks"}), 256
-#: Leases that are too long to wait for (s).
-_LONGEST_LEASE = 10.0
-_TOO_LONG = (
-    "takes a minute: start the broker with -Drocketmq.broker.rebalance.lockMaxLiveTime=1000 and name it "
-    "HOST:PORT?lease=1000, or judge broker:VERSION"
-)
-#: Suites that are played one case at a time, because they change the broker as a whole.
-ALONE = frozenset({"broker-restart", "broker-process", "broker-cold"})
-#: Suites that need the aged store.
-AGED_SUITES = frozenset({"broker-restart", "broker-expired", "broker-process", "broker-cold"})
-#: Suites whose routes the adapter plays the name server for, and how many of their cases are played side by side: a
-#: broker asks for one route after the other, and gives up after 3 s.
-ROUTED_SUITES, ROUTED_LANES = frozenset({"broker-assignment"}), 16
 #: First release that acknowledges a topic when it is there (BQ-TOPIC-1).
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
 #: Seconds without use after which a connection is made anew.
 _IDLE = 60.0
-_OPERATIONS = (
-    operations.OPERATIONS
-    | broker_admin.OPERATIONS
-    | broker_locks.OPERATIONS
-    | broker_doubt.OPERATIONS
-    | broker_assignment.OPERATIONS
-)
+_SIDES = (Side.BROKER.value,)
+_NOT_STARTED = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
+_NO_ROUTES = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
 
 
 class BrokerAdapter:
     """Drives one broker. ``reset`` and ``apply`` use the first lane; ``reset_many`` and ``apply_many`` all of them.
 
-    With a broker of somebody else, everything that a case created is deleted when its lane begins another case, or
-    at the end.
+    With a broker that the kit did not start, everything that a case created is deleted when its lane begins another
+    case, or at the end.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: BrokerLocation) -> None:
         self.source = source
+        #: How each suite is played, by its name.
+        self._parts: dict[str, Part] = {name: part for name in SUITES if (part := part_of(__package__, name))}
+        #: Of each operation of any suite: its job, or what it does to the broker as a whole.
+        self._jobs = {operation: job for part in self._parts.values() for operation, job in part.jobs.items()}
+        self._controls = {operation: do for part in self._parts.values() for operation, do in part.controls.items()}
         self._connection: Connection | None = None
         self._run = secrets.token_hex(4)
         self._cases = 0
-        self._lanes: dict[int, Names] = {}
+        self._lanes: dict[int, CaseNames] = {}
         #: Connections of members, by number.
         self._members: dict[int, Connection] = {}
-        #: When the connection was used last; brokers close one that nobody uses for two minutes.
+        #: When the connection was used last; brokers close one that is idle for two minutes.
         self._used = 0.0
         self._version = ""
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
         self._hear: Hear | None = None
-        self._life = Life(source.own, self)
-        #: What members were told about resets, by group.
+        self._process = ProcessControl(source.own, self)
+        #: The last request about a reset that was sent to members, by group.
         self._resets: dict[str, Command] = {}
 
     # --- the adapter ------------------------------------------------------------------------------------------
 
     def hello(self) -> Hello:
         """Ask the broker which release it is."""
-        text = self._said()
+        text = self._description()
         release = broker_release(text)
         self.source.accept(text, release)
         own = self.source.own
-        unsupported = {}
-        if own is None:
-            reason = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
-            needing = AGED_SUITES if self.source.routed else AGED_SUITES | ROUTED_SUITES
-            unsupported = dict.fromkeys(sorted(needing), reason)
-        elif not self.source.routed and release is not None and routed(release):
-            reason = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
-            unsupported = dict.fromkeys(sorted(ROUTED_SUITES), reason)
-        if own is not None and (missing := own.cold):
-            unsupported["broker-cold"] = missing
         return Hello(
             "broker",
             text,
             broker=None if release is None else str(release),
             java=None if own is None else own.java,
-            unsupported=unsupported,
-            sides=("broker",),
+            unsupported=self._unsupported(release),
+            sides=_SIDES,
         )
+
+    def _unsupported(self, release: Release | None) -> dict[str, str]:
+        """The suites that this broker is not judged by, with the reason."""
+        own, missing = self.source.own, {}
+        if own is None:
+            missing = {Need.AGED_STORE: _NOT_STARTED, Need.PAGE_CACHE: _NOT_STARTED}
+            if not self.source.routed:
+                missing[Need.ROUTES] = _NOT_STARTED
+        else:
+            if not self.source.routed and release is not None and routed(release):
+                missing[Need.ROUTES] = _NO_ROUTES
+            if own.cold:
+                missing[Need.PAGE_CACHE] = own.cold
+        found = not_played(__package__, "broker", _SIDES)
+        for name, part in sorted(self._parts.items()):
+            reasons = [missing[need] for need in Need if need in part.needs and need in missing]
+            if reasons:
+                found[name] = reasons[0]
+        return found
 
     def reset(self, case: Case) -> None:
         """Begin a case in the first lane."""
@@ -129,55 +125,54 @@ class BrokerAdapter:
         return self.apply_many([(0, operation)])[0]
 
     def close(self) -> None:
-        """Delete what is left on a broker of somebody else, and release everything."""
+        """Delete what is left on a broker that the kit did not start, and release everything."""
         try:
             if self._connection is not None and not self._connection.closed and self.source.own is None:
-                reader = Names("", self._reader, used_groups={self._reader} if self._reads else set())
+                reader = CaseNames("", self._reader, used_groups={self._reader} if self._reads else set())
                 run(self._connection, [clean_up(names) for names in (*self._lanes.values(), reader)])
         except OSError:
-            pass  # what cannot be deleted any more stays
+            pass  # what cannot be deleted stays
         finally:
             self.disconnect()
             self.source.close()
 
     def shared_address(self) -> str:
-        """Where others reach the broker that this adapter started; "" for a broker of somebody else."""
+        """Where others reach the broker that this adapter started; "" for a broker that the kit did not start."""
         return self.source.shared_address()
 
     def overhear(self, hear: Hear | None) -> None:
-        """Tell of every request and response of operations from now on; None ends it."""
+        """Record every request and response of operations from now on; None ends it."""
         self._hear = hear
 
     # --- lanes ------------------------------------------------------------------------------------------------
 
     def lanes(self, suite: Suite) -> int:
         """How many cases of a suite may be played side by side."""
-        if suite.name in ROUTED_SUITES:
-            return ROUTED_LANES
-        return 1 if suite.name in ALONE else WAITING_LANES if suite.name in WAITING else LANES
+        part = self._parts.get(suite.name)
+        return LANES if part is None else part.lanes
 
     def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
         """Begin a case of a suite in each of these lanes."""
-        self._life.revive()
+        self._process.revive()
         self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
-        self._life.warm()
+        self._process.warm()
         self._begin_reading()
         late_topics = self.late_topics()
-        begun: list[Job[None]] = []
+        beginnings: list[Job[None]] = []
         for lane, suite in cases:
             self._cases += 1
-            names = self._lanes[lane] = Names(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
-            names.told = self._told
-            names.cut = self._send_and_cut
+            names = self._lanes[lane] = CaseNames(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
+            names.take_reset_notice = self._take_reset_notice
+            names.send_and_cut = self._send_and_cut
             names.lease = self.source.lease
             names.ask_as = partial(self._ask_as, names)
-            with_topic, with_group = suite.name != "broker-expired", suite.name != "broker-search"
-            begun.append(begin(names, with_topic, with_group))
-        self._play(begun)
+            part = self._parts.get(suite.name)
+            beginnings.append(begin(names, part is None or part.with_topic, part is None or part.with_group))
+        self._play(beginnings)
 
     def late_topics(self) -> bool:
         """Does the broker acknowledge a topic before it is there?"""
-        release = broker_release(self._said()) if self.source.late_topics else None
+        release = broker_release(self._description()) if self.source.late_topics else None
         return release is not None and release < _WAITS_FOR_TOPICS
 
     def _begin_reading(self) -> None:
@@ -187,10 +182,10 @@ class BrokerAdapter:
 
     def apply_many(self, work: Sequence[tuple[int, Operation]]) -> list[Outcome]:
         """Do one operation in each of these lanes, all at once; the outcomes are in the same order."""
-        if len(work) == 1 and (done := self._life.do(work[0][1])) is not None:
-            return [done]
-        if self._life.place == DOWN:
-            return [self._life.reached() for _ in work]
+        if len(work) == 1 and (control := self._controls.get(type(work[0][1]))) is not None:
+            return [self._process.do(control, work[0][1])]
+        if self._process.state == DOWN:
+            return [self._process.reached() for _ in work]
         return self._play([self._job(lane, operation) for lane, operation in work])
 
     def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
@@ -205,21 +200,21 @@ class BrokerAdapter:
         return outcomes
 
     def _job(self, lane: int, operation: Operation) -> Job[Outcome]:
-        requests = _OPERATIONS.get(operation.spec.name)
-        if requests is None:
-            return Unsupported(f"{operation.spec.name} is nothing that a broker is asked here")
-        if operation.spec.name == "wait" and self.source.lease > _LONGEST_LEASE:
-            return Unsupported(_TOO_LONG)
+        make = self._jobs.get(type(operation))
+        if make is None:
+            return Unsupported(f"a broker is not asked for {operation.spec.name} here")
         names = self._lanes[lane]
-        job = requests(names, *operation.args)
+        job = make(names, *operation.args)
         try:
-            result = yield from job if self._hear is None else heard(job, names, self._hear)
+            result = yield from job if self._hear is None else recorded(job, names, self._hear)
+        except NotHereError as error:
+            return Unsupported(str(error))
         except TimeoutError as error:
             # what a frozen broker does with it is part of the model
-            return Err("TIMEOUT", definite=self._life.place == FROZEN, detail=str(error))
+            return Err("TIMEOUT", definite=self._process.state == FROZEN, detail=str(error))
         return outcome_of(result)
 
-    def _ask_as(self, names: Names, connection: int, request: wire.Ask) -> Command:
+    def _ask_as(self, names: CaseNames, connection: int, request: wire.Ask) -> Command:
         """Ask over a connection of a member's own; members of all lanes share it, each in its own groups."""
         member = self._members.get(connection)
         if member is None or member.closed:
@@ -232,8 +227,8 @@ class BrokerAdapter:
             self._hear(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
         return answer
 
-    def _told(self, group: str) -> Command | None:
-        """The last thing that the broker told the members of a group about a reset; it is given once."""
+    def _take_reset_notice(self, group: str) -> Command | None:
+        """The last request about a reset that the broker sent to the members of a group; it is given once."""
         connection = self._connection
         for request in connection.requests() if connection is not None else ():
             if request.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
@@ -241,7 +236,7 @@ class BrokerAdapter:
         return self._resets.pop(group, None)
 
     def _send_and_cut(self, ask: wire.Ask, cut: str) -> None:
-        """A request over a connection that is cut; what the broker says to it nobody hears."""
+        """A request over a connection that is cut before the response comes."""
         connection = self._connected()
         host, _, port = connection.address.rpartition(":")
         if self._hear:
@@ -250,8 +245,8 @@ class BrokerAdapter:
 
     # --- the broker as a whole --------------------------------------------------------------------------------
 
-    def _said(self) -> str:
-        """What the broker says of its version, such as V5_5_0; asked once."""
+    def _description(self) -> str:
+        """The broker's description of its version, such as V5_5_0; asked once."""
         if not self._version:
             self._version = self._ask_version()
         return self._version
@@ -303,7 +298,7 @@ class BrokerAdapter:
         if not jobs:
             return []
         try:
-            return run(self._connected(), jobs, self._life.patience(PATIENCE))
+            return run(self._connected(), jobs, self._process.patience(PATIENCE))
         except OSError as error:
             raise self._broken(error) from error
 
@@ -311,8 +306,8 @@ class BrokerAdapter:
         self.disconnect()
         if isinstance(error, TimeoutError):
             return AdapterError("The broker did not answer in time: see whether it is overloaded, and replay.")
-        said = self.source.describe_end()
-        return AdapterError(f"{said[:1].upper()}{said[1:]} ({error}): start it again and replay.")
+        end = self.source.describe_end()
+        return AdapterError(f"{end[:1].upper()}{end[1:]} ({error}): start it again and replay.")
 
     def _connected(self) -> Connection:
         now = time.monotonic()

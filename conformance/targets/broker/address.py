@@ -16,9 +16,9 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_LEASE
 from rocketmq_conformance.conformance.targets.broker.container import Containers
 from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
-from rocketmq_conformance.conformance.targets.broker.jobs import DEFAULT_LEASE
 from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, Started
 from rocketmq_conformance.conformance.targets.broker.process import Broker
 from rocketmq_conformance.models.profile import Profile

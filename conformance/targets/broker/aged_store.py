@@ -1,4 +1,4 @@
-"""Writes stores whose first commit log file has expired, such as the aged one (``models.broker.aged``).
+"""Writes stores whose first commit log file has expired, such as the aged one (``models.broker.aged_store``).
 
 The files are those of the default store, whose form has not changed from 4.0.0 to 5.5.0: a commit log of messages
 one after the other (WIRE-MSG-1), per queue a file of 20-byte entries (position, size, tag hash), and tables in JSON.
@@ -24,7 +24,7 @@ _MESSAGE = struct.Struct(">iiiiiqqiq8sq8siqi")
 _MAGIC = -626843481
 _HOST = bytes((127, 0, 0, 1)) + struct.pack(">i", 10911)
 _BODY = b"x"
-#: How many bytes an expired message is said to have had.
+#: The size in bytes that is recorded of an expired message.
 _EXPIRED_SIZE = 100
 #: The checkpoint file has three times in front, and is as long as a page.
 _CHECKPOINT = 4096

@@ -1,21 +1,33 @@
-"""The operations of ``broker-admin`` as jobs: members, pulls, resets and clones."""
+"""Plays the suite ``broker-admin`` on a broker: members, pulls, resets and clones as jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.conformance.targets.broker.jobs import Names, Requests
+from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
+from rocketmq_conformance.conformance.targets.broker.jobs import Requests
+from rocketmq_conformance.conformance.targets.broker.part import Part
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.suites.broker_admin import Clone, Join, Leave, Pull, ResetByTime, ResetQueue, ResetToMax
+from rocketmq_conformance.suites.broker_offsets import (
+    Commit,
+    CreateGroup,
+    CreateTopic,
+    DeleteGroup,
+    DeleteTopic,
+    Max,
+    Query,
+)
+from rocketmq_conformance.suites.broker_search import SendTimed
 
 #: Prefix of the topic that a broker creates for a group that registers.
 _RETRY = "%RETRY%"
 
 
-def _join(names: Names, group: int, topics: tuple[int, ...]) -> Requests:
+def join(names: CaseNames, group: int, topics: tuple[int, ...]) -> Requests:
+    """Register a member."""
     name = names.used_group(group)
     names.joined.add(name)
     names.created.add(_RETRY + name)
@@ -23,33 +35,38 @@ def _join(names: Names, group: int, topics: tuple[int, ...]) -> Requests:
     return requests.refused(answer)
 
 
-def _leave(names: Names, group: int) -> Requests:
+def leave(names: CaseNames, group: int) -> Requests:
+    """Unregister the member."""
     name = names.used_group(group)  # unregistering creates the group, too
     names.joined.discard(name)
     (answer,) = yield [requests.unregister(names.client(), name)]
     return requests.refused(answer)
 
 
-def _pull(names: Names, group: int, topic: int, queue: int, offset: int, commit: int | None) -> Requests:
+def pull(names: CaseNames, group: int, topic: int, queue: int, offset: int, commit: int | None) -> Requests:
+    """Pull from a queue."""
     (answer,) = yield [requests.pull(names.used_group(group), names.topic(topic), queue, offset, commit)]
     return requests.pulled(answer)
 
 
-def _reset_by_time(names: Names, group: int, topic: int, message: int, delta: int, force: bool) -> Requests:
+def reset_by_time(names: CaseNames, group: int, topic: int, message: int, delta: int, force: bool) -> Requests:
+    """Reset a group to a time."""
     log = names.logs.get((names.topic(topic), 0), ABSENT)
     return (yield from _reset(names, group, topic, instant(log, message, delta, aged_store.EPOCH), force))
 
 
-def _reset_to_max(names: Names, group: int, topic: int, timestamp: int, force: bool) -> Requests:
+def reset_to_max(names: CaseNames, group: int, topic: int, timestamp: int, force: bool) -> Requests:
+    """Reset a group by a negative time."""
     return (yield from _reset(names, group, topic, timestamp, force))
 
 
-def _reset_queue(names: Names, group: int, topic: int, queue: int, offset: int | None) -> Requests:
+def reset_queue(names: CaseNames, group: int, topic: int, queue: int, offset: int | None) -> Requests:
+    """Reset a group in one queue."""
     return (yield from _reset(names, group, topic, -1, True, queue, offset))
 
 
 def _reset(
-    names: Names,
+    names: CaseNames,
     group: int,
     topic: int,
     timestamp: int,
@@ -59,30 +76,40 @@ def _reset(
 ) -> Requests:
     name = names.used_group(group)
     (answer,) = yield [requests.reset(name, names.topic(topic), timestamp, force, queue, offset)]
-    told = names.told(name)  # a broker tells the members before it answers
+    notice = names.take_reset_notice(name)  # a broker sends it to the members before it answers
     error = requests.refused(answer)
     if error is not None:
         return error
     moved = requests.offset_pairs(answer.body)
-    passed_on = None if told is None else requests.offset_pairs(told.body)
+    passed_on = None if notice is None else requests.offset_pairs(notice.body)
     if isinstance(moved, Err):
         return moved
     return passed_on if isinstance(passed_on, Err) else (moved, passed_on)
 
 
-def _clone(names: Names, source: int, destination: int, topic: int | None, offline: bool) -> Requests:
+def clone(names: CaseNames, source: int, destination: int, topic: int | None, offline: bool) -> Requests:
+    """Clone the offsets of a group."""
     name = None if topic is None else names.topic(topic)
     (answer,) = yield [requests.clone(names.group(source), names.used_group(destination), name, offline)]
     return requests.refused(answer)
 
 
-#: By the operation's name.
-OPERATIONS: dict[str, Callable[..., Requests]] = {
-    "join": _join,
-    "leave": _leave,
-    "pull": _pull,
-    "reset_by_time": _reset_by_time,
-    "reset_to_max": _reset_to_max,
-    "reset_queue": _reset_queue,
-    "clone": _clone,
-}
+PART = Part(
+    jobs={
+        CreateTopic: jobs.create_topic,
+        DeleteTopic: jobs.delete_topic,
+        CreateGroup: jobs.create_group,
+        DeleteGroup: jobs.delete_group,
+        SendTimed: jobs.send_timed,
+        Commit: jobs.commit,
+        Query: jobs.query,
+        Max: jobs.max_offset,
+        Join: join,
+        Leave: leave,
+        Pull: pull,
+        ResetByTime: reset_by_time,
+        ResetToMax: reset_to_max,
+        ResetQueue: reset_queue,
+        Clone: clone,
+    }
+)

@@ -1,19 +1,24 @@
-"""The operations of ``broker-assignment`` as jobs: members with connections of their own, modes and assignments."""
+"""Plays the suite ``broker-assignment`` on a broker: members with connections of their own, modes, assignments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.conformance.targets.broker.jobs import Names, Requests, create_topic
+from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
+from rocketmq_conformance.conformance.targets.broker.jobs import Requests, create_named_topic
+from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
 from rocketmq_conformance.models.broker.assignment import BROADCASTING, LMQ, RETRY
 from rocketmq_conformance.models.broker.broker_assignment import CLIENTS, GROUPS, ROUTES, TOPICS
 from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.suites.broker_assignment import Ask, MakeTopic, Register, SetMode, Unregister
 
 #: How often a broker is asked for queues of a topic that it should know a route of.
 _TRIES = 4
+#: A broker asks for one route after the other, and gives up after 3 s.
+_LANES = 16
 
 
 def route_of(topic: str) -> tuple[tuple[str, int, bool], ...] | None:
@@ -30,23 +35,25 @@ def readable(topic: str) -> tuple[Queue, ...] | None:
     return tuple((topic, broker, number) for broker, count, may in found if may for number in range(count))
 
 
-def _topic(names: Names, index: int) -> str:
+def _topic(names: CaseNames, index: int) -> str:
     text = TOPICS[index]
     prefix = next((prefix for prefix in (RETRY, LMQ) if text.startswith(prefix)), "")
     return f"{prefix}{names.prefix}-{text.removeprefix(prefix)}"
 
 
-def _group(names: Names, index: int) -> str:
+def _group(names: CaseNames, index: int) -> str:
     name = f"{names.prefix}-{GROUPS[index]}"
     names.used_groups.add(name)
     return name
 
 
-def _make_topic(names: Names, topic: int) -> Requests:
-    return (yield from create_topic(names, _topic(names, topic), 1))
+def make_topic(names: CaseNames, topic: int) -> Requests:
+    """Create a topic."""
+    return (yield from create_named_topic(names, _topic(names, topic), 1))
 
 
-def _register(names: Names, connection: int, client: int, group: int) -> Requests:
+def register(names: CaseNames, connection: int, client: int, group: int) -> Requests:
+    """Register a member over a connection of its own."""
     name = _group(names, group)
     names.created.add(RETRY + name)
     names.registered.add((connection, name))
@@ -54,19 +61,24 @@ def _register(names: Names, connection: int, client: int, group: int) -> Request
     return requests.refused(names.ask_as(connection, requests.heartbeat(CLIENTS[client], name, [_topic(names, 0)])))
 
 
-def _unregister(names: Names, connection: int, group: int) -> Requests:
+def unregister(names: CaseNames, connection: int, group: int) -> Requests:
+    """Unregister the member of a connection."""
     name = _group(names, group)
     names.registered.discard((connection, name))
     yield from ()
     return requests.refused(names.ask_as(connection, requests.unregister(names.client(), name)))
 
 
-def _set_mode(names: Names, topic: int, group: int, mode: str | None, share: int | None) -> Requests:
+def set_mode(names: CaseNames, topic: int, group: int, mode: str | None, share: int | None) -> Requests:
+    """Set how a group is given the queues of a topic."""
     (answer,) = yield [requests.set_mode(_topic(names, topic), _group(names, group), mode, share)]
     return requests.refused(answer)
 
 
-def _ask(names: Names, topic: int, group: int, client: str | None, model: str | None, strategy: str | None) -> Requests:
+def ask(
+    names: CaseNames, topic: int, group: int, client: str | None, model: str | None, strategy: str | None
+) -> Requests:
+    """Ask which queues a member gets."""
     name = _topic(names, topic)
     request = requests.assignment(name, _group(names, group), client, model, strategy)
     (answer,) = yield [request]
@@ -78,7 +90,7 @@ def _ask(names: Names, topic: int, group: int, client: str | None, model: str | 
     return found
 
 
-def _until_routed(names: Names, topic: str) -> Generator[Wish, list[Command], None]:
+def _until_routed(names: CaseNames, topic: str) -> Generator[Wish, list[Command], None]:
     """A broker that is too busy to ask for a route in time answers as if there were none, and asks again when it is
     asked again."""
     for _ in range(_TRIES):
@@ -88,11 +100,14 @@ def _until_routed(names: Names, topic: str) -> Generator[Wish, list[Command], No
             return
 
 
-#: By the operation's name.
-OPERATIONS: dict[str, Callable[..., Requests]] = {
-    "make_topic": _make_topic,
-    "register": _register,
-    "unregister": _unregister,
-    "set_mode": _set_mode,
-    "ask": _ask,
-}
+PART = Part(
+    jobs={
+        MakeTopic: make_topic,
+        Register: register,
+        Unregister: unregister,
+        SetMode: set_mode,
+        Ask: ask,
+    },
+    lanes=_LANES,
+    needs=frozenset({Need.ROUTES}),
+)

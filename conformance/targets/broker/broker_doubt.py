@@ -1,14 +1,15 @@
-"""The operations of ``broker-doubt`` as jobs: commits and queries, and commits whose answer nobody waits for."""
+"""Plays the suite ``broker-doubt`` on a broker: commits and queries, and commits whose response is lost."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 
 from rocketmq_conformance.conformance.remoting.frame import Command, encode
-from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.conformance.targets.broker.jobs import Names, Requests
-from rocketmq_conformance.suites.broker_doubt import MIDDLE
+from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
+from rocketmq_conformance.conformance.targets.broker.jobs import Requests
+from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.suites.broker_doubt import MIDDLE, Commit, CommitUnheard, CreateGroup, Query
 
 #: Seconds that a broker may take to accept a connection.
 _PATIENCE = 5.0
@@ -21,11 +22,18 @@ def send_and_cut(host: str, port: int, ask: requests.Ask, cut: str) -> None:
         connection.sendall(frame[: len(frame) // 2] if cut == MIDDLE else frame)
 
 
-def _commit_unheard(names: Names, group: int, topic: int, queue: int, offset: int | None, cut: str) -> Requests:
-    names.cut(requests.commit(names.used_group(group), names.topic(topic), queue, offset), cut)
+def commit_unheard(names: CaseNames, group: int, topic: int, queue: int, offset: int | None, cut: str) -> Requests:
+    """Commit an offset over a connection that is cut before the response comes."""
+    names.send_and_cut(requests.commit(names.used_group(group), names.topic(topic), queue, offset), cut)
     yield 0.0  # others go on first: the broker may or may not have seen it by the next request
     raise TimeoutError("the connection was cut before the answer came")
 
 
-#: By the operation's name; the others are those of the other suites.
-OPERATIONS: dict[str, Callable[..., Requests]] = {"commit_unheard": _commit_unheard}
+PART = Part(
+    jobs={
+        CreateGroup: jobs.create_group,
+        Commit: jobs.commit,
+        CommitUnheard: commit_unheard,
+        Query: jobs.query,
+    }
+)

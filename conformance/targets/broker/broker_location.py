@@ -7,12 +7,12 @@ from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.targets.broker.jobs import DEFAULT_LEASE
+from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_LEASE
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.models.release import Release
 
 
-class Own(Protocol):
+class ManagedBroker(Protocol):
     """A broker of the kit's own: it may be ended, frozen and started again, and its memory may be taken."""
 
     @property
@@ -67,7 +67,7 @@ class Own(Protocol):
         ...
 
 
-class Source(Protocol):
+class BrokerLocation(Protocol):
     """Where the broker is."""
 
     #: How long its locks live (s).
@@ -80,8 +80,8 @@ class Source(Protocol):
     routed: bool
 
     @property
-    def own(self) -> Own | None:
-        """What may be done with a broker of the kit's own; None for one of somebody else."""
+    def own(self) -> ManagedBroker | None:
+        """What may be done with a broker of the kit's own; None for one that the kit did not start."""
         ...
 
     def open(self) -> Connection:
@@ -106,7 +106,7 @@ class Source(Protocol):
 
 
 class Running:
-    """A broker that somebody else runs."""
+    """A broker that is already running."""
 
     own = None
     late_topics = True

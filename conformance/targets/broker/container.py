@@ -154,7 +154,7 @@ class ContainerProcess:
 
     def _watch(self) -> None:
         """Its input ends when we die, however we die."""
-        source = (files(__package__) / "undertaker.py").read_text("utf-8")
+        source = (files(__package__) / "reaper.py").read_text("utf-8")
         self._watcher = subprocess.Popen(
             [sys.executable, "-c", source, self.home.name, str(self.home)],
             stdin=subprocess.PIPE,

@@ -33,7 +33,7 @@ def connect() -> DockerClient:
             "A broker in a container needs testcontainers: install it with `pip install rocketmq-conformance[broker]`, "
             f"{_OTHERWISE}."
         ) from error
-    # a container of its own that tidies up would have to be pulled; ours are removed by a process (undertaker.py)
+    # a container of its own that tidies up would have to be pulled; ours are removed by a process (reaper.py)
     testcontainers_config.ryuk_disabled = True
     for name in list(logging.root.manager.loggerDict):
         if name.startswith("testcontainers"):

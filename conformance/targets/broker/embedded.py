@@ -1,5 +1,7 @@
-"""An embedded broker as what is judged: in this process, over a real socket, on the aged store, with locks that do not
-live long. It is the kit's own in all: its process is a thread, its disk and its memory are pretended."""
+"""The embedded broker as the broker that is judged: in this process, over a real socket, on the aged store.
+
+It is the kit's own in all: its process is a thread, its disk and its memory are simulated, and its locks live short.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class Embedded:
     """
 
     lease = LEASE
-    #: Whatever it acknowledges is there.
+    #: A topic that it acknowledges is there.
     late_topics = False
     #: Its routes are those of ``broker-assignment``.
     routed = True

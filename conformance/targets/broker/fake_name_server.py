@@ -19,7 +19,7 @@ from rocketmq_conformance.models.release import Release
 _HOST = "127.0.0.1"
 #: Permissions of queues that may be read and written, and of others.
 _READ_WRITE, _WRITE = 6, 2
-#: Nobody connects to the brokers of a route.
+#: The brokers of a route are never connected to.
 _NOWHERE = "127.0.0.1:1"
 
 

@@ -1,7 +1,7 @@
-"""Images of brokers: those that somebody made, and our own, of Maven's jars, where no registry can be reached.
+"""Images of brokers: published ones, and our own, of Maven's jars, where no registry can be reached.
 
 An image has a ``java`` on its path and jars below ``$ROCKETMQ_HOME/lib``, as the official ones have. Our own is built
-once and kept under a tag that tells release, Java and recipe; so is its base, when none can be pulled.
+once and kept under a tag that names release, Java and recipe; so is its base, when none can be pulled.
 """
 
 from __future__ import annotations

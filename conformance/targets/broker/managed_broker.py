@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.targets.broker import page_cache
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer, routed
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
-from rocketmq_conformance.conformance.targets.broker.process import Broker, Here, JavaProcess
+from rocketmq_conformance.conformance.targets.broker.process import Broker, JavaProcess, LocalJava
 from rocketmq_conformance.models.release import Release
 
 #: How long the locks of such brokers live (s): long beside a request, short beside patience.
@@ -53,11 +53,11 @@ class Started:
 
     def _made(self) -> Broker:
         if not self.routed:
-            return Broker(self.release, write_aged_store, lease=self.lease, place=Here(java=self._java))
+            return Broker(self.release, write_aged_store, lease=self.lease, place=LocalJava(java=self._java))
         if self._routes is None:
             self._routes = RouteServer(self.release)
         routes = self._routes.start()
-        return Broker(self.release, write_aged_store, routes, lease=self.lease, place=Here(java=self._java))
+        return Broker(self.release, write_aged_store, routes, lease=self.lease, place=LocalJava(java=self._java))
 
     # --- where it is ------------------------------------------------------------------------------------------
 

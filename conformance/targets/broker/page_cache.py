@@ -24,7 +24,7 @@ _PROCESS_MADVISE = 440
 _CAP_SYS_NICE = 23
 #: An entry of a consume queue: position and size of the message, hash of its tag.
 _ENTRY = struct.Struct(">qiq")
-#: How often, and how long apart (s), pages are dropped that come back: somebody may just be using them.
+#: How often, and how long apart (s), pages are dropped that come back: they may just be in use.
 _TRIES, _PAUSE = 50, 0.02
 
 _NO_LINUX = "needs Linux 5.10 or later, where pages of a running program can be put out of memory"

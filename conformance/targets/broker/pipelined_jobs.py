@@ -38,7 +38,7 @@ def run(connection: Connection, jobs: Sequence[Job[T]], patience: float = PATIEN
 
 
 class _Run(Generic[T]):
-    """The jobs of one call: who waits for which answer, and who sleeps until when."""
+    """The jobs of one call: which of them waits for which answer, and which sleeps until when."""
 
     def __init__(self, connection: Connection, jobs: Sequence[Job[T]], patience: float) -> None:
         self.connection = connection
@@ -82,7 +82,7 @@ class _Run(Generic[T]):
             self._resume(at, partial(self.jobs[at].send, [answers[place] for place in range(len(answers))]))
 
     def _give_up(self) -> None:
-        """Nothing came for too long: every job that waits for an answer is told."""
+        """Nothing came for too long: a TimeoutError in every job that waits for an answer."""
         self.connection.forget()
         waiting = sorted({at for at, _ in self.under_way.values()})
         self.under_way.clear()

@@ -70,7 +70,7 @@ class Program(Protocol):
         ...
 
     def last_error(self) -> str:
-        """The last thing that it said."""
+        """The last line of its output."""
         ...
 
 
@@ -216,7 +216,7 @@ class Place(Protocol):
         ...
 
 
-class Here:
+class LocalJava:
     """This machine: its Java, or the one of a feature release, and jars by Maven."""
 
     bind_address = HOST
@@ -295,7 +295,7 @@ class Broker:
     ) -> None:
         """``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog; ``lease`` is
         how long locks live (s), a minute unless given; ``place`` is where it runs, with ``jars`` here unless given."""
-        place = place or Here(jars)
+        place = place or LocalJava(jars)
         self.java = place.java
         path = place.class_path(release)
         self.release = release

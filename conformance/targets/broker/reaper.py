@@ -1,4 +1,4 @@
-"""A process that removes a container and a folder when its input ends: whoever started it is gone by then."""
+"""A process that removes a container and a folder when its input ends, that is, when its parent has ended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def main(container: str, home: str) -> None:
     sys.stdin.read()
     import docker
 
-    with suppress(Exception):  # nobody is left to be told
+    with suppress(Exception):  # the parent, which could report it, is gone
         docker.from_env().containers.get(container).remove(force=True)
     shutil.rmtree(Path(home), ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""A job overheard: what it asks a real broker, and what the broker answers, are told while it runs."""
+"""A job whose requests and responses are recorded while it runs, for transcripts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from rocketmq_conformance.conformance.engine.transcript import (
     request_text,
     response_text,
 )
-from rocketmq_conformance.conformance.targets.broker.jobs import Names, Requests
+from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
+from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.models.outcome import Result
 
 
-def heard(job: Requests, names: Names, hear: Hear) -> Requests:
-    """The same job; what makes the case's names its own is not told."""
+def recorded(job: Requests, names: CaseNames, hear: Hear) -> Requests:
+    """The same job, recorded with the plan's names instead of the case's own."""
 
-    def tell(sender: str, receiver: str, text: str) -> None:
+    def record(sender: str, receiver: str, text: str) -> None:
         hear(sender, receiver, names.plain(text))
 
     try:
@@ -27,15 +28,15 @@ def heard(job: Requests, names: Names, hear: Hear) -> Requests:
                 wish = job.send((yield wish))
                 continue
             for code, ext, _ in wish:
-                tell(MEMBER, BROKER, request_text(code, ext))
+                record(MEMBER, BROKER, request_text(code, ext))
             try:
                 answers = yield wish
             except TimeoutError as error:
-                tell(BROKER, MEMBER, SILENCE)
+                record(BROKER, MEMBER, SILENCE)
                 wish = job.throw(error)
                 continue
             for answer in answers:
-                tell(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
+                record(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
             wish = job.send(answers)
     except StopIteration as end:
         result: Result = end.value

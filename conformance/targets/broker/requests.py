@@ -1,4 +1,4 @@
-"""The requests that broker operations are made of, and what their answers mean (the table of fields, 5.6)."""
+"""The requests that broker operations are made of, and what their answers mean (header fields and response codes)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rocketmq_conformance.conformance.remoting.frame import Command, fields
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
-#: No broker has a topic of this name: a message for an unknown topic never creates it, whatever the broker's setting.
+#: No broker has a topic of this name: a message for an unknown topic never creates it, whatever the broker's settings.
 NO_DEFAULT_TOPIC = "CONFORMANCE_NO_DEFAULT"
 #: Pull flags: the request stores an offset; it carries its subscription. It never waits.
 _COMMITS, _SUBSCRIBED = 1, 4
 #: Most messages that one pull is asked for.
 _PULL_BATCH = 32
-#: Codes that say "I am too busy": nobody can conclude anything from them.
+#: Codes that say "I am too busy": nothing follows from them.
 _BUSY = frozenset({"SYSTEM_BUSY"})
 #: Codes of a pull that did what it was asked to, but brings no messages.
 _EMPTY_PULLS = frozenset({"PULL_NOT_FOUND", "PULL_RETRY_IMMEDIATELY", "PULL_OFFSET_MOVED"})

@@ -1,13 +1,30 @@
-"""The real Java strategies of one client release, called for the operations of the allocation suite."""
+"""Plays the suite ``allocation`` with the release's own strategies, queues and sorts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.targets.java_client.part import Part
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.allocation import (
+    AllocateAveragely,
+    AllocateByCircle,
+    AllocateByConfig,
+    AllocateByConsistentHash,
+    AllocateByMachineRoom,
+    AllocateNearby,
+    CompareQueues,
+    IdentifyQueue,
+    PlaceText,
+    SortMembers,
+    SortQueues,
+)
+from rocketmq_conformance.suites.declare.operation import Operation
 
 Queue = tuple[str, str, int]
 Queues = tuple[Queue, ...]
@@ -20,25 +37,19 @@ _REMEMBERED = 1 << 14
 _GROUP = "G"
 
 
-class Classes(Protocol):
-    """The classes of one release."""
+class JavaAllocation(Part):
+    """Methods the strategies, sorts and queues of one release."""
 
-    def load(self, name: str) -> Any:
-        """The class ``org.apache.rocketmq.<name>``; raises what Java raises when the release lacks it."""
-        ...
+    over_sockets = True  # it needs none
 
-
-class JavaAllocation:
-    """Calls the strategies, sorts and queues of one release."""
-
-    def __init__(self, classes: Classes) -> None:
-        self._classes = classes
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        self._classes = release
         self._array_list = jpype.JClass("java.util.ArrayList")
         self._hash_set = jpype.JClass("java.util.HashSet")
         self._collections = jpype.JClass("java.util.Collections")
         self._illegal = jpype.JClass("java.lang.IllegalArgumentException")
         self._runtime = jpype.JClass("java.lang.RuntimeException")
-        self._message_queue = classes.load("common.message.MessageQueue")
+        self._message_queue = release.load("common.message.MessageQueue")
         self._queues: dict[Queue, Any] = {}
         #: Back from Java queues, compared by Java's own equals, to plain ones.
         self._plain: dict[Any, Queue] = {}
@@ -46,28 +57,45 @@ class JavaAllocation:
         self._id_lists: dict[Ids, Any] = {}
         self._strategies: dict[object, Any] = {}
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation that the release has, by the operation's name; errors are returned."""
-        average = self._strategy("AVG")
-        circle = self._strategy("AVG_BY_CIRCLE")
-        found: dict[str, Callable[..., Result]] = {
-            "allocate_averagely": lambda me, queues, ids: self._allocate(average, me, queues, ids),
-            "allocate_by_circle": lambda me, queues, ids: self._allocate(circle, me, queues, ids),
-            "allocate_by_config": self.by_config,
-            "allocate_by_machine_room": self.by_machine_room,
-            "sort_queues": self.sort_queues,
-            "sort_members": self.sort_members,
-            "compare_queues": self.compare_queues,
-            "identify_queue": self.identify_queue,
+        self._average = self._strategy("AVG")
+        self._circle = self._strategy("AVG_BY_CIRCLE")
+        self._has_hashing = release.has(_PACKAGE + "AllocateMessageQueueConsistentHash")
+        self._hash: Any = self._node_hash() if self._has_hashing else None
+
+    def begin(self, case: Case) -> None:
+        """Nothing is remembered between operations."""
+
+    def calls(self) -> Methods:
+        """One callable per operation that the release has; errors are returned."""
+        found: dict[type[Operation], Callable[..., Result]] = {
+            AllocateAveragely: self.averagely,
+            AllocateByCircle: self.by_circle,
+            AllocateByConfig: self.by_config,
+            AllocateByMachineRoom: self.by_machine_room,
+            SortQueues: self.sort_queues,
+            SortMembers: self.sort_members,
+            CompareQueues: self.compare_queues,
+            IdentifyQueue: self.identify_queue,
         }
-        if self._has(_PACKAGE + "AllocateMachineRoomNearby"):
-            found["allocate_nearby"] = self.nearby
-        if self._has(_PACKAGE + "AllocateMessageQueueConsistentHash"):
-            found["allocate_by_consistent_hash"] = self.by_consistent_hash
-            found["place_text"] = self._place_text()
+        if self._classes.has(_PACKAGE + "AllocateMachineRoomNearby"):
+            found[AllocateNearby] = self.nearby
+        if self._has_hashing:
+            found[AllocateByConsistentHash] = self.by_consistent_hash
+            found[PlaceText] = self.place_text
         return found
 
+    def close(self) -> None:
+        """Nothing outlives a case."""
+
     # --- strategies ---------------------------------------------------------------------------------------
+
+    def averagely(self, me: str, queues: Queues, ids: Ids) -> Result:
+        """AVG."""
+        return self._allocate(self._average, me, queues, ids)
+
+    def by_circle(self, me: str, queues: Queues, ids: Ids) -> Result:
+        """AVG_BY_CIRCLE."""
+        return self._allocate(self._circle, me, queues, ids)
 
     def by_config(self, me: str, queues: Queues, ids: Ids, configured: Queues | None) -> Result:
         """CONFIG; null is answered as no queues, as a rebalance reads it."""
@@ -150,23 +178,19 @@ class JavaAllocation:
         made = self._queue(queue)
         return str(made.toString()), int(made.hashCode())
 
-    def _place_text(self) -> Callable[[str], Result]:
+    def place_text(self, text: str) -> Result:
+        """Where a text stands on the ring of the consistent hash."""
+        return int(self._hash.hash(text))
+
+    def _node_hash(self) -> Any:
         # The class is private: reflection makes one.
         name = "common.consistenthash.ConsistentHashRouter$MD5Hash"
         constructor = self._classes.load(name).class_.getDeclaredConstructor()
         constructor.setAccessible(True)
         function = self._classes.load("common.consistenthash.HashFunction")
-        hashing = jpype.JObject(constructor.newInstance(), function)
-        return lambda text: int(hashing.hash(text))
+        return jpype.JObject(constructor.newInstance(), function)
 
     # --- between Python and Java --------------------------------------------------------------------------
-
-    def _has(self, name: str) -> bool:
-        try:
-            self._classes.load(name)
-        except jpype.JException:
-            return False
-        return True
 
     def _strategy(self, name: str) -> Any:
         classes = {
@@ -215,3 +239,6 @@ def _room(name: str) -> str | None:
     """The kit's resolver: what stands before the first "@"; null without one."""
     room, at, _ = name.partition("@")
     return room if at else None
+
+
+PART = JavaAllocation

@@ -1,23 +1,24 @@
-"""The real orderly consumption of one release, stepped by hand as the concurrent one is.
+"""Plays the suite ``consume-orderly``: a push consumer with an orderly listener, stepped by hand.
 
 Its process queues are locked, as they are once the broker has granted their locks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from rocketmq_conformance.conformance.targets.java_client.consume import JavaConsumption
+from rocketmq_conformance.conformance.adapter import Methods
+from rocketmq_conformance.conformance.targets.java_client.consumption import JavaConsumption, returning_errors
 from rocketmq_conformance.models.client.consume_orderly import CLEARS, LOSES, NOTHING, RAISES
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.consume_orderly import Begin, Clear, Consume, Drop, Put, Tick, Update
 
 #: Ms by which locks are granted in the future: they are no matter here, and must not expire within a run, however fast
 #: the timers of the classes are and however slow the machine is.
 LOCKED_FOR = 3_600_000
 
 
-class JavaOrderly(JavaConsumption):
+class JavaConsumeOrderly(JavaConsumption):
     """A consumer with an orderly listener."""
 
     service_class = "impl.consumer.ConsumeMessageOrderlyService"
@@ -31,6 +32,7 @@ class JavaOrderly(JavaConsumption):
         made.setLocked(True)
         return made
 
+    @returning_errors
     def consume(
         self,
         at: int,
@@ -38,7 +40,6 @@ class JavaOrderly(JavaConsumption):
         then: str,
         automatic: bool,
         suspension: int,
-        back_fault: str,
         meanwhile: str,
     ) -> Result:
         """A run."""
@@ -46,7 +47,7 @@ class JavaOrderly(JavaConsumption):
         if taken is None:
             return None
         task, owned, queue = taken
-        owned.setLastLockTimestamp(self._millis() + LOCKED_FOR)
+        owned.setLastLockTimestamp(self.millis() + LOCKED_FOR)
         dropped = bool(owned.isDropped())
         self._queue = queue
         self._batches: list[tuple[int, ...]] = []
@@ -63,27 +64,34 @@ class JavaOrderly(JavaConsumption):
                 if meanwhile == LOSES:
                     self.drop(self._queue)
                 elif meanwhile == CLEARS:
-                    self._owned[self._queue].clear()
+                    self.process_queues[self._queue].clear()
             self._batches.append(tuple([int(message.getQueueOffset()) for message in messages]))
             context.setAutoCommit(automatic)
             context.setSuspendCurrentQueueTimeMillis(suspension)
-            found = None if status in (NOTHING, RAISES) else getattr(self._statuses, status)
+            found = None if status in (NOTHING, RAISES) else getattr(self.statuses, status)
         except Exception as error:
-            self._broken = error
+            self.broken = error
             raise
         if status == RAISES:
-            raise self._raised("a listener that fails")
+            raise self.raised("a listener that fails")
         return found
 
     def clear(self, queue: int) -> Result:
         """A reset."""
-        self._owned[queue].clear()
-        return self.look(self._owned[queue])
+        self.process_queues[queue].clear()
+        return self.look(self.process_queues[queue])
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name."""
+    def calls(self) -> Methods:
+        """One callable per operation."""
         return {
-            **super().calls(),
-            "consume": self.returning_errors(self.consume),
-            "clear": self.clear,
+            Begin: self.start,
+            Put: self.put,
+            Consume: self.consume,
+            Tick: self.tick,
+            Drop: self.drop,
+            Clear: self.clear,
+            Update: self.update,
         }
+
+
+PART = JavaConsumeOrderly

@@ -1,4 +1,4 @@
-"""The Java machine in this process: started once, quiet, and never waited for at the end."""
+"""The Java virtual machine in this process: started once, quiet, and never waited for at the end."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def start() -> Any:
 def folder() -> Path:
     """The home folder that clients see; the machine must run."""
     if _home is None:
-        raise CannotRunError("The Java machine of this process was started by somebody else.")
+        raise CannotRunError("The Java machine of this process was not started by the kit.")
     return _home
 
 

@@ -1,19 +1,33 @@
-"""The real Java local offset store of one client release, called for the operations of the local-store suite."""
+"""Plays the suite ``local-store`` with the release's own ``LocalFileOffsetStore``; its files are the kit's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage
+from rocketmq_conformance.conformance.adapter import AdapterError, Case, Methods
+from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.targets.java_client.part import Part
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage_offset_file
 from rocketmq_conformance.models.client.fixtures import GROUP, NO_QUEUE, QUEUES
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.local_store import (
+    Clone,
+    Damage,
+    Freeze,
+    Persist,
+    PersistAll,
+    Read,
+    Remove,
+    Restart,
+    Update,
+)
 
 #: Read by the class when it is initialised, once per class loader.
 FOLDER_PROPERTY = "rocketmq.client.localOffsetStoreDir"
@@ -25,71 +39,68 @@ _TYPES = {
 _NUMBERS = count()
 
 
-class Classes(Protocol):
-    """The classes of one release."""
-
-    def load(self, name: str) -> Any:
-        """The class ``org.apache.rocketmq.<name>``; raises what Java raises when the release lacks it."""
-        ...
-
-
-class JavaLocalStore:
+class JavaLocalStore(Part):
     """The store of one release.
 
     The class fixes its folder when it is initialised, so a case cannot choose one: this object owns one group's
     folder in it and empties that when a case begins. Objects never share a folder.
     """
 
-    def __init__(self, classes: Classes, folder: Path) -> None:
-        """``folder`` is where the release shall keep its files, unless the class was initialised before.
+    over_sockets = True  # it needs none
 
-        AdapterError when the class keeps its files under the user's home already.
-        """
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        """AdapterError when the class keeps its files under the user's home already."""
         system = jpype.JClass("java.lang.System")
         if system.getProperty(FOLDER_PROPERTY) is None:
-            system.setProperty(FOLDER_PROPERTY, str(folder))
-        self._store_class = classes.load("client.consumer.store.LocalFileOffsetStore")
+            system.setProperty(FOLDER_PROPERTY, str(jvm.folder() / "offsets"))
+        self._store_class = release.load("client.consumer.store.LocalFileOffsetStore")
         used = Path(str(self._store_class.LOCAL_OFFSET_STORE_DIR))
         if used.name == ".rocketmq_offsets":
             raise AdapterError(f"The client writes offsets to {used}: set -D{FOLDER_PROPERTY} before it is loaded.")
         self._group = f"{GROUP}-{next(_NUMBERS)}"
         self.folder = used / CLIENT_ID / self._group
-        types = classes.load("client.consumer.store.ReadOffsetType")
+        types = release.load("client.consumer.store.ReadOffsetType")
         self._types = {kind: getattr(types, name) for kind, name in _TYPES.items()}
-        config = classes.load("client.ClientConfig")()
-        self._factory = classes.load("client.impl.factory.MQClientInstance")(config, 0, CLIENT_ID)
-        message_queue = classes.load("common.message.MessageQueue")
+        config = release.load("client.ClientConfig")()
+        self._factory = release.load("client.impl.factory.MQClientInstance")(config, 0, CLIENT_ID)
+        message_queue = release.load("common.message.MessageQueue")
         self._queues = {at: message_queue(*queue) for at, queue in enumerate(QUEUES)}
         self._queues[NO_QUEUE] = None
         self._positions = {queue: at for at, queue in enumerate(QUEUES)}
         self._hash_set = jpype.JClass("java.util.HashSet")
         self._runtime = jpype.JClass("java.lang.RuntimeException")
-        self._client_exception = classes.load("client.exception.MQClientException")
+        self._client_exception = release.load("client.exception.MQClientException")
         self.store: Any = None
-        self.begin()
+        self.open()
 
-    def begin(self) -> None:
-        """Begin a case: no files, and a store that has loaded nothing."""
+    def begin(self, case: Case) -> None:
+        """Begin a case with an empty folder."""
+        self.open()
+
+    def close(self) -> None:
+        """Files go with the machine's home folder."""
+
+    def open(self) -> None:
+        """Open a store that has loaded nothing, on an empty folder."""
         if self.folder.is_dir():
             for file in self.folder.iterdir():
                 file.unlink()
         self.store = self._store_class(self._factory, self._group)
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation that the release has, by the operation's name; errors are returned."""
-        found: dict[str, Callable[..., Result]] = {
-            "update": self.update,
-            "read": self.read,
-            "persist": self.persist,
-            "persist_all": self.persist_all,
-            "remove": self.remove,
-            "clone": self.clone,
-            "restart": self.restart,
-            "damage": self.damage,
+    def calls(self) -> Methods:
+        """One callable per operation that the release has; errors are returned."""
+        freezing: Methods = {Freeze: self.freeze} if hasattr(self._store_class, "updateAndFreezeOffset") else {}
+        return {
+            Update: self.update,
+            **freezing,
+            Read: self.read,
+            Persist: self.persist,
+            PersistAll: self.persist_all,
+            Remove: self.remove,
+            Clone: self.clone,
+            Restart: self.restart,
+            Damage: self.damage,
         }
-        if hasattr(self._store_class, "updateAndFreezeOffset"):
-            found["freeze"] = self.freeze
-        return found
 
     def update(self, queue: int, offset: int, increase_only: bool) -> Result:
         """``updateOffset``."""
@@ -142,7 +153,7 @@ class JavaLocalStore:
 
     def damage(self, which: str, how: str) -> Result:
         """Damage the file or its backup."""
-        damage(self.folder, which, how)
+        damage_offset_file(self.folder, which, how)
         return None
 
     def _done(self, call: Callable[..., None], *args: Any) -> Result:
@@ -154,3 +165,6 @@ class JavaLocalStore:
 
     def _position(self, queue: Any) -> int:
         return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
+
+
+PART = JavaLocalStore

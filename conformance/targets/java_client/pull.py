@@ -1,34 +1,59 @@
-"""The real pull loop of one release, stepped by hand: a push consumer whose pull service, network and timers wait.
+"""Plays the suite ``pull``: a push consumer whose pull service, network and timers wait for the plan.
 
-The consumer is never started. ``pullMessage`` is called when the plan says so; the pull that it sends is taken down
-where it would reach the network, and answered later by the callback that came with it. What the pull service's
-executor is told to do, soon or later, is remembered, and done when the plan says so. The listener's service only takes
-note of what it is given.
+The consumer is never started. ``pullMessage`` is called when the plan says so; the pull that it sends is recorded
+where it would reach the network, and answered later by the callback that came with it. The tasks of the pull
+service's executor, due soon or later, are recorded, and run when the plan says so. The listener's service only records
+the messages that it is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.targets.java_client.part import Part
+from rocketmq_conformance.conformance.targets.java_client.pull_network import (
+    ListenerRecorder,
+    PendingPull,
+    PullRecorder,
+    PullResponses,
+)
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
+from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
 from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.pull_state import (
     BEGINNING,
-    LARGE,
-    LARGE_BYTES,
     MOST_MESSAGES,
     MOST_MIB,
     MOST_SPAN,
     OWNED,
     TOPICS,
 )
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.pull import (
+    Consume,
+    Fail,
+    Fire,
+    Found,
+    Gain,
+    Illegal,
+    Learn,
+    Lose,
+    Nothing,
+    Pause,
+    Post,
+    Pull,
+    Run,
+    Select,
+    Space,
+    Subscribe,
+    Unsubscribe,
+    Update,
+)
 
 _TOUCHED = 1
 #: Where the nodes of the broker are that a plan makes known; any other address is the master's.
@@ -40,78 +65,19 @@ _NUMBERS = {address: number for number, address in _ADDRESSES.items()}
 _CODES = {response.name: int(response) for response in Response}
 
 
-class _Remoting(RemotingCalls):
-    """A RemotingClient that takes pulls down."""
-
-    def __init__(self, release: JavaRelease) -> None:
-        super().__init__(release)
-        self.reachable = True
-        #: (address, fields, callback) of the last pull.
-        self.asked: tuple[str, dict[str, str], Any] | None = None
-
-    def invokeAsync(self, address: Any, command: Any, millis: int, callback: Any) -> None:  # noqa: N802
-        """A pull."""
-        if not self.reachable:
-            raise self._unsent("the node cannot be reached")
-        command.makeCustomHeaderToNet()
-        fields = {str(entry.getKey()): str(entry.getValue()) for entry in command.getExtFields().entrySet()}
-        self.asked = str(address), fields, callback
-
-
-class _Timers:
-    """The executor of a pull service; it does nothing by itself."""
-
-    def __init__(self) -> None:
-        #: (ms, task), in the order in which they were handed over.
-        self.tasks: list[tuple[int, Any]] = []
-        self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
-
-    def schedule(self, task: Any, delay: int, unit: Any) -> None:
-        """Do a task after some ms."""
-        self.tasks.append((int(delay), task))
-
-    def execute(self, task: Any) -> None:
-        """Do a task at once."""
-        self.tasks.append((0, task))
-
-    def shutdown(self) -> None:
-        """Nothing to stop."""
-
-
-class _Listener:
-    """The service that would call the listener."""
-
-    def __init__(self, release: JavaRelease) -> None:
-        self.given: tuple[int, ...] = ()
-        self.proxy = jpype.JProxy(release.load("client.impl.consumer.ConsumeMessageService"), inst=self)
-
-    def submitConsumeRequest(self, messages: Any, process_queue: Any, queue: Any, dispatch: bool) -> None:  # noqa: N802
-        """Messages to consume."""
-        self.given = tuple([int(message.getQueueOffset()) for message in messages])
-
-
-class _UnderWay:
-    """A pull that waits for its answer."""
-
-    def __init__(self, request: Any, fields: dict[str, str], callback: Any) -> None:
-        self.request = request
-        self.fields = fields
-        self.callback = callback
-
-
-class JavaPulls:
+class JavaPull(Part):
     """The consumer, and what it waits for."""
 
-    def __init__(self, release: JavaRelease) -> None:
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
         self.release = release
         load = release.load
         config = load("client.ClientConfig")()
         config.setNamesrvAddr("127.0.0.1:1")
         self.factory = load("client.impl.factory.MQClientInstance")(config, 0, CLIENTS[0])
-        self.remoting = _Remoting(release)
+        self.remoting = PullRecorder(release)
         release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
         service = self.factory.getPullMessageService()
-        self.timers = _Timers()
+        self.timers = RecordingExecutor()
         release.put(service, "scheduledExecutorService", self.timers.proxy)
         waiting = "pullRequestQueue" if release.has_field(service, "pullRequestQueue") else "messageRequestQueue"
         self._waiting = release.get(service, waiting)
@@ -131,9 +97,9 @@ class JavaPulls:
         self._versions = self._version_map()
         self._integer, self._long = jpype.JClass("java.lang.Integer"), jpype.JClass("java.lang.Long")
         self._notified = release.get(release.get(self.factory, "rebalanceService"), "hasNotified")
-        self._bytes: dict[tuple[int, int, str], Any] = {}
+        self._responses = PullResponses(release)
         self._ready: list[Any] = []
-        self._asked: list[_UnderWay] = []
+        self._asked: list[PendingPull] = []
         self._timed: list[tuple[Any, Any]] = []
 
     def _version_map(self) -> Any:
@@ -169,7 +135,7 @@ class JavaPulls:
         self.rebalancing.setmQClientFactory(self.factory)
         self.rebalancing.setConsumerGroup(GROUP)
         self.rebalancing.setMessageModel(consumer.getMessageModel())
-        self.listener = _Listener(release)
+        self.listener = ListenerRecorder(release)
         puller = load("client.impl.consumer.PullAPIWrapper")(self.factory, GROUP, False)
         for field, value in (
             ("offsetStore", self.store),
@@ -203,25 +169,24 @@ class JavaPulls:
         self._collect(request)
         if self.remoting.asked is not None:
             address, fields, callback = self.remoting.asked
-            self._asked.append(_UnderWay(request, fields, callback))
+            self._asked.append(PendingPull(request, fields, callback))
             offset, commit, flag = (int(fields[name]) for name in ("queueOffset", "commitOffset", "sysFlag"))
-            told = fields.get("subscription"), fields.get("expressionType")
-            return queue, "asked", _NUMBERS.get(address, 0), offset, commit, flag, *told, counts
+            expression = fields.get("subscription"), fields.get("expressionType")
+            return queue, "asked", _NUMBERS.get(address, 0), offset, commit, flag, *expression, counts
         if self._delay is not None:
             return queue, "later", self._delay, counts
         return queue, "dropped", counts
 
     def _position(self, request: Any) -> int:
         queue = request.getMessageQueue()
-        return self._positions[str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId())]  # type: ignore[index]
+        return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
 
     def _collect(self, request: Any) -> None:
         """See what a request waits for now."""
         self._delay = None
-        for delay, task in self.timers.tasks:
+        for delay, task in self.timers.take():
             self._delay = delay
             self._timed.append((request, task))
-        self.timers.tasks.clear()
         self._ready += iter(self._waiting.poll, None)
 
     # --- answers ------------------------------------------------------------------------------------------
@@ -254,7 +219,7 @@ class JavaPulls:
         pull = self._asked.pop(place % len(self._asked))
         request, self.listener.given = pull.request, ()
         if isinstance(code, str):
-            self._fail(pull.callback, code)
+            self._responses.fail(pull.callback, code)
         else:
             answer = self._command.createResponseCommand(code, None)
             fields = self._map()
@@ -263,8 +228,8 @@ class JavaPulls:
                 fields.put(name, str(value))
             answer.setExtFields(fields)
             if messages is not None:
-                answer.setBody(self._body(self._position(request), messages))
-            self._complete(pull.callback, answer)
+                answer.setBody(self._responses.body(self._position(request), messages))
+            self._responses.complete(pull.callback, answer)
         ready = len(self._ready)
         self._collect(request)
         corrects = self._delay is not None and "PullMessageService" not in str(self._timed[-1][1].getClass().getName())
@@ -276,53 +241,6 @@ class JavaPulls:
         held = int(self.store.readOffset(request.getMessageQueue(), self._memory))
         dropped = bool(request.getProcessQueue().isDropped())
         return queue, then, self._delay or 0, offset, self.listener.given, held, dropped
-
-    def _complete(self, callback: Any, answer: Any) -> None:
-        if hasattr(callback, "operationSucceed"):
-            callback.operationSucceed(answer)
-        else:
-            future = self._future(callback)
-            future.setResponseCommand(answer)
-            callback.operationComplete(future)
-
-    def _fail(self, callback: Any, failure: str) -> None:
-        kind = "RemotingTimeoutException" if failure == "silent" else "RemotingSendRequestException"
-        cause = self.release.load("remoting.exception." + kind)("10.0.1.0:10911")
-        if hasattr(callback, "operationFail"):
-            callback.operationFail(cause)
-        else:
-            future = self._future(callback)
-            future.setSendRequestOK(failure == "silent")
-            future.setCause(cause)
-            callback.operationComplete(future)
-
-    def _future(self, callback: Any) -> Any:
-        """The older way to hand over an answer."""
-        kind = self.release.load("remoting.netty.ResponseFuture")
-        counts = {len(made.getParameterTypes()) for made in kind.class_.getConstructors()}
-        return kind(None, 1, -1, callback, None) if 5 in counts else kind(1, -1, callback, None)
-
-    def _body(self, queue: int, messages: tuple[tuple[int, str], ...]) -> Any:
-        body = jpype.JClass("java.io.ByteArrayOutputStream")()
-        for offset, tag in messages:
-            body.writeBytes(self._encoded(queue, offset, tag))
-        return body.toByteArray()
-
-    def _encoded(self, queue: int, offset: int, tag: str) -> Any:
-        key = queue, offset, tag
-        if key not in self._bytes:
-            message = self.release.load("common.message.MessageExt")()
-            message.setTopic(QUEUES[queue].topic)
-            message.setQueueId(QUEUES[queue].id)
-            message.setQueueOffset(offset)
-            message.setBody(jpype.JArray(jpype.JByte)(LARGE_BYTES if offset == LARGE else 1))
-            if tag:
-                message.setTags(tag)
-            address = jpype.JClass("java.net.InetSocketAddress")
-            message.setBornHost(address("127.0.0.1", 1))
-            message.setStoreHost(address("127.0.0.1", 2))
-            self._bytes[key] = self.release.load("common.message.MessageDecoder").encode(message, False)
-        return self._bytes[key]
 
     # --- timers -------------------------------------------------------------------------------------------
 
@@ -388,8 +306,12 @@ class JavaPulls:
         self.inside.updateConsumeOffset(self.queues[queue], offset)
         return int(self.store.readOffset(self.queues[queue], self._memory))
 
-    def subscribe(self, topic: str, *expression: Any) -> Result:
-        """As before the start: nobody is told of it."""
+    def subscribe(self, topic: str, expression: str) -> Result:
+        """A subscription by tags."""
+        return self._subscribe(topic, expression)
+
+    def _subscribe(self, topic: str, *expression: Any) -> Result:
+        """As before the start: no heartbeat is sent."""
         self.release.put(self.inside, "mQClientFactory", None)
         try:
             self.inside.subscribe(topic, *expression)
@@ -401,7 +323,27 @@ class JavaPulls:
 
     def select(self, topic: str, expression: str) -> Result:
         """An SQL92 subscription."""
-        return self.subscribe(topic, self.release.load("client.consumer.MessageSelector").bySql(expression))
+        return self._subscribe(topic, self.release.load("client.consumer.MessageSelector").bySql(expression))
+
+    def unsubscribe(self, topic: str) -> Result:
+        """A topic is given up."""
+        self.inside.unsubscribe(topic)
+        return None
+
+    def pause(self, paused: bool) -> Result:
+        """The consumer pauses, or goes on."""
+        self.inside.setPause(paused)
+        return None
+
+    def space(self, interval: int) -> Result:
+        """Set the pull interval (ms)."""
+        self.consumer.setPullInterval(interval)
+        return None
+
+    def post(self, posts: bool) -> Result:
+        """Send the subscription with every pull, or not."""
+        self.consumer.setPostSubscriptionWhenPull(posts)
+        return None
 
     def run(self, running: bool) -> Result:
         """Be started, or not yet."""
@@ -426,27 +368,30 @@ class JavaPulls:
         return None
 
     def close(self) -> None:
-        """Nothing of it outlives a case."""
+        """Nothing outlives a case."""
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name."""
+    def calls(self) -> Methods:
+        """One callable per operation."""
         return {
-            "pull": self.pull,
-            "found": self.found,
-            "nothing": self.nothing,
-            "illegal": self.illegal,
-            "fail": self.fail,
-            "fire": self.fire,
-            "consume": self.consume,
-            "gain": self.gain,
-            "lose": self.lose,
-            "update": self.update,
-            "subscribe": self.subscribe,
-            "select": self.select,
-            "unsubscribe": lambda topic: self.inside.unsubscribe(topic),
-            "run": self.run,
-            "pause": lambda paused: self.inside.setPause(paused),
-            "space": lambda interval: self.consumer.setPullInterval(interval),
-            "post": lambda posts: self.consumer.setPostSubscriptionWhenPull(posts),
-            "learn": self.learn,
+            Pull: self.pull,
+            Found: self.found,
+            Nothing: self.nothing,
+            Illegal: self.illegal,
+            Fail: self.fail,
+            Fire: self.fire,
+            Consume: self.consume,
+            Gain: self.gain,
+            Lose: self.lose,
+            Update: self.update,
+            Subscribe: self.subscribe,
+            Select: self.select,
+            Unsubscribe: self.unsubscribe,
+            Run: self.run,
+            Pause: self.pause,
+            Space: self.space,
+            Post: self.post,
+            Learn: self.learn,
         }
+
+
+PART = JavaPull

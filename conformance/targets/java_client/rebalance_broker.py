@@ -1,4 +1,4 @@
-"""The real rebalance of consumers that leave it to the broker who gets which queue, stepped by hand.
+"""Plays the suite ``rebalance-broker``: consumers that leave the assignment of queues to the broker, stepped by hand.
 
 The consumers are those of the suite ``rebalance`` but for their setting ``clientRebalance``. Requests to pop come out
 of the same queue of the pull service as requests to pull; a pop is cut where it would reach the network. When a queue
@@ -9,14 +9,25 @@ A client of 4.x has no such setting, and pops nothing: it rebalances itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.targets.java_client.rebalance import SLACK, Consumer, JavaGroup
+from rocketmq_conformance.conformance.adapter import Methods
+from rocketmq_conformance.conformance.targets.java_client.group import SLACK, Consumer, JavaGroup
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.rebalance import Join, Leave, Persist, Refresh
+from rocketmq_conformance.suites.rebalance_broker import (
+    Consume,
+    Pop,
+    Pull,
+    Rebalance,
+    Subscribe,
+    Tick,
+    Unsubscribe,
+    Update,
+)
 
 Popped = tuple[str, int]
 
@@ -28,10 +39,10 @@ class AssignedConsumer(Consumer):
     #: it was never popped and the class says so.
     pops: dict[Popped, Any]
     popped: dict[Popped, int | None]
+    group: JavaRebalanceBroker
 
     def prepare(self, consumer: Any) -> None:
         """Leave the assignment to the broker."""
-        assert isinstance(self.group, JavaAssignedGroup)
         if self.group.pops:
             consumer.setClientRebalance(False)
         self.pops, self.popped = {}, {}
@@ -39,28 +50,27 @@ class AssignedConsumer(Consumer):
     def rebalance(self, now: int) -> Result:
         """One round: (pulled, popped, pulls that begin, pops that begin, balanced)."""
         self.set_pull_ages(now)
-        assert isinstance(self.group, JavaAssignedGroup)
         table = self.rebalancing.getPopProcessQueueTable() if self.group.pops else self.group.nothing
         machine = self.group.millis()
         for entry in table.entrySet() if self.group.release.pace is None else ():
-            popped_at = self.popped[name(entry.getKey())]
+            popped_at = self.popped[queue_name(entry.getKey())]
             if popped_at is not None:
                 entry.getValue().setLastPopTimestamp(machine - (now - popped_at) + SLACK)
         balanced = self.rebalancing.doRebalance(self.orderly)
         pulls, pops = [], []
         for request in self.instance.dispatched():
             if hasattr(request, "getPopProcessQueue"):
-                named = name(request.getMessageQueue())
+                named = queue_name(request.getMessageQueue())
                 born = int(request.getPopProcessQueue().getLastPopTimestamp())  # 0 before 5.2.0: as if in 1970
                 self.pops[named], self.popped[named] = request, now if born else None
                 pops.append((*named, int(request.getInitMode())))
             else:
                 queue = self.group.position(request.getMessageQueue())
-                self.begun(queue, request, now)
+                self.dispatch(queue, request, now)
                 pulls.append((queue, int(request.getNextOffset())))
         even = None if balanced is None else bool(balanced)
         pulled = sorted(self.group.position(queue) for queue in self.table.keySet())
-        popped = sorted(name(queue) for queue in table.keySet())
+        popped = sorted(queue_name(queue) for queue in table.keySet())
         return tuple(pulled), tuple(popped), tuple(sorted(pulls)), tuple(sorted(pops)), even
 
     def pop(self, topic: str, queue: int, now: int) -> Result:
@@ -72,19 +82,18 @@ class AssignedConsumer(Consumer):
             self.popped[topic, queue] = now
         asked = self.instance.remoting.pulls
         asked.clear()
-        assert isinstance(self.group, JavaAssignedGroup)
         self.group.pop_message.invoke(self.inside, request)
         self.instance.timers.tasks.clear()
         return [(sent["topic"], int(sent["queueId"])) for sent in asked] == [(topic, queue)]
 
 
-class JavaAssignedGroup(JavaGroup):
+class JavaRebalanceBroker(JavaGroup[AssignedConsumer]):
     """The members of a group whose broker assigns queues."""
 
-    consumer = AssignedConsumer
+    member_class = AssignedConsumer
 
-    def __init__(self, release: JavaRelease) -> None:
-        super().__init__(release)
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        super().__init__(release, via)
         #: Does the release pop at all?
         self.pops = release.has("client.impl.consumer.PopRequest")
         self.nothing = jpype.JClass("java.util.HashMap")()
@@ -94,16 +103,32 @@ class JavaAssignedGroup(JavaGroup):
             self.pop_message = inside.getDeclaredMethod("popMessage", request)
             self.pop_message.setAccessible(True)
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name; a member that is not there does nothing."""
+    def pop(self, member: int, topic: str, queue: int) -> Result:
+        """A member's loop of pops comes to a queue."""
+        who = self.members[member]
+        return None if who is None else who.pop(topic, queue, self.now)
 
-        def pop(member: int, topic: str, queue: int) -> Result:
-            who = self.members[member]
-            return who.pop(topic, queue, self.now) if isinstance(who, AssignedConsumer) else None
+    def calls(self) -> Methods:
+        """One callable per operation."""
+        return {
+            Rebalance: self.run_round,
+            Join: self.start_member,
+            Leave: self.leave,
+            Persist: self.persist,
+            Subscribe: self.subscribe,
+            Unsubscribe: self.unsubscribe,
+            Refresh: self.refresh,
+            Pull: self.pull_queue,
+            Pop: self.pop,
+            Consume: self.consume,
+            Update: self.update,
+            Tick: self.tick,
+        }
 
-        return super().calls() | {"pop": pop}
 
-
-def name(queue: Any) -> Popped:
+def queue_name(queue: Any) -> Popped:
     """Topic and id of a Java queue."""
     return str(queue.getTopic()), int(queue.getQueueId())
+
+
+PART = JavaRebalanceBroker

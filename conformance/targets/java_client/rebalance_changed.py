@@ -1,6 +1,6 @@
-"""What the real consumers tell when a round changed their queues, stepped by hand.
+"""Plays the suite ``rebalance-changed``: what consumers report when a round changed their queues, stepped by hand.
 
-The versions of subscriptions are set to 0 before a round; whatever is not 0 afterwards was renewed by it. Heartbeats
+The versions of subscriptions are set to 0 before a round; one that is not 0 afterwards was renewed by it. Heartbeats
 are read where they would reach the network. The application gives a topic up inside of the strategy that divides its
 queues: a round is under way there, and no release holds a lock or a copy of what is subscribed to.
 """
@@ -12,15 +12,16 @@ from typing import Any
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.java_client.rebalance import Consumer, Instance, JavaGroup, Remoting
+from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.outcome import Result, Value
+from rocketmq_conformance.suites.rebalance import Refresh, Unsubscribe
+from rocketmq_conformance.suites.rebalance_changed import Beat, Join, Limit, Rebalance, Subscribe, Tick
 
 _HEARTBEAT = int(Request.HEART_BEAT)
-#: Operations that are those of any group.
-_SHARED = ("unsubscribe", "refresh", "tick")
 
 
 class _Remoting(Remoting):
@@ -36,15 +37,16 @@ class _Remoting(Remoting):
         if int(command.getCode()) == _HEARTBEAT:
             body = bytes(command.getBody())
             _, (consumer,) = heartbeat.read(body)
-            versions = {topic: told.version for topic, told in consumer.subscriptions.items()}
+            versions = {topic: subscribed.version for topic, subscribed in consumer.subscriptions.items()}
             self.heartbeats.append(None if b'"withoutSub":true' in body else versions)
         return super().invokeSync(address, command, millis)
 
 
-class ChangedInstance(Instance):
+class ChangedInstance(ClientInstance):
     """A client instance whose heartbeats are read."""
 
     network = _Remoting
+    remoting: _Remoting
 
     def forget(self) -> None:
         """Be as a new instance."""
@@ -52,7 +54,6 @@ class ChangedInstance(Instance):
         for table in ("brokerSupportV2HeartbeatSet", "brokerAddrHeartbeatFingerprintTable"):
             if self.release.has_field(self.factory, table):
                 self.release.get(self.factory, table).clear()
-        assert isinstance(self.remoting, _Remoting)
         self.remoting.heartbeats.clear()
 
 
@@ -76,31 +77,31 @@ class _Strategy:
 
 
 class ChangedConsumer(Consumer):
-    """A push consumer whose listener hears of changed queues, where there is such a listener."""
+    """A push consumer with a listener for changed queues, where the release has one."""
+
+    group: JavaRebalanceChanged
+    instance: ChangedInstance
 
     def prepare(self, consumer: Any) -> None:
         """Set the listener."""
         self.mine = consumer
         self.fails = False
         self.gives_up = ""
-        #: (topic, all queues, its queues, heartbeats until then) that the listener heard of.
-        self.heard: list[tuple[str, tuple[int, ...], tuple[int, ...], int]] = []
-        assert isinstance(self.group, JavaChangedGroup)
+        #: (topic, all queues, its queues, heartbeats until then) that the listener was called with.
+        self.notified: list[tuple[str, tuple[int, ...], tuple[int, ...], int]] = []
         if self.group.listener is not None:
             consumer.setMessageQueueListener(jpype.JProxy(self.group.listener, inst=self))
 
     def messageQueueChanged(self, topic: Any, every: Any, mine: Any) -> None:  # noqa: N802 - Java's name
         """The listener."""
         all_queues, its_queues = [tuple(sorted(map(self.group.position, queues))) for queues in (every, mine)]
-        self.heard.append((str(topic), all_queues, its_queues, len(self.heartbeats())))
+        self.notified.append((str(topic), all_queues, its_queues, len(self.heartbeats())))
         if self.fails:
             raise jpype.JClass("java.lang.IllegalStateException")("the listener fails")
 
     def heartbeats(self) -> list[dict[str, int] | None]:
         """The heartbeats of the step, as the network took them."""
-        remoting = self.instance.remoting
-        assert isinstance(remoting, _Remoting)
-        return remoting.heartbeats
+        return self.instance.remoting.heartbeats
 
     def divide_by(self, strategy: Any) -> None:
         """Divide queues so from now on."""
@@ -113,32 +114,35 @@ class ChangedConsumer(Consumer):
 
     def turn(self, now: int, fails: bool, given_up: str) -> Result:
         """One round: (owned, balanced, thresholds, changes)."""
-        assert isinstance(self.group, JavaChangedGroup)
         self.fails, self.gives_up = fails, given_up
         subscriptions = self.rebalancing.getSubscriptionInner()
         for data in subscriptions.values():
             data.setSubVersion(0)
-        self.heard.clear()
+        self.notified.clear()
         beats = self.heartbeats()
         beats.clear()
-        said = self.rebalance(now)
-        assert isinstance(said, tuple)
-        owned, _, balanced = said
-        told = {str(data.getTopic()): False for data in subscriptions.values() if int(data.getSubVersion())}
-        heard: dict[str, Value] = dict.fromkeys(told)
-        for topic, every, mine, until in self.heard:
-            told[topic] = _reached(beats[:until], topic)
-            heard[topic] = every, mine
+        result = self.rebalance(now)
+        assert isinstance(result, tuple)
+        owned, _, balanced = result
+        announced = {str(data.getTopic()): False for data in subscriptions.values() if int(data.getSubVersion())}
+        changes: dict[str, Value] = dict.fromkeys(announced)
+        for topic, every, mine, until in self.notified:
+            announced[topic] = _reached(beats[:until], topic)
+            changes[topic] = every, mine
         if self.group.listener is None:
-            told = {topic: _reached(beats, topic) for topic in told}
+            announced = {topic: _reached(beats, topic) for topic in announced}
         thresholds = None
         if self.group.divides:
             thresholds = int(self.mine.getPullThresholdForQueue()), int(self.mine.getPullThresholdSizeForQueue())
-        return owned, balanced, thresholds, tuple(sorted((topic, told[topic], heard[topic]) for topic in told))
+        return (
+            owned,
+            balanced,
+            thresholds,
+            tuple(sorted((topic, announced[topic], changes[topic]) for topic in announced)),
+        )
 
     def limit(self, messages: int, size: int) -> Result:
         """Limit topics, where that can be done."""
-        assert isinstance(self.group, JavaChangedGroup)
         if self.group.divides:
             self.mine.setPullThresholdForTopic(messages)
             self.mine.setPullThresholdSizeForTopic(size)
@@ -154,68 +158,82 @@ class ChangedConsumer(Consumer):
             self.instance.factory.sendHeartbeatToAllBrokerWithLock()
         if not beats:
             return None
-        (told,) = beats
-        return told is None, tuple(sorted(told or ()))
+        (versions,) = beats
+        return versions is None, tuple(sorted(versions or ()))
 
 
 def _reached(beats: list[dict[str, int] | None], topic: str) -> bool:
     """Did one of these heartbeats take the new version of a topic along?"""
-    return any(told is not None and told.get(topic, 0) > 0 for told in beats)
+    return any(versions is not None and versions.get(topic, 0) > 0 for versions in beats)
 
 
-class JavaChangedGroup(JavaGroup):
-    """The members of such a group."""
+class JavaRebalanceChanged(JavaGroup[ChangedConsumer]):
+    """A group whose members report changed queues."""
 
-    consumer = ChangedConsumer
-    instance = ChangedInstance
+    member_class = ChangedConsumer
+    instance_class = ChangedInstance
 
-    def __init__(self, release: JavaRelease) -> None:
-        super().__init__(release)
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        super().__init__(release, via)
         made = release.load("client.consumer.DefaultMQPushConsumer")
         methods = {str(method.getName()) for method in made.class_.getMethods()}
         self.divides = "setPullThresholdForTopic" in methods
-        heard = "setMessageQueueListener" in methods
-        self.listener = release.load("client.consumer.MessageQueueListener") if heard else None
+        listens = "setMessageQueueListener" in methods
+        self.listener = release.load("client.consumer.MessageQueueListener") if listens else None
 
-    def begin_anew(self, member: int, mode: str, brief: bool) -> Result:
-        """A member begins anew."""
-        self.join(member, False, mode, "CONSUME_FROM_LAST_OFFSET", "AVG")
-        who = self.members[member]
+    def start_member(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
+        """A member begins anew, whose strategy can be looked into, without brief heartbeats."""
+        super().start_member(member, twin, mode, where, strategy)
+        who = self._member(member)
+        who.divide_by(_Strategy(self.release, who.give_up).proxy)
+        self._beat_briefly(who, False)
+        return None
+
+    def join(self, member: int, mode: str, brief: bool) -> Result:
+        """A member begins anew, with brief heartbeats or without."""
+        self.start_member(member, False, mode, "CONSUME_FROM_LAST_OFFSET", "AVG")
+        self._beat_briefly(self._member(member), brief)
+        return None
+
+    def rebalance(self, member: int, fails: bool, given_up: str) -> Result:
+        """A member rebalances; its listener may fail, and a topic be given up meanwhile."""
+        return self._member(member).turn(self.now, fails, given_up)
+
+    def limit(self, member: int, messages: int, size: int) -> Result:
+        """Set the thresholds of topics."""
+        return self._member(member).limit(messages, size)
+
+    def subscribe(self, member: int, topic: str) -> Result:
+        """A member subscribes: what its heartbeat says."""
+        return self._member(member).beat(topic)
+
+    def beat(self, member: int) -> Result:
+        """The timer of heartbeats."""
+        return self._member(member).beat()
+
+    def calls(self) -> Methods:
+        """One callable per operation."""
+        return {
+            Rebalance: self.rebalance,
+            Join: self.join,
+            Limit: self.limit,
+            Beat: self.beat,
+            Subscribe: self.subscribe,
+            Unsubscribe: self.unsubscribe,
+            Refresh: self.refresh,
+            Tick: self.tick,
+        }
+
+    def _member(self, number: int) -> ChangedConsumer:
+        """A member: in this suite none leaves."""
+        who = self.members[number]
         assert who is not None
+        return who
+
+    def _beat_briefly(self, who: ChangedConsumer, brief: bool) -> None:
         config = self.release.get(who.instance.factory, "clientConfig")
         if hasattr(config, "setUseHeartbeatV2"):
             config.setUseHeartbeatV2(brief)
-        return None
 
-    def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
-        """A member begins anew, whose strategy can be looked into."""
-        super().join(member, twin, mode, where, strategy)
-        who = self.members[member]
-        assert isinstance(who, ChangedConsumer)
-        who.divide_by(_Strategy(self.release, who.give_up).proxy)
-        config = self.release.get(who.instance.factory, "clientConfig")
-        if hasattr(config, "setUseHeartbeatV2"):
-            config.setUseHeartbeatV2(False)
-        return None
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name."""
-
-        def of(do: Callable[..., Result]) -> Callable[..., Result]:
-            def call(member: int, *args: Any) -> Result:
-                who = self.members[member]
-                assert isinstance(who, ChangedConsumer)
-                return do(who, *args)
-
-            return call
-
-        group = super().calls()
-        return {name: group[name] for name in _SHARED} | {
-            "rebalance": of(
-                lambda who, list_fault, fault, beat_fault, fails, given_up: who.turn(self.now, fails, given_up)
-            ),
-            "join": self.begin_anew,
-            "limit": of(ChangedConsumer.limit),
-            "subscribe": of(lambda who, topic, beat_fault: who.beat(topic)),
-            "beat": of(lambda who, beat_fault: who.beat()),
-        }
+PART = JavaRebalanceChanged

@@ -1,4 +1,4 @@
-"""The real plain pull consumers of one release, stepped by hand: three of them, each on a client instance of its own.
+"""Plays the suite ``rebalance-plain``: three of the release's own plain pull consumers, stepped by hand.
 
 The consumers are never started, and never pull: what a first pull does to the subscriptions, which is all that
 matters to a rebalance, is done by the same method. No rule of theirs asks for a clock; all process queues are made as
@@ -7,26 +7,28 @@ old as the case's clock says, so that one which expired would be seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import jpype
 
-from rocketmq_conformance.conformance.targets.java_client.rebalance import Consumer, Instance, JavaGroup
+from rocketmq_conformance.conformance.adapter import Methods
+from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, QUEUES, TOPIC
 from rocketmq_conformance.models.outcome import Result
-
-#: Operations that are those of any group.
-_SHARED = ("leave", "persist", "unsubscribe", "refresh", "update", "tick")
+from rocketmq_conformance.suites.rebalance import Leave, Persist
+from rocketmq_conformance.suites.rebalance_plain import Join, Rebalance, Refresh, Subscribe, Tick, Unsubscribe, Update
 
 
 class PlainConsumer(Consumer):
     """A plain pull consumer with a listener."""
 
-    made_of = "client.consumer.DefaultMQPullConsumer", "defaultMQPullConsumerImpl"
-    topics: dict[str, tuple[str, ...]] = {"CLUSTERING": (), "BROADCASTING": ()}  # noqa: RUF012 - as its base has it
+    consumer_class = "client.consumer.DefaultMQPullConsumer"
+    implementation = "defaultMQPullConsumerImpl"
+    topics: ClassVar[dict[str, tuple[str, ...]]] = {"CLUSTERING": (), "BROADCASTING": ()}
 
-    def __init__(self, group: JavaGroup, instance: Instance, mode: str, where: str, strategy: str, now: int) -> None:
+    def __init__(
+        self, group: JavaGroup[Any], instance: ClientInstance, mode: str, where: str, strategy: str, now: int
+    ) -> None:
         super().__init__(group, instance, mode, where, strategy, now)
         for topic in (TOPIC, OTHER_TOPIC):
             self.inside.subscriptionAutomatically(topic)
@@ -37,8 +39,8 @@ class PlainConsumer(Consumer):
     def prepare(self, consumer: Any) -> None:
         """Register topics and the listener."""
         self.fails = False
-        #: (topic, all queues, its queues) that the listener heard of.
-        self.heard: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
+        #: (topic, all queues, its queues) that the listener was called with.
+        self.notified: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         topics = jpype.JClass("java.util.HashSet")()
         for topic in (TOPIC, OTHER_TOPIC):
             topics.add(topic)
@@ -49,42 +51,57 @@ class PlainConsumer(Consumer):
     def messageQueueChanged(self, topic: Any, every: Any, mine: Any) -> None:  # noqa: N802 - Java's name
         """The listener."""
         all_queues, its_queues = [tuple(sorted(map(self.group.position, queues))) for queues in (every, mine)]
-        self.heard.append((str(topic), all_queues, its_queues))
+        self.notified.append((str(topic), all_queues, its_queues))
         if self.fails:
             raise jpype.JClass("java.lang.IllegalStateException")("the listener fails")
 
     def turn(self, now: int, fails: bool) -> Result:
-        """One round: (owned, balanced, heard)."""
+        """One round: (owned, balanced, calls of the listener)."""
         self.fails = fails
-        self.heard.clear()
+        self.notified.clear()
         before = set(map(self.group.position, self.table.keySet()))
-        said = self.rebalance(now)
-        assert isinstance(said, tuple)
-        owned, _, balanced = said
+        result = self.rebalance(now)
+        assert isinstance(result, tuple)
+        owned, _, balanced = result
         for queue in set(map(self.group.position, self.table.keySet())) - before:
             self.pulled[queue] = now
-        return owned, balanced, tuple(sorted(self.heard))
+        return owned, balanced, tuple(sorted(self.notified))
 
 
-class JavaPlainGroup(JavaGroup):
-    """The members of a group of plain pull consumers."""
+class JavaRebalancePlain(JavaGroup[PlainConsumer]):
+    """A group of plain pull consumers."""
 
-    consumer = PlainConsumer
+    member_class = PlainConsumer
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name; a member that is not there does nothing."""
+    def rebalance(self, member: int, fails: bool) -> Result:
+        """A member rebalances, and its listener may fail."""
+        who = self.members[member]
+        return None if who is None else who.turn(self.now, fails)
 
-        def rebalance(member: int, list_fault: str, fault: str, fails: bool) -> Result:
-            who = self.members[member]
-            return who.turn(self.now, fails) if isinstance(who, PlainConsumer) else None
+    def join(self, member: int, twin: bool, mode: str) -> Result:
+        """A member begins anew."""
+        return self.start_member(member, twin, mode, "CONSUME_FROM_LAST_OFFSET", "AVG")
 
-        def subscribe(member: int, topic: str) -> Result:
-            who = self.members[member]
-            return None if who is None else who.inside.subscriptionAutomatically(topic)
+    def subscribe(self, member: int, topic: str) -> Result:
+        """What a first pull of a topic does to the subscriptions."""
+        who = self.members[member]
+        if who is not None:
+            who.inside.subscriptionAutomatically(topic)
+        return None
 
-        group = super().calls()
-        return {name: group[name] for name in _SHARED} | {
-            "rebalance": rebalance,
-            "join": lambda member, twin, mode: self.join(member, twin, mode, "CONSUME_FROM_LAST_OFFSET", "AVG"),
-            "subscribe": subscribe,
+    def calls(self) -> Methods:
+        """One callable per operation."""
+        return {
+            Rebalance: self.rebalance,
+            Join: self.join,
+            Leave: self.leave,
+            Persist: self.persist,
+            Subscribe: self.subscribe,
+            Unsubscribe: self.unsubscribe,
+            Refresh: self.refresh,
+            Update: self.update,
+            Tick: self.tick,
         }
+
+
+PART = JavaRebalancePlain

@@ -1,4 +1,4 @@
-"""The real lite pull consumers of one release, stepped by hand: three of them, each on a client instance of its own.
+"""Plays the suite ``rebalance-pull``: three of the release's own lite pull consumers, stepped by hand.
 
 The consumers are never started. Their pull tasks are the release's own (``PullTaskImpl``), and so is the executor that
 they are handed to, but it gets no threads: each task runs when the plan says so, and what it would do next is
@@ -11,24 +11,34 @@ consumer asks for it, so all of them are made as old as the case is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.remoting.codes import Response
-from rocketmq_conformance.conformance.targets.java_client.rebalance import Consumer, Instance, JavaGroup, Remoting
-from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
+from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.threads import no_threads
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.rebalance import Tick
+from rocketmq_conformance.suites.rebalance_pull import (
+    Commit,
+    Join,
+    Leave,
+    Persist,
+    Poll,
+    Pull,
+    Rebalance,
+    Refresh,
+    Subscribe,
+    Unsubscribe,
+    Update,
+)
 
 #: Codes of the two requests that pull: the second is that of lite pull consumers.
 _PULLS = (11, 361)
-#: Operations that are those of any group.
-_SHARED = (
-    "rebalance", "join", "leave", "persist", "subscribe", "unsubscribe", "refresh", "update", "tick"
-)  # fmt: skip
 #: Ms that a poll may take that need not wait.
 _PATIENCE = 60_000
 
@@ -55,8 +65,8 @@ class _Remoting(Remoting):
         code = Response.SUCCESS if self.found else Response.PULL_NOT_FOUND
         answer = self._command.createResponseCommand(int(code), None)
         following = offset + self.found
-        said = {"nextBeginOffset": following, "minOffset": 0, "maxOffset": following, "suggestWhichBrokerId": 0}
-        answer.setExtFields(self._map({name: str(value) for name, value in said.items()}))
+        header = {"nextBeginOffset": following, "minOffset": 0, "maxOffset": following, "suggestWhichBrokerId": 0}
+        answer.setExtFields(self._map({name: str(value) for name, value in header.items()}))
         if self.found:
             answer.setBody(self._message(fields["topic"], int(fields["queueId"]), offset))
         return answer
@@ -77,21 +87,25 @@ class _Remoting(Remoting):
         return self._encoded[key]
 
 
-class LiteInstance(Instance):
+class LitePullInstance(ClientInstance):
     """A client instance whose pulls are answered."""
 
     network = _Remoting
+    remoting: _Remoting
 
 
-class LiteConsumer(Consumer):
+class LitePullConsumer(Consumer):
     """A lite pull consumer."""
 
-    made_of = "client.consumer.DefaultLitePullConsumer", "defaultLitePullConsumerImpl"
-    topics = dict.fromkeys(("CLUSTERING", "BROADCASTING"), (TOPIC, OTHER_TOPIC))
+    consumer_class = "client.consumer.DefaultLitePullConsumer"
+    implementation = "defaultLitePullConsumerImpl"
+    topics: ClassVar[dict[str, tuple[str, ...]]] = dict.fromkeys(("CLUSTERING", "BROADCASTING"), (TOPIC, OTHER_TOPIC))
+    instance: LitePullInstance
 
-    def __init__(self, group: JavaGroup, instance: Instance, mode: str, where: str, strategy: str, now: int) -> None:
+    def __init__(
+        self, group: JavaRebalancePull, instance: ClientInstance, mode: str, where: str, strategy: str, now: int
+    ) -> None:
         super().__init__(group, instance, mode, where, strategy, now)
-        assert isinstance(group, JavaLiteGroup)
         self.executor = group.executor
         group.release.put(self.inside, "scheduledThreadPoolExecutor", self.executor)
         self.inside.getDefaultLitePullConsumer().setAutoCommit(False)
@@ -112,16 +126,15 @@ class LiteConsumer(Consumer):
     def pull_all(self, found: bool) -> Result:
         """One turn of every pull task."""
         remoting = self.instance.remoting
-        assert isinstance(remoting, _Remoting)
         remoting.found = found
-        said = []
+        asked = []
         tasks = {self.group.position(entry.getKey()): entry.getValue() for entry in self._tasks.entrySet()}
         for queue in sorted(tasks):
             remoting.asked = None
             tasks[queue].run()
-            said.append((queue, -1 if remoting.asked is None else remoting.asked))
+            asked.append((queue, -1 if remoting.asked is None else remoting.asked))
         self.executor.getQueue().clear()
-        return tuple(said)
+        return tuple(asked)
 
     def poll(self, messages: int) -> Result:
         """So many polls, as long as there is something to poll."""
@@ -151,24 +164,50 @@ class LiteConsumer(Consumer):
         self.instance.factory.unregisterConsumer(GROUP)
 
 
-class JavaLiteGroup(JavaGroup):
-    """The members of a group of lite pull consumers."""
+class JavaRebalancePull(JavaGroup[LitePullConsumer]):
+    """A group of lite pull consumers."""
 
-    consumer = LiteConsumer
-    instance = LiteInstance
+    since = LITE_PULL
+    lacking = "lite pull consumer"
+    member_class = LitePullConsumer
+    instance_class = LitePullInstance
 
-    def __init__(self, release: JavaRelease) -> None:
-        super().__init__(release)
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        super().__init__(release, via)
         factory = no_threads()
         self.executor = jpype.JClass("java.util.concurrent.ScheduledThreadPoolExecutor")(1, factory)
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name; a member that is not there does nothing."""
-        of = self.of_member
-        inherited = super().calls()
+    def pull(self, member: int, found: bool) -> Result:
+        """Every pull task of a member has its turn."""
+        who = self.members[member]
+        return None if who is None else who.pull_all(found)
+
+    def poll(self, member: int, messages: int) -> Result:
+        """An application polls."""
+        who = self.members[member]
+        return None if who is None else who.poll(messages)
+
+    def commit(self, member: int) -> Result:
+        """An application commits what it polled."""
+        who = self.members[member]
+        return None if who is None else who.commit()
+
+    def calls(self) -> Methods:
+        """One callable per operation."""
         return {
-            **{name: inherited[name] for name in _SHARED},
-            "pull": of(lambda who, found, *faults: who.pull_all(found)),
-            "poll": of(LiteConsumer.poll),
-            "commit": of(LiteConsumer.commit),
+            Rebalance: self.run_round,
+            Join: self.start_member,
+            Leave: self.leave,
+            Persist: self.persist,
+            Subscribe: self.subscribe,
+            Unsubscribe: self.unsubscribe,
+            Refresh: self.refresh,
+            Pull: self.pull,
+            Poll: self.poll,
+            Commit: self.commit,
+            Update: self.update,
+            Tick: self.tick,
         }
+
+
+PART = JavaRebalancePull

@@ -1,6 +1,6 @@
-"""The real rebalance service of one release, on the clock of the case.
+"""Plays the suite ``rebalance-service``: the release's own rebalance service, on the clock of the case.
 
-``RebalanceService#run`` runs in a thread of its own, as ever, and stands still where it would wait (see ``stepped``).
+``RebalanceService#run`` runs in a thread of its own, and stands still where it would wait (see ``stepped_service``).
 The consumers are real ones that were not started; who rebalances is seen by the strategies that they are given. They
 are on a client instance whose processor of requests hears the notification of the broker.
 
@@ -18,14 +18,15 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client import jvm
-from rocketmq_conformance.conformance.targets.java_client.rebalance import Consumer, Instance, JavaGroup
+from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.stepped_service import stepped_service
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_TOPIC, RETRY_TOPIC
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.rebalance_service import Elapse, Enable, Notify, Refuse, Resume, Suspend
 
 #: Times of the service by those of the case.
 STRETCH = 100_000
@@ -46,7 +47,7 @@ class Loop:
         self._goes_on = threading.Semaphore(0)
         #: Ms of the case's clock that the service waits for.
         self.wait = 0
-        # a daemon: who forgets to end it need not wait for it for ever
+        # a daemon, so that a process that was interrupted can end
         self._thread = threading.Thread(target=self.service.run, name="rebalance service", daemon=True)
         self._thread.start()
         self._until_it_waits()
@@ -95,19 +96,21 @@ class _Strategy:
 
 
 class _Context:
-    """What a request came by: nobody asks for more than its channel."""
+    """The context of a request; only its channel is asked for."""
 
     def channel(self) -> None:
         return None
 
 
-class JavaService(JavaGroup):
+class JavaRebalanceService(JavaGroup[Consumer]):
     """A client instance with a push and a pull consumer, and its service."""
 
-    def __init__(self, release: JavaRelease) -> None:
-        super().__init__(release := unhurried(release.version))
+    member_class = Consumer
+
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        super().__init__(release := stretched(release.version), via)
         self.made = stepped_service(release)
-        self.client = Instance(release, CLIENTS[0])
+        self.client = ClientInstance(release, CLIENTS[0])
         self.processor = release.load("client.impl.ClientRemotingProcessor")(self.client.factory)
         loader = release.load(_SERVICE).class_.getClassLoader()
         context = jpype.JClass(loader.loadClass("io.netty.channel.ChannelHandlerContext"))
@@ -222,24 +225,29 @@ class JavaService(JavaGroup):
         return None
 
     def enable(self, enabled: bool) -> Result:
-        """The pull consumer may rebalance, or not, where that can be said."""
+        """The pull consumer may rebalance, or not, where the release has that setting."""
         if hasattr(self.pull, "setEnableRebalance"):
             self.pull.setEnableRebalance(enabled)
         return None
 
-    def calls(self) -> dict[str, Callable[..., Result]]:
-        """One callable per operation, by name."""
+    def suspend(self) -> Result:
+        """The push consumer stops consuming."""
+        self.push.inside.suspend()
+        return None
+
+    def calls(self) -> Methods:
+        """One callable per operation."""
         return {
-            "elapse": self.elapse,
-            "notify": self.notify,
-            "suspend": lambda: self.push.inside.suspend(),
-            "resume": self.resume,
-            "refuse": self.refuse,
-            "enable": self.enable,
+            Elapse: self.elapse,
+            Notify: self.notify,
+            Suspend: self.suspend,
+            Resume: self.resume,
+            Refuse: self.refuse,
+            Enable: self.enable,
         }
 
 
-def unhurried(version: str) -> JavaRelease:
+def stretched(version: str) -> JavaRelease:
     """A release whose rebalance service has its own times, stretched."""
     jvm.start()
     system = jpype.JClass("java.lang.System")
@@ -259,3 +267,6 @@ def unhurried(version: str) -> JavaRelease:
         field.setAccessible(True)
         field.set(None, jpype.JLong(int(field.get(None)) * STRETCH))
     return release
+
+
+PART = JavaRebalanceService

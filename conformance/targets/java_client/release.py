@@ -1,4 +1,4 @@
-"""One release of the Java client: its classes in a loader of their own, so that many releases share one machine."""
+"""One release of the Java client: its classes in a loader of their own, so that many releases share one JVM."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.release import Release
 
+#: The first release with a lite pull consumer.
+LITE_PULL = Release(4, 6, 0)
 _ROOT = "org.apache.rocketmq."
 #: System properties that set the timers of a client, with their standard in ms. Classes read them when they are
 #: initialized, and never again.

@@ -1,7 +1,7 @@
-"""A rebalance service of a release whose waits can be looked into.
+"""A rebalance service of a release whose waits are played by the adapter.
 
 ``RebalanceService#run`` waits by a protected method of its base class, which no proxy can replace. So here is a
-subclass that overrides it: it tells how long it is about to wait, goes on when it is told that the wait is over, and
+subclass that overrides it: it reports how long it is about to wait, goes on when the wait is over, and
 then lets the method of the release find out, without waiting, whether it was woken up. The class is written as a class
 file, so that no compiler is needed; it has one field and two methods.
 """
@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 _NAME = "SteppedRebalanceService"
 _BASE = "org/apache/rocketmq/client/impl/consumer/RebalanceService"
 _FACTORY = "Lorg/apache/rocketmq/client/impl/factory/MQClientInstance;"
-_TOLD = "java/util/function/LongConsumer"
+_CONSUMER = "java/util/function/LongConsumer"
 #: Class files of Java 5: the last whose methods need no stack maps.
 _VERSION = 49
 _PUBLIC, _PROTECTED, _SUPER = 0x1, 0x4, 0x20
@@ -57,7 +57,7 @@ def class_file() -> bytes:
     """The subclass."""
     pool = _Constants()
     mine, base = pool.named(_NAME), pool.named(_BASE)
-    told = pool.member(9, _NAME, "told", f"L{_TOLD};")
+    waits_field = pool.member(9, _NAME, "waits", f"L{_CONSUMER};")
     code_name = pool.text("Code")
 
     def method(access: int, name: str, kind: str, stack: int, slots: int, code: bytes) -> bytes:
@@ -66,17 +66,18 @@ def class_file() -> bytes:
         return head + struct.pack(">HI", code_name, len(body)) + body
 
     made = pool.member(10, _BASE, "<init>", f"({_FACTORY})V")
-    # super(factory); this.told = told;
-    begin = struct.pack(">BBBHBBBHB", 0x2A, 0x2B, 0xB7, made, 0x2A, 0x2C, 0xB5, told, 0xB1)
-    accept = pool.member(11, _TOLD, "accept", "(J)V")
-    waits = pool.member(10, _BASE, "waitForRunning", "(J)V")
-    # told.accept(millis); super.waitForRunning(0);
-    wait = struct.pack(">BBHBBHBBBBBHB", 0x2A, 0xB4, told, 0x1F, 0xB9, accept, 3, 0, 0x2A, 0x09, 0xB7, waits, 0xB1)
+    # super(factory); this.waits = waits;
+    begin = struct.pack(">BBBHBBBHB", 0x2A, 0x2B, 0xB7, made, 0x2A, 0x2C, 0xB5, waits_field, 0xB1)
+    accept = pool.member(11, _CONSUMER, "accept", "(J)V")
+    wait_for_running = pool.member(10, _BASE, "waitForRunning", "(J)V")
+    # waits.accept(millis); super.waitForRunning(0);
+    code = (0x2A, 0xB4, waits_field, 0x1F, 0xB9, accept, 3, 0, 0x2A, 0x09, 0xB7, wait_for_running, 0xB1)
+    wait = struct.pack(">BBHBBHBBBBBHB", *code)
     methods = [
-        method(_PUBLIC, "<init>", f"({_FACTORY}L{_TOLD};)V", 2, 3, begin),
+        method(_PUBLIC, "<init>", f"({_FACTORY}L{_CONSUMER};)V", 2, 3, begin),
         method(_PROTECTED, "waitForRunning", "(J)V", 3, 3, wait),
     ]
-    field = struct.pack(">HHHH", _PUBLIC, pool.text("told"), pool.text(f"L{_TOLD};"), 0)
+    field = struct.pack(">HHHH", _PUBLIC, pool.text("waits"), pool.text(f"L{_CONSUMER};"), 0)
     head = struct.pack(">IHHH", 0xCAFEBABE, 0, _VERSION, len(pool.entries) + 1) + b"".join(pool.entries)
     body = struct.pack(">HHHH", _PUBLIC | _SUPER, mine, base, 0) + struct.pack(">H", 1) + field
     return head + body + struct.pack(">H", len(methods)) + b"".join(methods) + struct.pack(">H", 0)

@@ -1,4 +1,4 @@
-"""Threads that the real classes ask for, and do not get: what they would do waits until the adapter calls it."""
+"""What the real classes get instead of threads and timers: their tasks wait until the adapter runs them."""
 
 from __future__ import annotations
 
@@ -17,3 +17,45 @@ class _NoThreads:
 def no_threads() -> Any:
     """A ``ThreadFactory`` for pools of Java."""
     return jpype.JProxy(jpype.JClass("java.util.concurrent.ThreadFactory"), inst=_NoThreads())
+
+
+class RecordingExecutor:
+    """A ``ScheduledExecutorService`` that records its tasks and runs none; the class behind a Java proxy."""
+
+    def __init__(self) -> None:
+        #: (delay in ms, task) of those that are due once, in the order in which they were handed over.
+        self.tasks: list[tuple[int, Any]] = []
+        #: (period in ms, task) of those that are due again and again.
+        self.periodic: list[tuple[int, Any]] = []
+        self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
+
+    def take(self) -> list[tuple[int, Any]]:
+        """Hand over the tasks that are due once."""
+        taken, self.tasks = self.tasks, []
+        return taken
+
+    def schedule(self, task: Any, delay: Any, unit: Any) -> None:
+        """Do a task after some time."""
+        self.tasks.append((int(unit.toMillis(delay)), task))
+
+    def execute(self, task: Any) -> None:
+        """Do a task at once."""
+        self.tasks.append((0, task))
+
+    def scheduleAtFixedRate(self, task: Any, first: Any, period: Any, unit: Any) -> None:  # noqa: N802 - Java's name
+        """Do a task again and again."""
+        self.periodic.append((int(unit.toMillis(period)), task))
+
+    def shutdown(self) -> None:
+        """Nothing to stop."""
+
+    def shutdownNow(self) -> Any:  # noqa: N802
+        """Nothing to stop."""
+        return jpype.JClass("java.util.ArrayList")()
+
+    def awaitTermination(self, *time: Any) -> bool:  # noqa: N802
+        """Nothing runs."""
+        return True
+
+    def isShutdown(self) -> bool:  # noqa: N802
+        return False

@@ -29,7 +29,7 @@ class RemotingCalls:
         return self._ask(address, command, False)
 
     def invokeOneway(self, address: Any, command: Any, millis: int) -> None:  # noqa: N802
-        """One request without an answer: nobody learns that it was lost."""
+        """One request without an answer; that it was lost stays unknown."""
         with suppress(self._timeout, self._unsent):
             self._ask(address, command, True)
 
@@ -41,13 +41,13 @@ class RemotingCalls:
         asked = b"" if sent is None else bytes(sent)
         assert self.exchange is not None
         try:
-            code, remark, said, body = self.exchange(str(address or ""), int(command.getCode()), ext, asked, one_way)
+            code, remark, header, body = self.exchange(str(address or ""), int(command.getCode()), ext, asked, one_way)
         except TimeoutError as error:
             raise self._timeout(str(error)) from None
         except ConnectionError as error:
             raise self._unsent(str(error)) from None
         answer = self._command.createResponseCommand(code, remark or None)
-        answer.setExtFields(self._map(said))
+        answer.setExtFields(self._map(header))
         if body:
             answer.setBody(body)
         return answer

@@ -51,7 +51,7 @@ def quick_release(version: str) -> JavaRelease:
 class PullCounter:
     """Counts pulls by group and queue id as clients send them; consumers of one client have one in common.
 
-    Only a pull tells where a queue begins: an orderly consumer asks once more before the first one, and a lite pull
+    Only a pull shows where a queue begins: an orderly consumer asks once more before the first one, and a lite pull
     consumer says nothing until it is answered.
     """
 
@@ -75,7 +75,7 @@ class WholeConsumer:
 
     ``kind`` is PUSH, ORDERLY or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one
     ``client`` share their connections and timers; without one the group has a client of its own. ``gate`` is called by
-    its listener before it takes messages, and before each poll. ``pulls`` counts what it pulls and so tells when it
+    its listener before it takes messages, and before each poll. ``pulls`` counts what it pulls and so shows when it
     begins.
     """
 
@@ -152,11 +152,11 @@ class WholeConsumer:
             self._polls.join()
         self._consumer.shutdown()
 
-    def await_begun(self, queues: int) -> None:
+    def await_start(self, queues: int) -> None:
         """Wait until it has decided where each of the topic's ``queues`` begins; CannotRunError when it does not."""
-        if not self._await(lambda: len(self._begun()) == queues, BEGIN_LIMIT):
-            told = f"began {len(self._begun())} of {queues} queues"
-            raise CannotRunError(f"{self.name} {told} within {BEGIN_LIMIT:.0f} s: try again on a quieter machine.")
+        if not self._await(lambda: len(self._pulled_queues()) == queues, BEGIN_LIMIT):
+            progress = f"began {len(self._pulled_queues())} of {queues} queues"
+            raise CannotRunError(f"{self.name} {progress} within {BEGIN_LIMIT:.0f} s: try again on a quieter machine.")
 
     def await_consumed(self, wanted: Collection[Place]) -> bool:
         """Wait until it was given these messages and its offset store is past them: it commits no more than that.
@@ -206,7 +206,7 @@ class WholeConsumer:
         known = getattr(assigned, "messageQueues", None) or assigned.getAssignedMessageQueues
         return list(known())
 
-    def _begun(self) -> list[int]:
+    def _pulled_queues(self) -> list[int]:
         """The ids of the queues that begin somewhere."""
         queues = self._owned()
         if self._pulls is not None:

@@ -166,7 +166,7 @@ class LocalStore(OffsetTable):
 
     def damage(self, which: str, how: str) -> Result:
         """Play a crash."""
-        offset_file_damage.damage(self.folder, which, how)
+        offset_file_damage.damage_offset_file(self.folder, which, how)
         return None
 
     def calls(self) -> Methods:

@@ -15,14 +15,9 @@ from click.testing import CliRunner, Result
 
 from rocketmq_conformance.conformance.campaign.analysis import diff as comparing
 from rocketmq_conformance.conformance.campaign.analysis.diff import NothingComparedError, diff
-from rocketmq_conformance.conformance.campaign.analysis.first_difference import (
-    CUT_SHORT,
-    LEFT_OPEN,
-    LEFT_OUT,
-    by_divergences,
-    by_steps,
-)
+from rocketmq_conformance.conformance.campaign.analysis.differing_cases import by_divergences, by_steps
 from rocketmq_conformance.conformance.campaign.analysis.side import Half
+from rocketmq_conformance.conformance.campaign.player.first_difference import CUT_SHORT, LEFT_OPEN, LEFT_OUT
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError, open_campaign
 from rocketmq_conformance.conformance.cli.campaign_diff import diff as command

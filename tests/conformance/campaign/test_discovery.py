@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from campaign_maker import make
+from campaign_maker import discovery_of, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, POINTS, Discovery, discovery
+from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, POINTS, Discovery
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES
 from rocketmq_conformance.reports import event
 
@@ -155,7 +155,7 @@ def test_a_long_curve_is_thinned_evenly_and_keeps_its_ends() -> None:
 
 def test_the_steered_arm_is_told_beside_the_random_one(tmp_path: Path) -> None:
     campaign = make(tmp_path, "port", suites=("remote-store", "start-pull"), cases=60, block=20, steered_from=40)
-    results = {(one.suite, one.arm): one for one in discovery(campaign).results()}
+    results = {(one.suite, one.arm): one for one in discovery_of(campaign).results()}
     assert list(results) == [(s, arm) for s in ("remote-store", "start-pull", "") for arm in ("random", "steered", "")]
     assert results["", "random"].cases == 80
     assert results["", "steered"].cases == 40

@@ -16,10 +16,9 @@ import pytest
 from places import HELPERS
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.campaign import folder
 from rocketmq_conformance.conformance.campaign.api import campaign
 from rocketmq_conformance.conformance.campaign.spec import Spec
-from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables import blocks, folder
 from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.models import rulebook
@@ -88,14 +87,14 @@ def test_who_asks_for_the_same_or_for_nothing_goes_on(begun: Path, asked: dict[s
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"seed": 8}, "was begun with seed 7, not 8: leave it out to go on with that campaign, or begin another one"),
-        ({"cases": 101}, "was begun with cases 100, not 101"),
-        ({"steps": 10}, "was begun with steps 9, not 10"),
-        ({"sample": 0.5}, "was begun with sample 0.0, not 0.5"),
-        ({"steer": 0.5}, "was begun with steer 0.0, not 0.5"),
-        ({"releases": {"client": "4.9.8"}}, 'was begun with releases {}, not {"client": "4.9.8"}'),
-        ({"addresses": ("port",)}, "was begun with addresses port, mutant:asks-no-zero, not port:"),
-        ({"suites": ("allocation",)}, "was begun with suites allocation, remote-store, not allocation:"),
+        ({"seed": 8}, "was started with seed 7, not 8: leave it out to resume that campaign, or start another one"),
+        ({"cases": 101}, "was started with cases 100, not 101"),
+        ({"steps": 10}, "was started with steps 9, not 10"),
+        ({"sample": 0.5}, "was started with sample 0.0, not 0.5"),
+        ({"steer": 0.5}, "was started with steer 0.0, not 0.5"),
+        ({"releases": {"client": "4.9.8"}}, 'was started with releases {}, not {"client": "4.9.8"}'),
+        ({"addresses": ("port",)}, "was started with addresses port, mutant:asks-no-zero, not port:"),
+        ({"suites": ("allocation",)}, "was started with suites allocation, remote-store, not allocation:"),
     ],
 )
 def test_who_asks_for_something_else_does_not_go_on(begun: Path, asked: dict[str, Any], sentence: str) -> None:
@@ -172,11 +171,11 @@ def refused(done: subprocess.CompletedProcess[str], code: int, sentence: str) ->
     ("args", "sentence"),
     [
         (["port"], "holds a campaign already: go on with --resume, or name another folder"),
-        (["--resume", "--seed", "8"], "was begun with seed 7, not 8"),
-        (["port", "--resume"], "was begun with addresses port, mutant:asks-no-zero, not port"),
-        (["--resume", "-k", "alloc*"], "was begun with suites allocation, remote-store, not allocation"),
-        (["--resume", "--cases", "7"], "was begun with cases 100, not 7"),
-        (["--resume", "--with", "client=4.9.8"], "was begun with releases"),
+        (["--resume", "--seed", "8"], "was started with seed 7, not 8"),
+        (["port", "--resume"], "was started with addresses port, mutant:asks-no-zero, not port"),
+        (["--resume", "-k", "alloc*"], "was started with suites allocation, remote-store, not allocation"),
+        (["--resume", "--cases", "7"], "was started with cases 100, not 7"),
+        (["--resume", "--with", "client=4.9.8"], "was started with releases"),
         (["--resume", "--master", "nowhere"], "Spark knows no master 'nowhere'"),
     ],
 )
@@ -190,7 +189,7 @@ def test_another_campaign_in_the_folder_stays_as_it_is(begun: Path, args: list[s
     ("args", "code", "sentence"),
     [
         (["nothing:"], 2, "nothing"),
-        (["port", "port"], 2, "An address is there twice"),
+        (["port", "port"], 2, "An address is given twice"),
         (["port", "--cases", "0"], 2, "--cases"),
         (["port", "--steer", "1"], 2, "--steer"),
         (["port", "--memory", "1"], 2, "--memory"),
@@ -213,7 +212,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("dear all")
     before = everything(tmp_path)
-    refused(kit("port", "--out", "out", cwd=tmp_path), 2, "out is not empty, and what is in it is no campaign")
+    refused(kit("port", "--out", "out", cwd=tmp_path), 2, "out is not empty, and it holds no campaign")
     refused(kit("port", "--out", "out/letter.txt", cwd=tmp_path), 2, "out/letter.txt is a file: name a folder")
     refused(kit("--resume", "--out", "out", cwd=tmp_path), 2, "out holds no campaign")
     assert everything(tmp_path) == before
@@ -232,7 +231,8 @@ def test_a_campaign_that_is_being_played_is_left_to_whoever_plays_it(begun: Path
 
 def test_a_claim_ends_with_its_process(begun: Path) -> None:
     code = (
-        "import sys, time\nfrom pathlib import Path\nfrom rocketmq_conformance.conformance.campaign import folder\n"
+        "import sys, time\nfrom pathlib import Path\n"
+        "from rocketmq_conformance.conformance.campaign.tables import folder\n"
         "with folder.claimed(Path(sys.argv[1])):\n    print(flush=True)\n    time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(begun)], stdout=subprocess.PIPE) as other:
@@ -276,7 +276,7 @@ def test_a_table_of_a_newer_version_is_told(begun: Path, monkeypatch: pytest.Mon
 
 
 def test_the_library_says_the_same(begun: Path) -> None:
-    with pytest.raises(CampaignError, match="was begun with seed 7, not 8"):
+    with pytest.raises(CampaignError, match="was started with seed 7, not 8"):
         campaign(begun, resume=True, seed=8)
     with pytest.raises(TypeError, match="a campaign has no 'colour'"):
         campaign(begun, resume=True, colour="red")

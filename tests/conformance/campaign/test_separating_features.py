@@ -14,7 +14,6 @@ from rocketmq_conformance.conformance.campaign.analysis.separating_features impo
     LEAST,
     Discriminator,
     Sample,
-    discriminated,
     separators,
 )
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
@@ -68,15 +67,17 @@ def test_what_is_wrong_with_a_mutant_is_named_first(mutant: str, tmp_path: Path)
 def test_of_two_addresses_the_parting_is_separated_too(tmp_path: Path) -> None:
     mutant = "mutant:pull-not-found-too"
     campaign = make(tmp_path, "port", mutant, cases=200, profiles={mutant: Profile.of(client="5.3.0")})
-    told = discriminated(campaign, [one for one in clusters(campaign) if one.against == "port"])
-    assert [one.address for one, _ in told] == [mutant]
-    assert told[0][1][0].feature == "fault = 'PULL_NOT_FOUND'"
+    (cluster,) = [one for one in clusters(campaign) if one.against == "port"]
+    assert cluster.address == mutant
+    assert Discriminator(campaign).separators(cluster)[0].feature == "fault = 'PULL_NOT_FOUND'"
 
 
 def test_it_is_the_same_every_time(tmp_path: Path) -> None:
     campaign = campaign_of(tmp_path, "freeze-ignored", "remote-store", 100)
     found = clusters(campaign)
-    assert discriminated(campaign, found) == discriminated(campaign, list(reversed(found)))[::-1]
+    forward, backward = Discriminator(campaign), Discriminator(campaign)
+    last_first = [backward.separators(one) for one in reversed(found)]
+    assert [forward.separators(one) for one in found] == last_first[::-1]
 
 
 # --- the choice -----------------------------------------------------------------------------------------------------

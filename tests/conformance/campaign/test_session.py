@@ -21,12 +21,20 @@ from rocketmq_conformance.conformance.campaign.spark.deferred_sigint import Inte
 from rocketmq_conformance.conformance.campaign.spark.failure import why
 from rocketmq_conformance.conformance.campaign.spark.master import FAILURES, MasterError, parse, reach
 from rocketmq_conformance.conformance.campaign.spark.session import need_java, need_packages, open_session
-from rocketmq_conformance.conformance.campaign.spark.shipping import check_workers
+from rocketmq_conformance.conformance.campaign.spark.shipping import check_worker
 
 if TYPE_CHECKING:
     from spark_cluster import Cluster
 
 EXAMPLE = ROOT / "examples" / "campaign.py"
+
+
+def lacking_on_workers(spark: Any) -> str:
+    """What a worker of the session lacks, or "": as many tasks ask as run at once."""
+    tasks = spark.sparkContext.defaultParallelism
+    answers = spark.sparkContext.parallelize(range(tasks), tasks).map(lambda _: check_worker()).collect()
+    return next(filter(None, answers), "")
+
 
 # --- masters ----------------------------------------------------------------------------------------------------
 
@@ -379,7 +387,7 @@ def test_a_local_session_needs_no_setting(tmp_path: Path, monkeypatch: pytest.Mo
         assert context.getConf().get("spark.driver.host") == "127.0.0.1"
         assert signal.getsignal(signal.SIGINT) is before[2]
         assert sys.path[1:] == [place for place in sys.path[1:] if not place.endswith(".zip") or place in before[1]]
-        assert check_workers(spark) == ""
+        assert lacking_on_workers(spark) == ""
 
         def play(batch: Any) -> str:
             import rocketmq_conformance
@@ -430,7 +438,7 @@ def test_a_task_that_fails_too_often_is_told_in_one_sentence() -> None:
 def test_workers_without_that_python_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", str(tmp_path / "python"))
     with open_session("local[1]", name="none") as spark:
-        said = why(failure(lambda: check_workers(spark)))
+        said = why(failure(lambda: lacking_on_workers(spark)))
     assert said == f"The workers have no {tmp_path}/python: set PYSPARK_PYTHON to a Python that they have."
 
 
@@ -469,7 +477,7 @@ def test_a_session_of_the_users_own_is_taken_and_kept(monkeypatch: pytest.Monkey
     try:
         with open_session(name="x") as spark:
             assert spark is own
-            assert check_workers(spark) == ""
+            assert lacking_on_workers(spark) == ""
         assert own.range(3).count() == 3
         with (
             pytest.raises(CannotRunError, match=r"has a Spark session on local\[1\] and can have none on local\[3,4\]"),
@@ -587,7 +595,7 @@ def test_workers_of_a_cluster_run_the_kit_of_the_driver(spark_cluster: Cluster) 
         import time
 
         import rocketmq_conformance
-        from rocketmq_conformance.conformance.campaign.spark.shipping import child_environment
+        from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
 
         code = "import rocketmq_conformance.suites as kit; print(kit.__file__)"
         command = [sys.executable, "-c", code]
@@ -597,7 +605,7 @@ def test_workers_of_a_cluster_run_the_kit_of_the_driver(spark_cluster: Cluster) 
 
     with open_session(spark_cluster.url, name="shipped") as spark:
         assert spark.sparkContext.getConf().get("spark.driver.host") == "127.0.0.1"
-        assert check_workers(spark) == ""
+        assert lacking_on_workers(spark) == ""
         said = [line.split() for line in played(spark, play, rows=6)]
         assert spark_cluster.executors()
     work = str(spark_cluster.folder / "work")
@@ -633,7 +641,7 @@ def test_workers_without_packages_say_so(spark_cluster: Cluster, monkeypatch: py
         pytest.skip(f"{bare} has PyArrow")
     monkeypatch.setenv("PYSPARK_PYTHON", bare)
     with open_session(spark_cluster.url, name="bare") as spark:
-        said = check_workers(spark)
+        said = lacking_on_workers(spark)
         assert f"({bare}) has no " in said
         assert "pyarrow" in said
         said = why(failure(lambda: played(spark, lambda batch: "")))
@@ -653,10 +661,11 @@ def test_a_cluster_that_lends_no_worker_is_told(spark_cluster: Cluster) -> None:
 
 SUBMITTED = """
 from rocketmq_conformance.conformance.campaign.spark.session import open_session
-from rocketmq_conformance.conformance.campaign.spark.shipping import check_workers
+from rocketmq_conformance.conformance.campaign.spark.shipping import check_worker
 with open_session(name="submitted") as spark:
     settings = ("spark.master", "spark.driver.host", "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.my")
-    print(*(spark.sparkContext.getConf().get(key) for key in settings), repr(check_workers(spark)))
+    (lacking,) = spark.sparkContext.parallelize([0], 1).map(lambda _: check_worker()).collect()
+    print(*(spark.sparkContext.getConf().get(key) for key in settings), repr(lacking))
 """
 
 

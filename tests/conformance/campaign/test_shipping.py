@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
+from rocketmq_conformance.conformance.campaign.player import shipped_kit
 from rocketmq_conformance.conformance.campaign.spark import shipping
 
 SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
@@ -107,14 +108,14 @@ def worker(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     place = tmp_path / "files" / archive.name
     place.parent.mkdir()
     place.write_bytes(archive.read_bytes())
-    monkeypatch.setattr(shipping, "_PLACE", place)
+    monkeypatch.setattr(shipped_kit, "_PLACE", place)
     monkeypatch.setattr(sys, "path", ["", str(place), *sys.path])
     return place
 
 
 def test_many_that_unpack_at_once_get_one_whole_kit(worker: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        places = list(pool.map(lambda _: shipping.unpacked(), range(8)))
+        places = list(pool.map(lambda _: shipped_kit.unpacked(), range(8)))
     assert set(places) == {worker.with_suffix("")}
     found = {
         str(file.relative_to(places[0])): file.read_bytes() for file in Path(places[0]).rglob("*") if file.is_file()
@@ -124,10 +125,10 @@ def test_many_that_unpack_at_once_get_one_whole_kit(worker: Path) -> None:
 
 
 def test_a_kit_that_is_unpacked_is_not_unpacked_again(worker: Path) -> None:
-    first = shipping.unpacked()
+    first = shipped_kit.unpacked()
     assert first is not None
     before = first.stat().st_ino
-    assert shipping.unpacked() == first
+    assert shipped_kit.unpacked() == first
     assert first.stat().st_ino == before
 
 
@@ -137,7 +138,7 @@ def test_a_folder_that_cannot_be_written_is_told(worker: Path, monkeypatch: pyte
 
     monkeypatch.setattr(Path, "rename", full)
     with pytest.raises(OSError, match="No space left"):
-        shipping.unpacked()
+        shipped_kit.unpacked()
     assert [entry.name for entry in worker.parent.iterdir()] == [worker.name]
 
 
@@ -149,8 +150,8 @@ def test_children_import_the_shipped_kit_then_shipped_files_then_the_users_place
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "given"), str(shipped)]))
     there = tmp_path / "there"
     there.mkdir()
-    path = shipping.child_environment([str(there), str(tmp_path / "nowhere")])["PYTHONPATH"].split(os.pathsep)
-    assert path == [str(shipping.unpacked()), str(worker.parent), str(shipped), str(there), str(tmp_path / "given")]
+    path = shipped_kit.child_environment([str(there), str(tmp_path / "nowhere")])["PYTHONPATH"].split(os.pathsep)
+    assert path == [str(shipped_kit.unpacked()), str(worker.parent), str(shipped), str(there), str(tmp_path / "given")]
 
 
 def test_children_of_a_kit_that_was_not_shipped_keep_their_path(
@@ -158,8 +159,8 @@ def test_children_of_a_kit_that_was_not_shipped_keep_their_path(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "given")
     monkeypatch.setenv("SOMETHING", "else")
-    environment = shipping.child_environment([str(tmp_path)])
-    assert shipping.unpacked() is None
+    environment = shipped_kit.child_environment([str(tmp_path)])
+    assert shipped_kit.unpacked() is None
     assert environment["PYTHONPATH"] == os.pathsep.join([str(tmp_path), "given"])
     assert environment["SOMETHING"] == "else"
 
@@ -167,7 +168,7 @@ def test_children_of_a_kit_that_was_not_shipped_keep_their_path(
 def test_a_child_of_a_worker_plays_with_the_shipped_kit(archive: Path) -> None:
     code = (
         "import subprocess, sys\n"
-        "from rocketmq_conformance.conformance.campaign.spark.shipping import child_environment\n"
+        "from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment\n"
         "run = [sys.executable, '-m', 'rocketmq_conformance', 'run', 'port', '-k', 'remote-store', '--cases', '2']\n"
         "where = [sys.executable, '-c', 'import rocketmq_conformance.models as m; print(m.__file__)']\n"
         "for command in (where, run):\n"

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from campaign_maker import make
+from campaign_maker import discovery_of, make
 from places import ROOT
 
 from rocketmq_conformance.conformance.campaign.analysis.clusters import clusters
-from rocketmq_conformance.conformance.campaign.analysis.discovery import discovery
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder
 from rocketmq_conformance.conformance.campaign.spark.session import open_session
 from rocketmq_conformance.conformance.campaign.tables.queries import PANDAS, QUERIES, SPARK, Query
@@ -120,7 +119,7 @@ def test_slowest_cases(campaign: Campaign) -> None:
 
 
 def test_new_behaviours(campaign: Campaign) -> None:
-    told = {one.suite: one.behaviours for one in discovery(campaign).results()}
+    told = {one.suite: one.behaviours for one in discovery_of(campaign).results()}
     wanted = [(suite, 0, told[suite]) for suite in sorted(campaign.suites)]
     assert question("New behaviours per 1,000 cases", campaign) == wanted
 

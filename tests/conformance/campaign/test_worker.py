@@ -18,7 +18,6 @@ import pytest
 from places import HELPERS
 from poisonous import POISON
 
-from rocketmq_conformance.conformance.campaign.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.player import player_supervisor
 from rocketmq_conformance.conformance.campaign.player.block_player import GIVE_UP
 from rocketmq_conformance.conformance.campaign.schedule import RANDOM, Block
@@ -37,6 +36,7 @@ from rocketmq_conformance.conformance.campaign.spark.worker import (
 )
 from rocketmq_conformance.conformance.campaign.spec import Spec
 from rocketmq_conformance.conformance.campaign.tables import blocks
+from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.reports.event import CONFORMS, UNSUPPORTED
 from rocketmq_conformance.reports.event import COULD_NOT_RUN as COULD_NOT
 

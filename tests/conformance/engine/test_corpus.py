@@ -27,10 +27,9 @@ from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
-from rocketmq_conformance.conformance.targets.broker.mutants import catalogue as brokers
 from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
-from rocketmq_conformance.conformance.targets.mutants import open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
@@ -122,7 +121,7 @@ def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 #: Suites of brokers with mutants; faults of unlocking show in strict mode only, which no plan can ask for.
-BROKER_SUITES = {name for names in brokers.SUITES.values() for name in names}
+BROKER_SUITES = {name for mutant in BROKER_MUTANTS.values() for name in mutant.suites}
 PORT_SUITES = {name for name, suite in SUITES.items() if suite.side is not Side.BROKER}
 
 
@@ -173,8 +172,8 @@ def noticing(mutant: Mutant) -> set[str]:
 def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -> None:
     telling: set[str] = set()
     unnoticed = []
-    for mutant in brokers.MUTANTS:
-        if mutant.parts.keys() & brokers.STRICT:
+    for mutant in BROKER_MUTANTS.values():
+        if mutant.strict:
             continue
         # where time passes, a busy machine may leave open what would have been noticed
         noticed = noticing(mutant) or noticing(mutant) or noticing(mutant)
@@ -342,14 +341,12 @@ def test_a_plan_with_an_operation_that_the_release_lacks_counts_as_unsupported(t
 
 def told(adapter: Adapter, known: list[CorpusCase], **more: Any) -> list[Event]:
     """The events of a run of the remote store with these cases as its corpus; by default five generated ones."""
-    events: list[Event] = []
     stage = Stage(adapter, PROFILE)
     options = Options(**{"address": "python:it:it", "seed": 1, "cases": 5, "corpus": {STORE.name: known}, **more})
     try:
-        Runner(stage, hello_of(stage), PROFILE, options, events.append).run([STORE])
+        return list(Runner(stage, hello_of(stage), PROFILE, options).run([STORE]))
     finally:
         stage.close()
-    return events
 
 
 def test_the_replay_of_a_case_that_is_not_kept_anew_names_its_file_and_number(tmp_path: Path) -> None:

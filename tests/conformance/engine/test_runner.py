@@ -103,24 +103,20 @@ def run(
 ) -> Ran:
     """Run suites; by default five cases of each, seed 1, nothing kept."""
     events: list[Event] = []
-
-    def emit(event: Event) -> None:
-        events.append(event)
-        if tap:
-            tap(event)
-
     stage = Stage(adapter, Profile(), patience=20)
     hello = hello_of(stage)
     judged_by = profile or profile_of(hello, {})
     stage.use(judged_by)
     try:
         options = Options(**{"address": "python:here:it", "seed": 1, "cases": 5, **more})
-        code = Runner(stage, hello, judged_by, options, emit).run(suites)
+        for event in Runner(stage, hello, judged_by, options).run(suites):
+            events.append(event)
+            if tap:
+                tap(event)
     finally:
         stage.close()
     assert isinstance(events[-1], RunEnded)
-    assert events[-1].exit_code == code
-    return Ran(code, events)
+    return Ran(events[-1].exit_code, events)
 
 
 # --- the order of things ----------------------------------------------------------------------------------------

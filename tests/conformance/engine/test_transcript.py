@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUT
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import DivergenceFound, Event
+from rocketmq_conformance.reports.event import DivergenceFound
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -190,10 +190,9 @@ def test_a_broker_that_does_not_answer_in_time_is_told(monkeypatch: pytest.Monke
 
 def found(adapter: Any, suite: Suite, cases: int = 30) -> list[DivergenceFound]:
     """The divergences of a run."""
-    events: list[Event] = []
     stage = Stage(adapter, Profile())
     try:
-        Runner(stage, adapter.hello(), Profile(), Options("x", 1, cases), events.append).run([suite])
+        events = list(Runner(stage, adapter.hello(), Profile(), Options("x", 1, cases)).run([suite]))
     finally:
         stage.close()
     return [event for event in events if isinstance(event, DivergenceFound)]

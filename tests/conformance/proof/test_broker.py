@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rocketmq_conformance.conformance.cli.prove import settle
 from rocketmq_conformance.conformance.proof import broker as proof
 from rocketmq_conformance.conformance.proof import broker_expiry, broker_story, broker_tables
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
@@ -330,7 +331,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
 
 def test_a_whole_proof(pretended: list[ModelAdapter], tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     rows = tmp_path / "rows.jsonl"
-    assert proof.main(["4.9.7", "5.5.0", "--out", str(rows), "--workers", "1"]) == 0
+    assert settle(lambda: proof.prove(["4.9.7", "5.5.0"], 1), rows) == 0
     said = capsys.readouterr().out
     assert "broker 4.9.7: " in said
     assert " 0 differences" in said
@@ -344,7 +345,7 @@ def test_a_whole_proof_that_finds_something(
     pretended: list[ModelAdapter], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ModelAdapter, "restart", lambda self, how: self.change(lambda state: state._replace(stored={})))
-    assert proof.main(["5.5.0"]) == 1
+    assert settle(lambda: proof.prove(["5.5.0"], 1), None) == 1
     assert "the model says" in capsys.readouterr().out
 
 

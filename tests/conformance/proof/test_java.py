@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rocketmq_conformance.conformance.cli.prove import settle
 from rocketmq_conformance.conformance.proof import java as proof
 from rocketmq_conformance.conformance.proof import java_clock
 from rocketmq_conformance.models.profile import Profile
@@ -42,11 +43,11 @@ def test_a_process_goes_on_for_one_that_has_proven_its_share(monkeypatch: pytest
 
 
 def test_a_release_that_cannot_be_had_is_told_and_the_others_are_proven(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = tmp_path / "rows.jsonl"
-    assert proof.main(["0.0.1", "5.5.0", "--workers", "2", "--suite", "local-store", "--out", str(rows)]) == 4
-    said = capfd.readouterr().out
+    assert settle(lambda: proof.prove_all(["0.0.1", "5.5.0"], 2, (), "local-store"), rows) == 4
+    said = capsys.readouterr().out
     assert "client 0.0.1: not judged: " in said
     assert "client 5.5.0: client " in said
     assert {json.loads(line)["release"] for line in rows.read_text("utf-8").splitlines()} == {"5.5.0"}
@@ -72,10 +73,3 @@ def test_on_a_real_clock_the_rules_of_another_release_differ(monkeypatch: pytest
     other = Profile.of(client="5.1.4")
     monkeypatch.setattr(java_clock.Profile, "of", lambda **sides: other)
     assert java_clock.prove_release("5.5.0", "rebalance-orderly", cases=8).differences
-
-
-def test_a_suite_without_time_is_not_played_on_a_real_clock(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        proof.main(["--real-clock", "--suite", "local-store"])
-    assert ended.value.code == 2
-    assert "local-store does not depend on time; what does: rebalance, " in capsys.readouterr().err

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 from places import GOLDEN, ROOT
 
-from rocketmq_conformance.conformance.proof import proof_docs as module
-from rocketmq_conformance.conformance.proof.proof_docs import UNASKED, UNJUDGED, Unjudged, main, page
+from rocketmq_conformance.conformance.cli.main import cli
+from rocketmq_conformance.conformance.proof.proof_docs import UNASKED, UNJUDGED, Unjudged, page
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rule import Level, Rule
 from rocketmq_conformance.models.rulebook import RULES
@@ -73,13 +72,18 @@ def test_a_release_has_one_name() -> None:
     assert "incubating" not in text
 
 
+def written(rows: Path, out: Path) -> Result:
+    """The command that writes the page."""
+    return CliRunner().invoke(cli, ["prove", "page", str(rows), "--out", str(out)])
+
+
 def test_the_page_is_written(tmp_path: Path) -> None:
     rows, out = tmp_path / "rows.jsonl", tmp_path / "proof.md"
     known = next(iter(RULES))
     rows.write_text(
         json.dumps({"rule": known, "side": "pure", "release": "5.5.0", "cases": 42, "differences": 0}), "utf-8"
     )
-    assert main([str(rows), "--out", str(out)]) == 0
+    assert written(rows, out).exit_code == 0
     assert out.read_text("utf-8") == page(RULES.values(), read_rows(rows))
     assert "pure 5.5.0 (42)" in line(out.read_text("utf-8"), known)
 
@@ -98,32 +102,23 @@ ROW = {"rule": "ALLOC-AVG-1", "side": "pure", "release": "5.5.0", "cases": 1, "d
         (None, r"rows\.jsonl cannot be used: No such file or directory\.\n"),
     ],
 )
-def test_a_bad_rows_file_is_one_sentence(
-    content: bytes | None, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_rows_file_is_one_sentence(content: bytes | None, sentence: str, tmp_path: Path) -> None:
     rows, out = tmp_path / "rows.jsonl", tmp_path / "proof.md"
     if content is not None:
         rows.write_bytes(content)
-    assert main([str(rows), "--out", str(out)]) == 2
-    said = capsys.readouterr().err
-    assert re.search(sentence + r"\Z", said)
-    assert said.count("\n") == 1
+    done = written(rows, out)
+    assert done.exit_code == 2
+    assert re.search(sentence + r"\Z", done.stderr)
+    assert done.stderr.count("Error: ") == 1
     assert not out.exists()
 
 
-def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps(ROW), "utf-8")
-    assert main([str(rows), "--out", str(tmp_path / "nowhere" / "proof.md")]) == 2
-    assert capsys.readouterr().err.endswith("proof.md cannot be used: No such file or directory.\n")
-
-
-def test_the_module_ends_with_its_exit_code(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", module.__name__, str(tmp_path / "missing")], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith("missing cannot be used: No such file or directory.\n")
+    done = written(rows, tmp_path / "nowhere" / "proof.md")
+    assert done.exit_code == 2
+    assert done.stderr.endswith("proof.md cannot be used: No such file or directory.\n")
 
 
 # --- the committed page -----------------------------------------------------------------------------------
@@ -131,13 +126,13 @@ def test_the_module_ends_with_its_exit_code(tmp_path: Path) -> None:
 
 def test_the_page_in_docs_is_what_its_rows_make() -> None:
     assert KEPT
-    said = "write it anew: python -m rocketmq_conformance.conformance.proof.proof_docs docs/proof/*.jsonl"
+    said = "write it anew: rocketmq-conformance prove page docs/proof/*.jsonl"
     assert COMMITTED.read_text("utf-8") == page(RULES.values(), committed_rows()), said
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_every_rule_of_the_book_is_on_the_page(rule: str) -> None:
-    assert len(re.split(r"(?<!\\)\|", line(COMMITTED.read_text("utf-8"), rule))) == 8
+def test_every_rule_of_the_book_has_a_whole_line_on_the_page() -> None:
+    text = COMMITTED.read_text("utf-8")
+    assert [rule for rule in RULES if len(re.split(r"(?<!\\)\|", line(text, rule))) != 8] == []
 
 
 def test_nothing_differs_in_the_rows_that_are_kept() -> None:

@@ -64,7 +64,7 @@ def test_the_rows_that_are_kept_are_those_of_every_release() -> None:
 def prove(*args: str, cwd: Path) -> str:
     """What the proof prints."""
     done = subprocess.run(
-        [sys.executable, "-m", "rocketmq_conformance.conformance.proof.whole", *args],
+        [sys.executable, "-m", "rocketmq_conformance", "prove", "whole", *args],
         cwd=cwd,
         capture_output=True,
         text=True,

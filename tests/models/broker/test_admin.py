@@ -57,7 +57,7 @@ def test_a_deleted_topic_keeps_its_stored_offsets_up_to_4_9_8(release: str, forg
     assert again[2].kind == ("new topic" if forgets else "new topic, offsets kept")
 
 
-def test_deleting_what_has_nothing_stored() -> None:
+def test_deleting_a_topic_or_group_without_offsets() -> None:
     bare = STATE._replace(stored={})
     assert delete_topic(rules("5.5.0"), bare, "T")[2].kind == "nothing stored"
     assert delete_topic(rules("5.5.0"), bare, "V")[2].kind == "unknown topic"

@@ -81,7 +81,7 @@ def share(
         (asked(), (), THREE, "no readable queue"),
     ],
 )
-def test_where_nobody_can_say_there_is_no_list(
+def test_without_route_or_members_there_is_no_list(
     question: Asked, queues: tuple[Queue, ...] | None, members: tuple[str, ...] | None, kind: str
 ) -> None:
     result, why = assign(NEW, question, Mode(), queues, members, "b")
@@ -138,7 +138,7 @@ def test_a_light_message_queue_is_on_the_broker_that_is_asked() -> None:
 # --- popped -----------------------------------------------------------------------------------------------------
 
 
-def test_without_a_share_everybody_pops_everything_of_every_broker() -> None:
+def test_without_a_share_every_member_pops_all_queues_of_every_broker() -> None:
     for number in (0, -1):
         assert share(NEW, "stranger", number, (*TWO, *FOUR), THREE) == "b-1 c-1: no share"
     assert share(NEW, "one", 0, (), THREE) == ": no readable queue"
@@ -184,7 +184,7 @@ def test_a_blank_id_pops_nothing_from_5_0_0_on() -> None:
     st.sampled_from([PULL, POP]),
 )
 def test_a_group_always_covers_all_queues(members: set[str], count: int, strategy: str, number: int, mode: str) -> None:
-    """Nothing is left to nobody, but for popped single queues of a group smaller than the topic is not a question."""
+    """Every queue has a member, and exactly one where queues are pulled."""
     queues: tuple[Queue, ...] = tuple(("T", "b", each) for each in range(count))
     given_: list[int] = []
     for member in members:

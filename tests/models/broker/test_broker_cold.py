@@ -63,7 +63,7 @@ def ask(
         ("4.9.7", 8, (0, True), (0, True), "BQ-DISK-1", "hot"),
     ],
 )
-def test_the_answer_goes_with_what_is_in_memory(
+def test_the_answer_agrees_with_the_observed_residency(
     release: str, java: int, seen: Result, expected: Result, rule: str, kind: str
 ) -> None:
     cold = model(release, java)
@@ -72,7 +72,7 @@ def test_the_answer_goes_with_what_is_in_memory(
     assert rules[-1] == rule
 
 
-def test_what_was_put_out_stays_out_until_somebody_reads_or_writes() -> None:
+def test_evicted_messages_stay_out_of_memory_until_a_read_or_write() -> None:
     cold = model("5.5.0")
     out, result, why = cold.evict(written(cold))
     assert (result, why.rules) == (None, ("BQ-MEM-2",))
@@ -109,7 +109,7 @@ def test_where_there_is_no_message_0_none_is_in_memory(topic: int, queue: int) -
 
 
 @pytest.mark.parametrize("seen", [None, 0, Err("SYSTEM_ERROR"), (0,), (0, 1), (0, None)])
-def test_an_observation_that_says_nothing_is_a_message_in_memory(seen: Result) -> None:
+def test_an_observation_without_residency_counts_as_in_memory(seen: Result) -> None:
     cold = model("5.5.0")
     assert ask(cold, written(cold), seen)[0] == (0, True)
 

@@ -1,4 +1,4 @@
-"""Locks of a broker whose clock nobody can see: what is certain, and what is taken from the observation."""
+"""Locks of a broker whose clock is not visible: certain answers, and answers taken from the observation."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from rocketmq_conformance.models.outcome import Err, Result, agrees
 from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.broker_locks import SUITE
 
+NO_LEASES = Leases()
 
-def locked(client: int, queues: tuple[int, ...], sent: int, answered: int, state: Leases = Leases()) -> Leases:  # noqa: B008
+
+def locked(client: int, queues: tuple[int, ...], sent: int, answered: int, state: Leases = NO_LEASES) -> Leases:
     after, expected, _ = lock_queues(state, (queues, sent, answered), 0, client, queues)
     assert expected == (queues, sent, answered)
     return after
@@ -83,7 +85,7 @@ def test_several_queues_are_granted_one_by_one() -> None:
     assert lock_queues(fresh, ((0,), 1500, 1501), 0, 1, (0, 1))[2].kind == "some granted, one expired"
 
 
-def test_a_lock_for_nobody_fails_for_ever_after() -> None:
+def test_a_lock_without_owner_makes_every_later_request_fail() -> None:
     state, expected, why = broker_locks.SUITE.bind(None).by_position[1](Leases(), Err("SYSTEM_ERROR"), 0, NOBODYS)  # type: ignore[arg-type]
     assert (expected, why.rules) == (naive.FAILED, ("BQ-LOCK-4",))
     assert lock_queues(state, Err("SYSTEM_ERROR"), 0, 0, (NOBODYS,))[1] == naive.FAILED
@@ -92,7 +94,7 @@ def test_a_lock_for_nobody_fails_for_ever_after() -> None:
     assert "None at" in SUITE.show(state)
 
 
-def test_unlocking_gives_back_what_is_owned_only() -> None:
+def test_unlocking_releases_own_locks_only() -> None:
     state = locked(0, (0, 1), 0, 1)
     assert unlock_queues(state, 0, 1, (0, 1))[0] == state
     assert unlock_queues(state, 0, None, (0,))[2].kind == "nothing removed"
@@ -131,7 +133,7 @@ _REQUESTS = st.lists(
 
 
 @given(_REQUESTS)
-def test_whatever_a_broker_answers_at_some_moment_of_the_request_is_expected(
+def test_every_answer_possible_during_the_request_is_expected(
     requests: list[tuple[str, int, list[int], int, int, int]],
 ) -> None:
     """A broker that handles each request at a moment that only it knows, as the plain model of locks does."""

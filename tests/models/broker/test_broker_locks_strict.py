@@ -85,7 +85,7 @@ def test_an_unlock_is_done_once() -> None:
     assert lock(state, THREE, (0,), 8)[1] == ()
 
 
-def test_an_unlock_of_somebody_else_changes_nothing() -> None:
+def test_an_unlock_by_another_client_changes_nothing() -> None:
     assert lock(unlocked(held(), TWO), THREE, (0,), 5)[1] == ()
 
 
@@ -118,7 +118,7 @@ def test_a_lock_still_expires() -> None:
 
 
 @pytest.mark.parametrize("observed", [None, (), (5,), 7, ((0,), "x", 3)])
-def test_an_observation_that_says_nothing_is_no_grant(observed: Result) -> None:
+def test_an_observation_without_queues_is_no_grant(observed: Result) -> None:
     state, _, _ = lock(unlocked(held(), ONE), TWO, (), 5)
     after, expected, _ = lock_queues(state, observed, 0, THREE, (0,))
     assert isinstance(expected, tuple)
@@ -132,7 +132,7 @@ def test_times_never_run_backwards() -> None:
     assert lock_queues(state, ((), 20, 30), 0, TWO, (0,))[1] == ((), 50, 50)
 
 
-def test_a_state_is_told() -> None:
+def test_a_state_is_shown() -> None:
     assert show(Late()) == "at 0: no locks"
     state = unlocked(held(), ONE)
     assert show(state) == "at 0: G0/0: one at 0, one unlocks"
@@ -147,7 +147,7 @@ def test_a_state_is_told() -> None:
 
 
 class Pretended:
-    """A table of locks whose unlocks are done when ``delay`` later requests were made, or as ``unlock`` says."""
+    """A table of locks whose unlocks are done when ``delay`` later requests were made, or by ``unlock``."""
 
     def __init__(self, delay: int, *, loses: bool = False, everybodys: bool = False, refuses: int = 0) -> None:
         self.owners: dict[tuple[int, int], tuple[int | None, int]] = {}
@@ -222,7 +222,7 @@ def test_a_broker_that_never_unlocks_differs() -> None:
     assert differences(lambda: Pretended(0, loses=True)) > 3
 
 
-def test_a_broker_that_unlocks_what_others_hold_differs() -> None:
+def test_a_broker_that_unlocks_queues_of_others_differs() -> None:
     assert differences(lambda: Pretended(1, everybodys=True)) > 10
 
 

@@ -39,7 +39,7 @@ def stored(life: Life, queue: int = 0) -> list[int | None]:
 
 
 @pytest.mark.parametrize("end", [MODEL.stop, MODEL.kill])
-def test_nobody_answers_for_a_broker_that_is_down(end: Any) -> None:
+def test_a_broker_that_is_down_does_not_answer(end: Any) -> None:
     life, result, _ = end(MODEL.initial(), None)
     assert (life.place, result) == (DOWN, None)
     for answer in (
@@ -74,7 +74,7 @@ def test_a_frozen_broker_answers_nothing() -> None:
     assert SILENT.definite
 
 
-def test_a_broker_that_goes_on_may_have_taken_what_nobody_answered() -> None:
+def test_a_resumed_broker_may_have_applied_commits_that_timed_out() -> None:
     life = MODEL.pause(committed(MODEL.initial(), 5), None)[0]
     unasked, _, why = MODEL.resume(life, None)
     assert stored(unasked) == [5]
@@ -128,7 +128,7 @@ def test_every_rule_that_the_suite_names_fires(release: str) -> None:
     assert most > 1
 
 
-def test_a_state_is_shown_with_what_is_under_way() -> None:
+def test_a_state_is_shown_with_its_pending_commits() -> None:
     life = committed(MODEL.pause(MODEL.initial(), None)[0], 5)
     assert SUITE.show(life).startswith("frozen, 1 commits under way: topics ")
     assert SUITE.show(MODEL.initial()).startswith("running: topics ")

@@ -61,7 +61,7 @@ def test_a_missing_field_is_refused_after_the_names(release: str, error: Err) ->
 
 @pytest.mark.parametrize("release", ["4.9.7", "5.0.0", "5.5.0"])
 @given(queue=st.integers(-5, 100), offsets=st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
-def test_the_last_value_is_stored_whatever_it_is(release: str, queue: int, offsets: list[int]) -> None:
+def test_any_value_is_stored_as_the_last_one(release: str, queue: int, offsets: list[int]) -> None:
     rules = BrokerRules.of(Profile.of(broker=release))
     state = STATE
     for offset in offsets:
@@ -81,7 +81,7 @@ def test_the_last_value_is_stored_whatever_it_is(release: str, queue: int, offse
         ((5, -1), "negative"),
     ],
 )
-def test_coverage_tells_the_kinds_of_commits_apart(offsets: tuple[int, ...], kind: str) -> None:
+def test_coverage_distinguishes_the_kinds_of_commits(offsets: tuple[int, ...], kind: str) -> None:
     rules = BrokerRules.of(Profile())
     state = STATE
     for offset in offsets:

@@ -103,7 +103,7 @@ def test_a_stopped_broker_knows_everything() -> None:
     assert why.rules == ("RUN-RESTART-1",)
 
 
-def test_a_killed_broker_knows_one_of_what_may_be_on_disk() -> None:
+def test_a_killed_broker_has_one_of_the_tables_that_may_be_on_disk() -> None:
     after, _, why = kill(NEW, stored(2))
     assert [state.stored[("G", "T", 0)] for state in after.possible] == [2, 1]
     assert after.how == KILL
@@ -113,7 +113,7 @@ def test_a_killed_broker_knows_one_of_what_may_be_on_disk() -> None:
     assert why.kind == "killed, all on disk"
 
 
-def test_an_answer_narrows_what_a_broker_can_be() -> None:
+def test_an_answer_narrows_the_possible_states() -> None:
     model = RestartModel(Profile())
     state = model.initial()
     state = model.commit(state, None, 0, 0, 0, 5)[0]
@@ -209,7 +209,7 @@ def test_the_ratio_is_not_looked_at_from_5_1_0() -> None:
     assert set_memory(NEW, state, hot=False)[0] is state
 
 
-def test_a_restart_keeps_what_it_does_not_touch() -> None:
+def test_a_restart_keeps_topics_groups_and_offsets() -> None:
     state = BrokerState(topics={"T": 1}, groups=frozenset({"G"}), stored={("G", "X", 3): -7})
     assert restart(NEW, state) == state
 

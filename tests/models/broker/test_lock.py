@@ -1,4 +1,4 @@
-"""Queue locks: who gets them, for how long, and the lock that belongs to nobody."""
+"""Queue locks: their holders, their lifetime, and the lock without owner."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def locked(client: str | None, *queues: Queue) -> Locks:
     return {("G", queue): Lock(client, START) for queue in queues}
 
 
-def test_a_free_queue_is_locked_whatever_its_name() -> None:
+def test_a_free_queue_of_any_name_is_locked() -> None:
     after, given_, why = lock(NO_LOCKS, "G", "one", Q2, START)
     assert given_ is True
     assert after == locked("one", Q2)
@@ -62,7 +62,7 @@ def test_groups_do_not_see_each_other() -> None:
     assert len(after) == 2
 
 
-def test_a_batch_grants_what_it_can_in_the_order_asked() -> None:
+def test_a_batch_grants_free_queues_in_the_order_asked() -> None:
     before = locked("one", Q0)
     kinds = []
     for client, queues in (("two", ()), ("two", (Q1, Q2)), ("two", (Q2, Q0, Q1)), ("two", (Q0,))):
@@ -92,13 +92,13 @@ def test_unlocking_a_batch_never_fails() -> None:
     assert (after, result, why.kind) == (locked("two", Q2), None, "nothing removed")
 
 
-def test_a_batch_without_client_fails_at_the_first_free_queue_and_leaves_a_lock_of_nobody() -> None:
+def test_a_batch_without_client_fails_at_the_first_free_queue_and_leaves_a_lock_without_owner() -> None:
     after, result, why = lock_batch({}, "G", None, (Q0, Q1), START)
     assert (result, why.kind) == (FAILED, "free, no client")
     assert dict(after) == {("G", Q0): Lock(None, START)}
 
 
-def test_a_lock_without_client_belongs_to_nobody_for_ever() -> None:
+def test_a_lock_without_client_never_expires() -> None:
     poisoned, result, why = lock(NO_LOCKS, "G", None, Q0, START)
     assert (result, why.kind) == (FAILED, "free, no client")
     much_later = START + 1000 * MAX_LIVE_TIME
@@ -110,7 +110,7 @@ def test_a_lock_without_client_belongs_to_nobody_for_ever() -> None:
     assert lock(poisoned, "G", "one", Q1, START)[1] is True
 
 
-def test_no_client_is_another_client_where_somebody_holds_the_queue() -> None:
+def test_no_client_counts_as_another_client_for_a_locked_queue() -> None:
     before = locked("one", Q0)
     assert lock(before, "G", None, Q0, START)[:2] == (before, False)
     assert unlock(before, "G", None, Q0)[:2] == (before, None)
@@ -143,7 +143,7 @@ def test_never_do_two_clients_hold_a_queue(story: list[tuple[bool, str, Queue, i
     assert {queue: entry for (_, queue), entry in locks.items()} == holds
 
 
-def test_one_queue_that_belongs_to_nobody_fails_the_whole_request() -> None:
+def test_one_queue_with_an_ownerless_lock_fails_the_whole_request() -> None:
     before = locked(None, Q1)
     for queues in ([Q0, Q1], [Q1, Q0]):
         after, result, why = lock_batch(before, "G", "one", queues, START)

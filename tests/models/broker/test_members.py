@@ -1,4 +1,4 @@
-"""Heartbeats: who is a member, who is told, and which subscription counts."""
+"""Heartbeats: the members, the notified connections, and the subscription that counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def joined(*connections: int, broadcasting: bool = False) -> Groups:
     return groups
 
 
-def test_new_members_and_topics_are_told_to_all() -> None:
+def test_all_members_are_notified_of_new_members_and_topics() -> None:
     groups, told, why = heartbeat(NEW, NO_GROUPS, 1, "one", consumer("T"))
     assert (told, why.kind) == ((1,), "first member")
     groups, told, why = heartbeat(NEW, groups, 1, "one", consumer("T"))
@@ -77,7 +77,7 @@ def test_an_unknown_group_is_skipped_by_new_brokers_only() -> None:
     assert (told, why.kind) == ((1,), "first member")
 
 
-def test_broadcasting_groups_are_not_told_by_new_brokers() -> None:
+def test_broadcasting_groups_are_not_notified_by_new_brokers() -> None:
     again = consumer("T", broadcasting=True)
     groups, told, why = heartbeat(NEW, NO_GROUPS, 1, "one", again)
     assert (told, why.kind) == ((), "broadcasting, not told")
@@ -89,7 +89,7 @@ def test_broadcasting_groups_are_not_told_by_new_brokers() -> None:
     assert close(OLD, pair, 1)[1] == (("G", 2),)
 
 
-def test_leaving_is_told_to_those_who_stay() -> None:
+def test_remaining_members_are_notified_when_one_leaves() -> None:
     groups, told, why = unregister(NEW, joined(1, 2, 3), 2, "G")
     assert (told, why.kind) == ((1, 3), "member")
     groups, told, why = unregister(NEW, groups, 2, "G")
@@ -112,7 +112,7 @@ def test_a_closed_connection_leaves_all_its_groups() -> None:
     assert (told, why.kind) == ((), "no member")
 
 
-def test_the_list_repeats_equal_ids_and_nobody_is_an_error() -> None:
+def test_the_list_repeats_equal_ids_and_an_empty_one_is_an_error() -> None:
     groups = joined(1, 2)
     assert consumer_list(groups, "G")[1] == ("c1", "c2")
     assert consumer_list(groups, "G")[2].kind == "members"

@@ -290,7 +290,7 @@ def test_the_limit_ends_a_pull_that_found_something() -> None:
 
 
 @pytest.mark.parametrize("offset", [-1, 0, 3, 99])
-def test_the_commit_flag_stores_whatever_is_found(offset: int) -> None:
+def test_the_commit_flag_stores_the_offset_for_every_status(offset: int) -> None:
     state = world(young(3))
     plain = pull(NEW, state, Pull("G", "T", 0, offset), None, [SMALL] * 3)
     after, result, why = pull(NEW, state, Pull("G", "T", 0, offset, commit=-77), None, [SMALL] * 3)
@@ -355,6 +355,6 @@ def test_pulling_on_reaches_max_and_finds_every_message_once(
     assert seen == [place for place, entry in retained if place >= start and passes(codes, entry.tag)]
 
 
-def test_every_rule_says_where_it_is_from() -> None:
+def test_every_rule_has_a_source() -> None:
     assert {rule.id for rule in RULES} >= {"BQ-PULL-1", "BQ-PULL-3", "BQ-PULL-7", "BQ-PULL-8", "BQ-PULL-10"}
     assert all("@" in rule.source and rule.sentence.endswith(".") for rule in RULES)

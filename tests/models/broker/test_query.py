@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,14 +40,12 @@ def ask(
     return result
 
 
-@pytest.mark.parametrize("release", [*OLD, *NEW])
-@pytest.mark.parametrize("log", [ABSENT, YOUNG, COLD, EXPIRED, GONE, STALE])
-@pytest.mark.parametrize("set_zero", [None, True, False])
-@pytest.mark.parametrize("stored", [0, 5, 9999, 2**53 + 1])
-def test_a_stored_offset_is_answered_as_it_is(
-    release: str, log: QueueLog | None, set_zero: bool | None, stored: int
-) -> None:
-    assert ask(release, log, stored, set_zero) == stored
+def test_a_stored_offset_is_answered_as_it_is() -> None:
+    cases = product(
+        [*OLD, *NEW], [ABSENT, YOUNG, COLD, EXPIRED, GONE, STALE], [0, 5, 9999, 2**53 + 1], [None, True, False]
+    )
+    offenders = [case for case in cases if ask(*case) != case[2]]
+    assert not offenders, offenders[:5]
 
 
 @pytest.mark.parametrize("release", OLD)
@@ -90,7 +90,7 @@ def test_a_negative_stored_offset_counts_as_none(release: str, log: QueueLog | N
 
 
 @pytest.mark.parametrize("release", [*OLD, *NEW])
-def test_no_zero_wanted_is_heard_from_5_0_0_alpha(release: str) -> None:
+def test_set_zero_if_not_found_is_honoured_from_5_0_0_alpha(release: str) -> None:
     expected = NOT_FOUND if release in HEARS_SET_ZERO else 0
     assert ask(release, YOUNG, set_zero=False) == expected
 

@@ -44,7 +44,7 @@ def at(*offsets: int, group: str = "G", topic: str = "T") -> dict[tuple[str, str
 @pytest.mark.parametrize(
     ("release", "server"), [("4.7.1", None), ("5.0.0", None), ("5.1.4", None), ("5.2.0", False), ("5.5.0", False)]
 )
-def test_members_are_told_and_nothing_is_stored(release: str, server: bool | None) -> None:
+def test_members_get_the_offsets_and_the_broker_stores_none(release: str, server: bool | None) -> None:
     before = broker(at(1, 5))
     after, result, why = reset(rules(release, server), before, Reset("G", "T", -1), online=True)
     assert result == (((0, 3), (1, 5)), ((0, 3), (1, 5)))
@@ -166,7 +166,7 @@ def test_told_takes_one_reset_away() -> None:
     assert told(broker({}, at(1, 2)), ("G", "T", 0)).pending == {("G", "T", 1): 2}
 
 
-def test_a_restart_forgets_what_is_pending() -> None:
+def test_a_restart_forgets_pending_resets() -> None:
     after = restart(rules("5.5.0"), broker(at(5), at(1)))
     assert (after.pending, after.stored) == ({}, at(5))
 
@@ -210,7 +210,7 @@ def test_a_clone_replaces_all_that_the_destination_had_of_the_topic() -> None:
         ("G", "T", True, "not subscribed"),
     ],
 )
-def test_a_clone_that_does_nothing_says_nothing(source: str, topic: str, passed_over: bool, kind: str) -> None:
+def test_a_clone_without_effect_is_no_error(source: str, topic: str, passed_over: bool, kind: str) -> None:
     before = broker(at(1))
     after, result, why = clone_offsets(before, source, "NOPE", topic, passed_over)
     assert (result, why.kind) == (None, kind)

@@ -57,7 +57,7 @@ def test_boundaries_from_5_1_4(timestamp: int, lower: int, upper: int) -> None:
 
 
 @pytest.mark.parametrize("timestamp", [0, 100, 120, 125, 999])
-def test_upper_is_not_heard_before_5_1_4(timestamp: int) -> None:
+def test_upper_is_ignored_before_5_1_4(timestamp: int) -> None:
     assert found(RULES["5.1.1"], RETAINED, timestamp, UPPER) == found(BOUNDARY, RETAINED, timestamp, LOWER)
     for release in ("4.9.7", "5.0.0"):
         assert found(RULES[release], RETAINED, timestamp, UPPER) == found(RULES[release], RETAINED, timestamp, LOWER)

@@ -1,4 +1,4 @@
-"""What the wire shows of a release."""
+"""Differences between releases on the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Concurrent listeners: what is cached, what goes back, and that no offset ever passes a message that is to be done."""
+"""Concurrent listeners: caching, sending back, and that no offset passes a message that is still to do."""
 
 from __future__ import annotations
 
@@ -79,18 +79,18 @@ def test_what_is_removed_commits_the_smallest_left_and_at_last_the_top_plus_one(
     ("there", "done", "commit"),
     [((10, 12, 15), (10,), 12), ((10, 12, 15), (), 10), ((10, 12, 15), (10, 12, 15), 16), ((10, 5), (10, 5), 6)],
 )
-def test_gaps_are_passed_over_and_the_top_is_what_came_last(
+def test_gaps_are_passed_over_and_the_top_is_the_last_arrival(
     there: tuple[int, ...], done: tuple[int, ...], commit: int
 ) -> None:
     assert remove(rules(NEWEST), filled(*there), messages(*done))[1] == commit
 
 
-def test_a_stale_message_of_a_cleared_queue_commits_nothing_but_what_is_left() -> None:
+def test_a_stale_message_of_a_cleared_queue_commits_the_remaining_messages_only() -> None:
     cached = put(rules(NEWEST), cleared(filled(3, 4, 5)), messages(9))[0]
     assert remove(rules(NEWEST), cached, messages(3))[1] == 9
 
 
-def test_what_is_pulled_again_is_not_counted_and_replaces_what_was_there() -> None:
+def test_a_message_pulled_again_replaces_the_old_one_and_is_not_counted() -> None:
     consumer = Consumer()
     assert consumer.put(0, 1, 2, size=10) == (True, 3, 30, 2, True)
     assert consumer.put(2, 3, size=1) == (False, 4, 31, 3, True)
@@ -141,7 +141,7 @@ def test_a_request_that_is_not_there_is_the_last_one() -> None:
 @pytest.mark.parametrize(
     ("ack", "sent"), [(None, ()), (7, ()), (2, ()), (1, (1002,)), (0, (1001, 1002)), (-1, (1000, 1001, 1002))]
 )
-def test_the_index_says_how_far_it_went_well_and_the_rest_goes_back(ack: int | None, sent: tuple[int, ...]) -> None:
+def test_messages_after_the_acknowledged_index_are_sent_back(ack: int | None, sent: tuple[int, ...]) -> None:
     consumer = Consumer()
     consumer.put(0, 1, 2)
     *_, commit, count, _, _, _, back = consumer.consume(ack=ack, level=5)
@@ -160,7 +160,7 @@ def test_an_index_below_minus_1_leaves_everything_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("status", [LATER, NOTHING, RAISES])
-def test_failures_send_everything_back_whatever_the_index(status: str) -> None:
+def test_failures_send_all_messages_back_for_every_index(status: str) -> None:
     consumer = Consumer(max_times=2)
     consumer.put(0, 1)
     back = consumer.consume(status, ack=7)[-1]
@@ -168,7 +168,7 @@ def test_failures_send_everything_back_whatever_the_index(status: str) -> None:
     assert consumer.state.memory == {0: 2}
 
 
-def test_a_broadcasting_consumer_drops_what_failed() -> None:
+def test_a_broadcasting_consumer_drops_failed_messages() -> None:
     consumer = Consumer(mode=BROADCASTING)
     consumer.put(0, 1)
     assert consumer.consume(LATER) == ((0, 1), 2, 0, 0, 0, False, ())
@@ -213,7 +213,7 @@ def test_a_message_that_was_pulled_again_is_another_one() -> None:
     ("release", "queue", "origin"),
     [("5.3.3", 0, ""), ("5.4.0", 0, "ID-0-3"), ("4.0.0", 3, "ORIGIN-3"), ("5.5.0", 3, "ORIGIN-3")],
 )
-def test_copies_name_what_they_are_copies_of(release: str, queue: int, origin: str) -> None:
+def test_copies_name_their_originals(release: str, queue: int, origin: str) -> None:
     consumer = Consumer(release)
     consumer.put(3, queue=queue, times=2)
     place = (queue + 1) * 1000 + 3
@@ -277,7 +277,7 @@ def test_exactly_15_minutes_are_not_too_long() -> None:
 
 
 def kept_and_old(release: str = NEWEST, millis: int = 960_000) -> Consumer:
-    """A consumer that could not send three messages back, some time ago; nobody has begun with a fourth."""
+    """A consumer that could not send three messages back, some time ago; no listener has begun with a fourth."""
     consumer = Consumer(release)
     consumer.put(0, 1, 2, 3)
     consumer.consume(LATER, fault="refuse")
@@ -285,7 +285,7 @@ def kept_and_old(release: str = NEWEST, millis: int = 960_000) -> Consumer:
     return consumer
 
 
-def test_the_timer_goes_on_to_the_first_message_that_was_not_begun() -> None:
+def test_the_timer_stops_at_the_first_message_without_begin_time() -> None:
     consumer = kept_and_old()
     count, _, _, _, back = consumer.do("clean", 0, "answer")
     assert (count, len(back), consumer.kind) == (1, 3, "not begun")
@@ -294,7 +294,7 @@ def test_the_timer_goes_on_to_the_first_message_that_was_not_begun() -> None:
 
 
 @pytest.mark.parametrize(("release", "fails"), [("4.9.2", True), ("4.9.3", False), ("5.0.0-PREVIEW", True)])
-def test_a_message_that_was_not_begun_ends_the_timer_of_old_releases(release: str, fails: bool) -> None:
+def test_a_message_without_begin_time_is_an_error_of_the_timer_in_old_releases(release: str, fails: bool) -> None:
     consumer = kept_and_old(release)
     assert (consumer.do("clean", 0, "answer") == NOT_BEGUN) is fails
     assert sorted(consumer.state.cached[0].tree) == [3]
@@ -309,7 +309,7 @@ def test_the_timer_of_the_oldest_releases_leaves_the_count_too_high() -> None:
     assert consumer.kind == "sent back, still counted"
 
 
-def test_the_timer_keeps_what_cannot_be_sent_back_and_copies_what_it_can() -> None:
+def test_the_timer_copies_messages_and_keeps_those_that_cannot_be_sent_back() -> None:
     consumer = kept_and_old()
     assert consumer.do("clean", 0, "refuse") == (4, 4, 3, True, ())
     assert consumer.kind == "not sent back"

@@ -10,7 +10,7 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage, store_folder
+from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage_offset_file, store_folder
 from rocketmq_conformance.conformance.targets.port.local_store import LocalStore as PortStore
 from rocketmq_conformance.conformance.targets.port.mutants.local_store import MUTANTS
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
@@ -185,13 +185,13 @@ def test_what_is_no_table_is_refused(text: str) -> None:
 
 def test_damage_makes_empties_and_deletes_files(tmp_path: Path) -> None:
     folder = store_folder(tmp_path, "G")
-    damage(folder, "main", "delete")
+    damage_offset_file(folder, "main", "delete")
     assert not folder.exists()
-    damage(folder, "backup", "garbage")
+    damage_offset_file(folder, "backup", "garbage")
     assert (folder / "offsets.json.bak").read_text() == GARBAGE_TEXT
-    damage(folder, "backup", "empty")
+    damage_offset_file(folder, "backup", "empty")
     assert (folder / "offsets.json.bak").read_text() == ""
-    damage(folder, "backup", "delete")
+    damage_offset_file(folder, "backup", "delete")
     assert list(folder.iterdir()) == []
     assert folder == tmp_path / "10.0.0.1@conformance" / "G"
 
@@ -202,7 +202,7 @@ Calls = Mapping[str, Callable[..., Result]]
 
 
 def first_difference(begin: Callable[[int], Calls], profile: Profile, cases: int) -> str | None:
-    """The first operation that is answered otherwise than the model says, within so many cases."""
+    """The first operation whose answer differs from the model's, within so many cases."""
     bound, drawn = SUITE.bind(profile), sampler(SUITE, profile)
     names = [op.spec.name for op in SUITE.operations]
     for case in range(cases):
@@ -249,16 +249,14 @@ RELEASES = ("4.7.1", "4.9.8", "5.0.0", "5.1.4", "5.2.0", "5.4.0", "5.5.0")
 @pytest.mark.java
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_model_is_the_real_class(release: str) -> None:
-    from rocketmq_conformance.conformance.targets.java_client import jvm
     from rocketmq_conformance.conformance.targets.java_client.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
 
-    classes = java_release(release)
-    store = JavaLocalStore(classes, jvm.folder() / "offsets")
+    store = JavaLocalStore(java_release(release))
 
     def begin(case: int) -> Calls:
-        store.begin()
-        return store.calls()
+        store.open()
+        return {operation.spec.name: call for operation, call in store.calls().items()}
 
     assert first_difference(begin, Profile.of(client=release), 300) is None
 
@@ -266,11 +264,10 @@ def test_the_model_is_the_real_class(release: str) -> None:
 @pytest.mark.java
 @pytest.mark.parametrize("release", ["4.7.1", "5.5.0"])
 def test_the_port_and_the_real_class_read_each_others_files(release: str, tmp_path: Path) -> None:
-    from rocketmq_conformance.conformance.targets.java_client import jvm
     from rocketmq_conformance.conformance.targets.java_client.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
 
-    java = JavaLocalStore(java_release(release), jvm.folder() / "offsets")
+    java = JavaLocalStore(java_release(release))
     port = PortStore()
     port.open(tmp_path, "G")
     java.update(0, 2**53 + 1, False)
@@ -288,7 +285,7 @@ def test_the_port_and_the_real_class_read_each_others_files(release: str, tmp_pa
 
 
 @pytest.mark.java
-def test_the_users_own_offsets_are_left_alone(tmp_path: Path) -> None:
+def test_the_users_own_offsets_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rocketmq_conformance.conformance.adapter import AdapterError
     from rocketmq_conformance.conformance.targets.java_client.local_store import JavaLocalStore
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
@@ -298,10 +295,11 @@ def test_the_users_own_offsets_are_left_alone(tmp_path: Path) -> None:
     class Careless:
         LOCAL_OFFSET_STORE_DIR = str(tmp_path / ".rocketmq_offsets")
 
-    class Classes:
-        def load(self, name: str) -> object:
-            return Careless if name.endswith("LocalFileOffsetStore") else real.load(name)
+    def load(name: str) -> object:
+        return Careless if name.endswith("LocalFileOffsetStore") else original(name)
 
+    original = real.load
+    monkeypatch.setattr(real, "load", load)
     with pytest.raises(AdapterError, match=r"set -Drocketmq\.client\.localOffsetStoreDir"):
-        JavaLocalStore(Classes(), tmp_path)
+        JavaLocalStore(real)
     assert list(tmp_path.iterdir()) == []

@@ -231,7 +231,9 @@ def test_a_broker_that_is_too_old_is_not_asked_for_sql92() -> None:
     ("client", "tag", "sql"),
     [("4.0.0", None, ""), ("4.1.0", None, "SQL92"), ("4.3.0", "TAG", "SQL92"), ("5.5.0", "TAG", "SQL92")],
 )
-def test_the_type_of_an_expression_is_told_since_there_are_types(client: str, tag: str | None, sql: str) -> None:
+def test_a_pull_carries_the_type_of_its_expression_since_there_are_types(
+    client: str, tag: str | None, sql: str
+) -> None:
     play = Play(client)
     assert play.pull()[7] == tag
     assert (SUITE.index["select"] in SUITE.offered(Profile.of(client=client))) is bool(sql)
@@ -275,7 +277,7 @@ def test_an_expression_without_parts_is_refused_and_changes_nothing() -> None:
 # --- messages -----------------------------------------------------------------------------------------------------
 
 
-def test_messages_go_to_the_listener_and_the_next_pull_asks_for_what_the_answer_says() -> None:
+def test_messages_go_to_the_listener_and_the_next_pull_asks_for_the_offset_of_the_answer() -> None:
     play = Play()
     assert play.found((5, "A"), (6, ""), next_offset=9) == (0, "pull", 0, 9, (5, 6), -1, False)
     assert play.kind == "kept"

@@ -1,4 +1,4 @@
-"""The group as a whole: whatever happened before, members that see the same share all queues, and lose no offset."""
+"""The group as a whole: after any history, members that see the same list share all queues and lose no offset."""
 
 from __future__ import annotations
 
@@ -117,9 +117,7 @@ def test_every_broadcasting_member_owns_every_queue(client: str, plan: int) -> N
 
 @settings(deadline=None)
 @given(releases, plans)
-def test_a_hand_over_without_faults_commits_what_the_old_owner_reached_and_the_new_one_goes_on_from_there(
-    client: str, plan: int
-) -> None:
+def test_after_a_handover_without_faults_the_new_owner_goes_on_at_the_old_owners_commit(client: str, plan: int) -> None:
     for name, args, before, result, state in steps(client, plan):
         if name != "rebalance" or result is None or args[2] != "answer":
             continue
@@ -138,7 +136,7 @@ def test_a_hand_over_without_faults_commits_what_the_old_owner_reached_and_the_n
 
 @settings(deadline=None)
 @given(releases, plans)
-def test_a_round_commits_only_what_it_drops_and_begins_only_what_it_did_not_own(client: str, plan: int) -> None:
+def test_a_round_commits_dropped_queues_and_begins_new_ones_only(client: str, plan: int) -> None:
     for name, args, before, result, state in steps(client, plan):
         if name != "rebalance" or result is None:
             continue
@@ -220,14 +218,14 @@ def test_the_same_id_twice_lets_messages_pile_up() -> None:
     assert piled_up(state)[5] == 6
 
 
-def test_what_has_no_route_belongs_to_nobody() -> None:
+def test_a_queue_without_route_has_no_owner() -> None:
     state = do(beginning(), "route", "T", -1)[0]
     assert set(owners(state)) == {2, 8, 3}
     assert readable("T", -1) == -1
     assert readable("U", 5) == 2
 
 
-def test_a_shutdown_sends_what_is_owned_and_late_results_come_to_nothing() -> None:
+def test_a_shutdown_sends_offsets_of_owned_queues_and_late_results_are_dropped() -> None:
     state = do(beginning(), "rebalance", 1, "answer", "answer", "answer")[0]
     state, taken, kind = do(state, "take", 1, 0)
     assert (taken, kind) == (True, "taken")
@@ -291,7 +289,7 @@ def test_subscriptions_change_no_queues(name: str, kind: str) -> None:
         assert do(after, "subscribe", 1, "T")[2] == "subscribed"
 
 
-def test_a_result_below_what_memory_holds_is_kept_out() -> None:
+def test_a_result_below_the_offset_in_memory_is_ignored() -> None:
     state = do(beginning(), "rebalance", 0, "answer", "answer", "answer")[0]
     state, held, kind = do(state, "consume", 0, 5, 6)
     assert (held, kind) == (6, "first")

@@ -117,7 +117,7 @@ def test_a_queue_changes_from_pulled_to_popped_and_back() -> None:
     assert play.round()[:4] == ((0,), (), ((0, 0),), ())
 
 
-def test_pops_begin_where_consume_from_where_says() -> None:
+def test_pops_begin_at_the_end_given_by_consume_from_where() -> None:
     play = Play()
     play.do("join", 0, False, CLUSTERING, FIRST, "AVG")
     play.assign("T", (), (0,))
@@ -125,7 +125,7 @@ def test_pops_begin_where_consume_from_where_says() -> None:
 
 
 @pytest.mark.parametrize(("ticks", "expires"), [((60_000, 60_000), False), ((130_000,), True)])
-def test_a_queue_that_is_not_popped_for_too_long_is_begun_anew(ticks: tuple[int, ...], expires: bool) -> None:
+def test_a_queue_that_is_not_popped_for_too_long_begins_anew(ticks: tuple[int, ...], expires: bool) -> None:
     play = Play()
     play.assign("T", (), (0,))
     play.round()
@@ -136,7 +136,7 @@ def test_a_queue_that_is_not_popped_for_too_long_is_begun_anew(ticks: tuple[int,
 
 
 @pytest.mark.parametrize(("release", "anew"), [("5.1.4", True), ("5.2.0", False)])
-def test_before_5_2_0_a_queue_that_was_never_popped_is_begun_anew_in_every_round(release: str, anew: bool) -> None:
+def test_before_5_2_0_a_queue_that_was_never_popped_begins_anew_in_every_round(release: str, anew: bool) -> None:
     play = Play(release)
     play.assign("T", (), (0,))
     play.round()
@@ -176,7 +176,7 @@ def test_an_assignment_has_only_queues_of_the_topic() -> None:
     assert assigned("NEXT", (0, 1, 2), (-1, 0, 1), "") == Assigned((0,), (-1, 0), "", ROUND_QUEUES["NEXT"][:1])
 
 
-def test_a_broadcasting_member_asks_nobody() -> None:
+def test_a_broadcasting_member_sends_no_request() -> None:
     play = Play()
     play.do("join", 0, False, BROADCASTING, LAST, "AVG")
     pulled, popped, _, _, balanced, reached = play.round()
@@ -184,7 +184,7 @@ def test_a_broadcasting_member_asks_nobody() -> None:
     assert (popped, balanced, reached) == ((), True, ())
 
 
-def test_a_client_of_4_x_asks_nobody() -> None:
+def test_a_client_of_4_x_sends_no_request() -> None:
     play = Play("4.9.8", plain=False)
     pulled, popped, _, _, balanced, reached = play.round()
     assert (pulled, popped, balanced, reached) == ((5, 6, 8), (), None, ())
@@ -244,7 +244,7 @@ def test_no_topic_subscribes_to_its_neighbour_in_the_hash_table() -> None:
         assert between[0] == order.index(pop_retry(topic)) or RETRY in order[between[0] + 1 : between[1]]
 
 
-def test_nobody_is_asked_for_a_topic_without_a_route() -> None:
+def test_no_request_is_sent_for_a_topic_without_a_route() -> None:
     play = Play()
     play.of_group("subscribe", 0, "NEXT")
     play.of_group("route", "NEXT", -1)
@@ -382,7 +382,7 @@ def test_every_reason_names_known_rules() -> None:
 
 @settings(deadline=None)
 @given(st.sampled_from((LENIENT, STRICT, NEVER)), st.integers(0, 1 << 30))
-def test_a_member_that_was_answered_has_what_was_assigned(client: str, plan: int) -> None:
+def test_a_member_with_an_answer_has_its_assignment(client: str, plan: int) -> None:
     profile = Profile.of(client=client)
     bound = SUITE.bind(profile)
     state: AssignedState = bound.initial
@@ -405,7 +405,7 @@ def test_a_member_that_was_answered_has_what_was_assigned(client: str, plan: int
                     assert has <= {*given.pull}
 
 
-def test_the_state_is_shown_with_what_is_assigned() -> None:
+def test_the_state_is_shown_with_the_assignments() -> None:
     play = Play()
     play.assign("T", (0,), (1,))
     play.round()

@@ -19,7 +19,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.rebalance_changed import SUITE
 
-#: One release of each way to tell of changes, the last one as a client of today.
+#: One release of each way to announce changes, the last one as a client of today.
 SILENT, TELLS, DIVIDES, KNOWS_NOTHING, BRIEF, HEARS, NOW = (
     "4.0.0",
     "4.1.0",
@@ -46,17 +46,17 @@ class Play(Steps):
     ) -> Any:
         return self.do("rebalance", 0, listed or "answer", fault, beat, fails, given_up)
 
-    def told(self, **how: Any) -> list[str]:
+    def announced(self, **how: Any) -> list[str]:
         return [topic for topic, _, _ in self.round(**how)[3]]
 
     def alone(self) -> None:
         self.of_group("list_members", (0,))
 
 
-# --- what is told ------------------------------------------------------------------------------------------------
+# --- announced topics --------------------------------------------------------------------------------------------
 
 
-def test_every_topic_whose_queues_came_is_told() -> None:
+def test_every_topic_with_new_queues_is_announced() -> None:
     play = Play()
     owned, balanced, thresholds, changes = play.round()
     assert (owned, balanced, thresholds) == ((5, 6, 8), True, (1000, 100))
@@ -65,7 +65,7 @@ def test_every_topic_whose_queues_came_is_told() -> None:
     assert {"REB-MQC-VERSION", "REB-MQC-HEARD", "REB-CLU-4"} <= set(play.rules)
 
 
-def test_a_round_that_changes_nothing_tells_nobody() -> None:
+def test_a_round_without_changes_announces_none() -> None:
     play = Play()
     play.round()
     before = play.state
@@ -74,7 +74,7 @@ def test_a_round_that_changes_nothing_tells_nobody() -> None:
     assert play.kind == "nothing to do"
 
 
-def test_queues_that_went_and_queues_that_are_begun_anew_are_told() -> None:
+def test_lost_queues_and_queues_that_begin_anew_are_announced() -> None:
     play = Play()
     play.round()
     play.of_group("list_members", (1, 2))
@@ -82,7 +82,7 @@ def test_queues_that_went_and_queues_that_are_begun_anew_are_told() -> None:
     play.alone()
     play.round()
     play.of_group("tick", 130_000)
-    assert play.told() == [RETRY, "T", "U"]
+    assert play.announced() == [RETRY, "T", "U"]
 
 
 def test_a_queue_without_a_start_is_no_change() -> None:
@@ -99,7 +99,7 @@ def test_older_releases_have_no_listener(client: str) -> None:
     assert play.kind == ("added" if client == SILENT else "changed")
 
 
-def test_a_broadcasting_member_tells_too() -> None:
+def test_a_broadcasting_member_announces_too() -> None:
     play = Play()
     play.do("join", 0, BROADCASTING, False)
     assert play.round()[3] == tuple((topic, True, (ALL[topic], ALL[topic])) for topic in ("T", "U"))
@@ -120,15 +120,15 @@ def unknown(client: str, mode: str = CLUSTERING, queues: int = -1) -> Play:
 
 @pytest.mark.parametrize("mode", [CLUSTERING, BROADCASTING])
 @pytest.mark.parametrize("client", [DIVIDES, KNOWS_NOTHING, NOW])
-def test_a_topic_without_known_queues_is_told_every_round(client: str, mode: str) -> None:
+def test_a_topic_without_known_queues_is_announced_every_round(client: str, mode: str) -> None:
     play = unknown(client, mode)
     every = [] if client == DIVIDES else ["T"]
-    assert play.told() == [*every, "U"]
-    assert play.told() == every
+    assert play.announced() == [*every, "U"]
+    assert play.announced() == every
     assert play.kind == ("no queues, as every round" if every else "no queues known")
 
 
-def test_nothing_known_is_heard_as_no_queues_and_counts_when_the_listener_fails() -> None:
+def test_an_unknown_topic_reaches_the_listener_as_no_queues_and_counts_when_it_fails() -> None:
     play = unknown(NOW)
     play.round()
     assert play.round()[1::2] == (True, (("T", True, ((), ())),))
@@ -142,7 +142,7 @@ def test_nothing_known_is_heard_as_no_queues_and_counts_when_the_listener_fails(
 def test_no_readable_queues_are_unknown_ones_in_a_cluster_of_5_5_0(client: str, mode: str, told: list[str]) -> None:
     play = unknown(client, mode, 0)
     play.round()
-    assert play.told() == told
+    assert play.announced() == told
 
 
 # --- the listener ------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def test_a_topic_that_is_given_up_while_it_is_divided(client: str) -> None:
 
 
 @pytest.mark.parametrize("listed", ["SYSTEM_ERROR", "empty"])
-def test_nothing_is_given_up_when_nobody_divides(listed: str) -> None:
+def test_no_topic_is_given_up_when_no_queues_are_divided(listed: str) -> None:
     play = Play()
     play.round(given_up="T", listed=listed)
     who = play.state.group.members[0]
@@ -202,7 +202,7 @@ def test_the_strategy_of_older_releases_is_asked_with_no_members() -> None:
 def test_a_broadcasting_member_divides_nothing() -> None:
     play = Play()
     play.do("join", 0, BROADCASTING, False)
-    assert play.told(given_up="T") == ["T", "U"]
+    assert play.announced(given_up="T") == ["T", "U"]
 
 
 # --- thresholds --------------------------------------------------------------------------------------------------
@@ -274,10 +274,10 @@ def test_without_any_route_no_broker_is_known() -> None:
 
 
 @pytest.mark.parametrize("fault", ["SYSTEM_ERROR", "silent"])
-def test_a_lost_heartbeat_changes_nothing_but_what_the_broker_knows(fault: str) -> None:
+def test_a_lost_heartbeat_changes_the_brokers_knowledge_only(fault: str) -> None:
     play = Play()
     play.do("join", 0, CLUSTERING, True)
-    assert play.told(beat=fault) == ["T", "U"]
+    assert play.announced(beat=fault) == ["T", "U"]
     assert play.kind == "heartbeat lost"
     assert play.do("beat", 0, fault) == (False, (RETRY, "T", "U"))
     assert play.kind == "lost"
@@ -302,7 +302,7 @@ def test_heartbeats_are_brief_when_the_broker_knows_the_subscriptions(client: st
     assert play.do("subscribe", 0, "T", "answer")[0] is is_brief
 
 
-def test_a_changed_round_tells_in_full_whatever_the_broker_knows() -> None:
+def test_a_changed_round_sends_a_full_heartbeat_always() -> None:
     play = Play()
     play.do("join", 0, CLUSTERING, True)
     play.do("beat", 0, "answer")
@@ -323,7 +323,7 @@ def test_every_reason_names_known_rules() -> None:
 
 @settings(deadline=None)
 @given(st.sampled_from((DIVIDES, KNOWS_NOTHING, HEARS, NOW)), st.integers(0, 1 << 30))
-def test_what_is_told_is_what_changed(client: str, plan: int) -> None:
+def test_exactly_the_changes_are_announced(client: str, plan: int) -> None:
     profile = Profile.of(client=client)
     bound = SUITE.bind(profile)
     state: ChangedState = bound.initial

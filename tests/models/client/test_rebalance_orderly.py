@@ -82,7 +82,7 @@ class Play(Steps):
 
 
 def sent(commits: tuple[tuple[int, int], ...], queue: int = 0) -> list[int]:
-    """The commits of one queue: those of other queues say what their start read into memory."""
+    """The commits of one queue: those of other queues show the offsets that their start read into memory."""
     return [offset for of, offset in commits if of == queue]
 
 
@@ -90,7 +90,7 @@ def sent(commits: tuple[tuple[int, int], ...], queue: int = 0) -> list[int]:
 
 
 @pytest.mark.parametrize("client", RELEASES)
-def test_a_member_locks_what_it_adds(client: str) -> None:
+def test_a_member_locks_the_queues_it_adds(client: str) -> None:
     play = Play(client)
     owned, begun, *_ = play.alone(0)
     assert owned == tuple(sorted(held(play.state))) == (0, 1, 2, 3, 5, 6, 7, 8)
@@ -110,7 +110,7 @@ def test_a_refused_lock_leaves_the_queue_for_another_round(client: str, soon: bo
 
 
 @pytest.mark.parametrize("fault", ["SYSTEM_ERROR", "silent", "cut"])
-def test_a_lock_that_nobody_answers_is_refused(fault: str) -> None:
+def test_a_lock_request_without_response_counts_as_refused(fault: str) -> None:
     play = Play()
     play.do("list_members", (0,))
     assert play.round(0, lock=fault)[0] == ()
@@ -175,7 +175,7 @@ def test_a_lock_is_relied_on_for_30_s() -> None:
     assert not relies(queue._replace(locked=False), 0)
 
 
-def test_the_timer_confirms_what_is_granted_and_loses_the_rest() -> None:
+def test_the_timer_confirms_granted_locks_and_loses_the_rest() -> None:
     play = Play()
     play.alone(0)
     play.tick(20)
@@ -215,7 +215,7 @@ def test_a_listener_asks_for_a_lock_that_is_too_old() -> None:
     assert play.kind == "consumed"
 
 
-def test_a_listener_stops_when_somebody_else_has_the_lock() -> None:
+def test_a_listener_stops_when_another_client_has_the_lock() -> None:
     play = Play()
     play.alone(0)
     play.do("lock_elsewhere", 0, False)
@@ -381,7 +381,7 @@ def test_a_shutdown_unlocks_and_sends(fault: str, left: int) -> None:
     assert play.kind == "nothing to unlock"
 
 
-def test_who_begins_anew_unlocks_nothing_and_forgets_what_it_put_off() -> None:
+def test_a_member_that_begins_anew_unlocks_nothing_and_forgets_delayed_unlocks() -> None:
     play = Play("5.1.4")
     play.alone(0)
     play.do("receive", 0, 0, 4)
@@ -402,7 +402,7 @@ def test_queues_of_a_topic_that_is_given_up_stay_locked() -> None:
 # --- pulling and consuming ---------------------------------------------------------------------------------------
 
 
-def test_the_first_pull_goes_by_what_is_stored_then() -> None:
+def test_the_first_pull_uses_the_offset_stored_at_that_time() -> None:
     play = Play()
     assert (0, 0) in play.alone(0)[1]
     play.do("commit_elsewhere", 0, 6)
@@ -493,7 +493,7 @@ def test_what_is_not_owned_is_not_consumed() -> None:
     assert play.pull(0, 0) is None
 
 
-def test_nobody_does_nothing() -> None:
+def test_a_missing_member_does_nothing() -> None:
     play = Play()
     play.do("leave", 0, "answer")
     assert [play.round(0), play.renew(0), play.pull(0, 0), play.do("receive", 0, 0, 4)] == [None] * 4

@@ -29,7 +29,7 @@ Step = tuple[str, tuple[Any, ...], OrderlyState, Any, OrderlyState]
 
 
 def undisturbed(name: str, args: tuple[Any, ...]) -> bool:
-    """A step after which nobody has lost a lock without being told: brokers keep running, client ids are unique."""
+    """A step after which every holder knows its locks: brokers keep running, client ids are unique."""
     if name == "join":
         return not args[1]
     return name != "forget_locks" and not (name == "lock_elsewhere" and args[1])

@@ -1,4 +1,4 @@
-"""Rounds of plain pull consumers: what they own, who hears of it, and what is committed."""
+"""Rounds of plain pull consumers: owned queues, calls of the listener, and commits."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_the_listener_throws_changes_nothing() -> None:
 
 @pytest.mark.parametrize("mode", [CLUSTERING, BROADCASTING])
 @pytest.mark.parametrize("client", [OLD, HEARS_NOTHING, NOW])
-def test_a_topic_without_known_queues_is_heard_of_every_round_in_5_x(client: str, mode: str) -> None:
+def test_the_listener_is_called_for_a_topic_without_known_queues_every_round_in_5_x(client: str, mode: str) -> None:
     play = Play(client)
     for topic in ALL:
         play.of_group("route", topic, -1)
@@ -93,7 +93,7 @@ def test_no_readable_queues_are_unknown_ones_in_a_cluster_of_5_5_0(client: str, 
 
 
 def missed(play: Play) -> None:
-    """The route of U changes while the member is not subscribed to it, and its client hears of it."""
+    """The route of U changes while the member is not subscribed to it, and its client learns it."""
     play.of_group("route", "U", 1)
     play.of_group("unsubscribe", 0, "U")
     assert play.do("refresh", 0) is None
@@ -147,7 +147,7 @@ def test_only_a_client_that_knows_no_broker_of_a_topic_looks_for_one(knows_a_bro
     assert ("U" in who.seen) is not knows_a_broker
 
 
-def test_nobody_is_told_of_routes_who_is_not_there() -> None:
+def test_a_missing_member_learns_no_routes() -> None:
     play = Play()
     play.of_group("leave", 0)
     before = play.state

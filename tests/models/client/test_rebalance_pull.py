@@ -144,7 +144,7 @@ def test_a_topic_that_was_given_up_and_taken_back_is_owned_and_not_pulled(client
 
 
 @pytest.mark.parametrize("client", [*OLD, *NEW])
-def test_a_topic_without_queues_is_pulled_on_until_somebody_hears_of_it(client: str) -> None:
+def test_a_topic_without_queues_is_pulled_on_until_the_listener_is_called(client: str) -> None:
     play = settled(client)
     play.do("route", "T", 0)
     play.do("refresh", 0)
@@ -187,7 +187,7 @@ def test_the_corpus_notices_a_port_that_pulls_queues_that_come_back(port: Port, 
 
 
 @pytest.mark.parametrize("client", ["4.9.8", "5.4.0"])
-def test_a_topic_that_was_never_known_is_heard_of_in_5(client: str) -> None:
+def test_the_listener_is_called_for_a_topic_that_was_never_known_in_5(client: str) -> None:
     play = Play(client)
     play.do("route", "T", -1)
     play.join()
@@ -206,7 +206,7 @@ def test_a_broadcasting_member_pulls_everything_and_loses_it_with_the_route() ->
     assert play.kind == "dropped with offset"
 
 
-def test_a_member_without_list_keeps_what_it_has() -> None:
+def test_a_member_without_list_keeps_its_queues() -> None:
     play = settled()
     assert play.round(listed="silent") == (MINE, MINE, True, ())
     assert play.kind == "no list"
@@ -298,7 +298,7 @@ def test_messages_of_a_given_up_topic_are_polled_until_the_round_and_not_committ
     assert play.do("poll", 0, 8) == ((8, 12),)
 
 
-def test_a_message_that_was_pulled_twice_is_polled_twice_and_undoes_what_the_first_consumed() -> None:
+def test_a_message_that_was_pulled_twice_is_polled_twice_and_sets_the_offset_back() -> None:
     play = settled()
     play.pull()
     play.do("unsubscribe", 0, "T")
@@ -341,7 +341,7 @@ def test_a_commit_is_left_to_the_timer() -> None:
     assert (5, 13) in play.do("persist", 0)
 
 
-def test_a_commit_lowers_what_memory_holds() -> None:
+def test_a_commit_lowers_the_offset_in_memory() -> None:
     play = settled()
     play.pull()
     play.do("poll", 0, 1)
@@ -350,7 +350,7 @@ def test_a_commit_lowers_what_memory_holds() -> None:
     assert play.memory()[5] == 13
 
 
-def test_the_first_release_sends_a_commit_at_once_and_only_what_is_new() -> None:
+def test_the_first_release_sends_a_commit_at_once_and_new_offsets_only() -> None:
     play = Play("4.6.0")
     play.do("commit_elsewhere", 5, 1)
     play.round()
@@ -378,7 +378,7 @@ def test_a_broadcasting_commit_sends_up_to_4_9_3(client: str, sends: bool) -> No
 # --- lives -------------------------------------------------------------------------------------------------------
 
 
-def test_a_member_that_ends_sends_what_it_owns_and_keeps_nothing() -> None:
+def test_a_member_that_ends_sends_offsets_of_owned_queues_and_keeps_nothing() -> None:
     play = settled()
     play.do("update", 0, 5, 12)
     assert (5, 12) in play.do("leave", 0)

@@ -98,7 +98,7 @@ def settled(client: str = "5.5.0") -> Play:
 
 @pytest.mark.parametrize("client", ["4.0.0", "4.9.8", "5.0.0", "5.5.0"])
 @pytest.mark.parametrize("fault", [fault for fault in LIST_FAULTS if fault != "answer"])
-def test_without_a_list_a_member_keeps_what_it_has(client: str, fault: str) -> None:
+def test_without_a_list_a_member_keeps_its_queues(client: str, fault: str) -> None:
     play = settled(client)
     play.do("list_members", (1,))
     owned_before = play.round(0, fault)[0]
@@ -106,7 +106,7 @@ def test_without_a_list_a_member_keeps_what_it_has(client: str, fault: str) -> N
     assert play.kind == ("strategy refuses" if fault == "empty" and client != "5.5.0" else "no list")
 
 
-def test_a_broker_that_lists_nobody_refuses_and_the_member_keeps() -> None:
+def test_an_empty_list_is_refused_and_the_member_keeps_its_queues() -> None:
     play = settled()
     play.do("list_members", ())
     assert play.round(1)[0] == (0, 1, 2, 3)
@@ -225,7 +225,7 @@ def test_pull_expiry_is_strict() -> None:
 
 
 @pytest.mark.parametrize("client", ["4.0.0", "4.9.8", "5.5.0"])
-def test_a_queue_that_nobody_pulls_is_committed_and_begun_anew(client: str) -> None:
+def test_a_queue_without_pulls_is_committed_and_begins_anew(client: str) -> None:
     play = settled(client)
     play.do("consume", 1, 0, 6)
     play.do("tick", 60_000)

@@ -120,7 +120,7 @@ def test_a_pull_consumer_that_may_not_rebalance_counts_as_balanced() -> None:
     assert play.do("elapse", WAIT) == ((20_000, BOTH),)
 
 
-def test_rounds_without_anybody_are_not_told_but_count() -> None:
+def test_rounds_without_consumers_are_not_reported_but_count() -> None:
     play = Play()
     play.do("suspend")
     play.do("enable", False)

@@ -30,7 +30,7 @@ offsets = st.integers(-2, 30)
 
 
 def reading(client: str, fault: str) -> Expected:
-    """What a first read of queue 0 gives that the broker plays as ``fault``."""
+    """The result of a first read of queue 0 when the broker plays ``fault``."""
     return RemoteStoreModel(Profile.of(client)).read(START, 0, STORE, fault)[1]
 
 
@@ -56,7 +56,7 @@ def test_a_failure_of_the_transport_is_unknown_in_every_release(client: str, fau
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_queue_without_broker_is_unknown_even_if_the_fault_says_not_found(client: str) -> None:
+def test_a_queue_without_broker_is_unknown_even_if_the_fault_is_not_found(client: str) -> None:
     model = RemoteStoreModel(Profile.of(client))
     assert all(model.read(START, LOST, STORE, fault)[1] == -2 for fault in FAULTS)
 
@@ -80,7 +80,7 @@ def test_no_queue_has_an_offset_of_its_own(client: str, offset: int, kind: str) 
         ("5.1.0", "5.5.0", 0),
     ],
 )
-def test_only_client_5_0_0_tells_the_broker_not_to_answer_0(client: str, broker: str, offset: int) -> None:
+def test_only_client_5_0_0_asks_the_broker_not_to_answer_0(client: str, broker: str, offset: int) -> None:
     assert RemoteStoreModel(Profile.of(client, broker)).read(START, 0, STORE, "answer")[1] == offset
 
 
@@ -100,7 +100,7 @@ def test_memory_is_asked_alone_or_first_or_not_at_all() -> None:
 
 
 @pytest.mark.parametrize("stored", [3, 5, 9])
-def test_what_the_broker_says_overwrites_memory_even_backwards(stored: int) -> None:
+def test_the_brokers_answer_overwrites_memory_even_backwards(stored: int) -> None:
     state = NEWEST.commit_elsewhere(NEWEST.update(START, 0, 5, False)[0], 0, stored)[0]
     after, offset, _ = NEWEST.read(state, 0, STORE, "answer")
     assert (offset, after.memory[0]) == (stored, stored)
@@ -138,7 +138,7 @@ def test_nothing_happens_to_no_queue() -> None:
     assert NEWEST.freeze(START, NO_QUEUE, 5)[0] is START
 
 
-def test_persisting_sends_what_memory_holds_and_forgets_what_was_not_asked_for() -> None:
+def test_persisting_sends_the_offsets_in_memory_and_forgets_those_not_asked_for() -> None:
     state = START
     for queue in (0, 1, LOST):
         state = NEWEST.update(state, queue, 10 + queue, False)[0]
@@ -182,7 +182,7 @@ def test_only_a_synchronous_commit_reports_a_failure() -> None:
         ("cold", (0, 12), False),
     ],
 )
-def test_the_shapes_of_a_queue_are_what_they_are_called(shape: str, bounds: tuple[int, int], hot: bool) -> None:
+def test_the_shapes_of_a_queue_match_their_names(shape: str, bounds: tuple[int, int], hot: bool) -> None:
     log = shaped(shape)
     assert isinstance(log, QueueLog)
     assert (log.min, log.max, log.hot) == (*bounds, hot)
@@ -195,7 +195,7 @@ def test_messages_lie_half_an_hour_apart_or_months() -> None:
     assert sum(gap > 30 * 86_400_000 for gap in gaps) == 3
 
 
-def test_reshaping_a_queue_leaves_the_others_and_what_is_stored() -> None:
+def test_reshaping_a_queue_leaves_other_queues_and_stored_offsets() -> None:
     broker = NEWEST.commit_elsewhere(START, 0, 9)[0].broker
     for shape in SHAPES:
         after = reshaped(broker, 0, shape)

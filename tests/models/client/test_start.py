@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -69,31 +70,30 @@ def decide(
 # --- the table --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("where", [LAST, FIRST, TIMESTAMP, *DEPRECATED])
-@pytest.mark.parametrize("queue", [ORDINARY, RETRY])
-@pytest.mark.parametrize("stored", [0, 3, 12, 100])
-def test_a_stored_offset_always_wins(release: str, where: str, queue: int, stored: int) -> None:
-    state = begun(stored)
-    assert push(release, state, queue, where) == stored
-    assert push(release, state, queue, where, bound_fault="silent", text="yesterday") == stored
+def test_a_stored_offset_always_wins() -> None:
+    offenders = []
+    for stored in (0, 3, 12, 100):
+        state = begun(stored)
+        for case in product(RELEASES, [state], (ORDINARY, RETRY), (LAST, FIRST, TIMESTAMP, *DEPRECATED)):
+            starts = push(*case), push(*case, bound_fault="silent", text="yesterday")
+            if starts != (stored, stored):
+                offenders.append((case[0], *case[2:], stored, starts))
+    assert not offenders, offenders[:5]
 
 
-@pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize(
     ("where", "ordinary", "retry"),
     [(LAST, 12, 0), (FIRST, 0, 0), (TIMESTAMP, 4, 12), *((where, 12, 0) for where in DEPRECATED)],
 )
-@pytest.mark.parametrize("checked", [False, True])
-def test_without_a_stored_offset_the_consumer_decides(
-    release: str, where: str, ordinary: int, retry: int, checked: bool
-) -> None:
-    how = {"fault": not_found(release), "checked": checked}
-    assert push(release, begun(), ORDINARY, where, **how) == ordinary
-    assert push(release, begun(), RETRY, where, **how) == retry
-    if release != "4.0.0" and where not in DEPRECATED:
-        assert lite(release, begun(), ORDINARY, where, **how) == ordinary
-        assert lite(release, begun(), RETRY, where, **how) == retry
+def test_without_a_stored_offset_the_consumer_decides(where: str, ordinary: int, retry: int) -> None:
+    offenders = []
+    for release, checked in product(RELEASES, (False, True)):
+        how = {"fault": not_found(release), "checked": checked}
+        kinds = (push, lite) if release != "4.0.0" and where not in DEPRECATED else (push,)
+        for kind, (queue, start) in product(kinds, ((ORDINARY, ordinary), (RETRY, retry))):
+            if kind(release, begun(), queue, where, **how) != start:
+                offenders.append((release, checked, kind, queue))
+    assert not offenders, offenders[:5]
 
 
 def test_first_is_0_even_when_the_head_has_expired() -> None:
@@ -157,16 +157,18 @@ def test_the_clocks_of_new_york_change_among_the_messages(text: str, start: int)
     assert push("5.5.0", begun(), ORDINARY, TIMESTAMP, **how) == start
 
 
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("checked", [False, True])
-@pytest.mark.parametrize("text", ["yesterday", "", None])
-def test_a_timestamp_that_is_no_time_is_a_runtime_exception_where_it_is_needed(
-    release: str, checked: bool, text: str | None
-) -> None:
-    how = {"text": text, "fault": not_found(release), "checked": checked}
-    assert push(release, begun(), ORDINARY, TIMESTAMP, **how) == NO_TIME
-    assert push(release, begun(), RETRY, TIMESTAMP, **how) == 12
-    assert push(release, begun(), ORDINARY, TIMESTAMP, **{**how, "bound_fault": "silent"}) == NO_TIME
+def test_a_timestamp_that_is_no_time_is_a_runtime_exception_where_it_is_needed() -> None:
+    offenders = []
+    for release, checked, text in product(RELEASES, (False, True), ("yesterday", "", None)):
+        how: dict[str, Any] = {"text": text, "fault": not_found(release), "checked": checked}
+        starts = (
+            push(release, begun(), ORDINARY, TIMESTAMP, **how),
+            push(release, begun(), RETRY, TIMESTAMP, **how),
+            push(release, begun(), ORDINARY, TIMESTAMP, **how, bound_fault="silent"),
+        )
+        if starts != (NO_TIME, 12, NO_TIME):
+            offenders.append((release, checked, text, starts))
+    assert not offenders, offenders[:5]
 
 
 # --- errors -----------------------------------------------------------------------------------------------
@@ -189,16 +191,20 @@ def test_a_busy_broker_is_a_new_group_before_5(release: str) -> None:
     assert push(release, begun(3), fault="SYSTEM_BUSY") == (12 if release in BEFORE_5 else -1)
 
 
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("bound_fault", [fault for fault in BOUND_FAULTS if fault not in ("answer", "negative")])
-@pytest.mark.parametrize(("where", "queue"), [(LAST, ORDINARY), (TIMESTAMP, ORDINARY), (TIMESTAMP, RETRY)])
-def test_failing_bounds_are_reported_by_the_checked_variant_only(
-    release: str, bound_fault: str, where: str, queue: int
-) -> None:
-    how = {"fault": not_found(release), "bound_fault": bound_fault}
-    assert push(release, begun(), queue, where, **how) == -1
-    assert push(release, begun(), queue, where, **how, checked=True) == NO_START
-    assert push(release, begun(), queue, FIRST, **how, checked=True) == 0
+def test_failing_bounds_are_reported_by_the_checked_variant_only() -> None:
+    failing = [fault for fault in BOUND_FAULTS if fault not in ("answer", "negative")]
+    asked = [(LAST, ORDINARY), (TIMESTAMP, ORDINARY), (TIMESTAMP, RETRY)]
+    offenders = []
+    for release, bound_fault, (where, queue) in product(RELEASES, failing, asked):
+        how = {"fault": not_found(release), "bound_fault": bound_fault}
+        starts = (
+            push(release, begun(), queue, where, **how),
+            push(release, begun(), queue, where, **how, checked=True),
+            push(release, begun(), queue, FIRST, **how, checked=True),
+        )
+        if starts != (-1, NO_START, 0):
+            offenders.append((release, bound_fault, where, queue, starts))
+    assert not offenders, offenders[:5]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +221,7 @@ def test_old_lite_pull_swallows_a_failing_max_for_last(release: str, last: Expec
 
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("where", [LAST, TIMESTAMP])
-def test_a_negative_bound_is_refused_by_push_since_5_and_by_nobody_else(release: str, where: str) -> None:
+def test_a_negative_bound_is_refused_by_push_since_5_only(release: str, where: str) -> None:
     how = {"fault": not_found(release), "bound_fault": "negative"}
     new = release in FROM_5
     assert push(release, begun(), ORDINARY, where, **how) == (-1 if new else -3)
@@ -260,11 +266,11 @@ def test_the_first_lite_pull_always_starts_at_0() -> None:
     assert lite("4.6.1", begun(stored=5, memory={ORDINARY: 8})) == 8
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("release", RELEASES)
-def test_pull_starts_at_0_and_asks_nobody(release: str, fault: str) -> None:
+def test_pull_starts_at_0_without_a_request() -> None:
     before = begun(stored=5, memory={ORDINARY: 8})
-    assert MODELS[release].pull(before, ORDINARY, fault)[:2] == (before, 0)
+    cases = product(RELEASES, FAULTS)
+    offenders = [case for case in cases if MODELS[case[0]].pull(before, ORDINARY, case[1])[:2] != (before, 0)]
+    assert not offenders, offenders[:5]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -314,7 +320,7 @@ def naive(kind: str, release: str, stored: int | str, queue: int, where: str, bo
     bound=st.sampled_from(["max", "negative", "fails"]),
     checked=st.booleans(),
 )
-def test_starts_are_what_the_second_statement_says(
+def test_starts_agree_with_the_second_statement(
     kind: str, release: str, stored: int | str, queue: int, where: str, bound: str, checked: bool
 ) -> None:
     searched = where == TIMESTAMP and queue == ORDINARY

@@ -103,9 +103,9 @@ ANSWERED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "zone", "expected"), ANSWERED)
-def test_a_text_is_read_as_java_read_it(text: str, zone: str, expected: int | None) -> None:
-    assert parse_timestamp(text, zone) == expected
+def test_a_text_is_read_as_java_read_it() -> None:
+    offenders = [(text, zone, expected) for text, zone, expected in ANSWERED if parse_timestamp(text, zone) != expected]
+    assert not offenders, offenders[:5]
 
 
 def test_no_text_is_no_time() -> None:
@@ -173,12 +173,12 @@ def naive(moment: datetime, zone: str) -> int:
 
 
 @given(moments, zones)
-def test_walls_are_read_as_the_second_statement_says(moment: datetime, zone: str) -> None:
+def test_wall_times_are_read_as_in_the_second_statement(moment: datetime, zone: str) -> None:
     assert parse_timestamp(written(moment), zone) == naive(moment, zone)
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_nights_in_which_clocks_change_are_read_as_the_second_statement_says(zone: str) -> None:
+def test_nights_in_which_clocks_change_are_read_as_in_the_second_statement(zone: str) -> None:
     info, changes = ZoneInfo(zone), 0
     for day in (datetime(2009, 12, 31, 12) + timedelta(days=number) for number in range(366 * 16)):
         if day.replace(tzinfo=info).utcoffset() == (day + timedelta(days=1)).replace(tzinfo=info).utcoffset():
@@ -216,7 +216,7 @@ def digits(chance: random.Random) -> str:
 
 
 def damaged(chance: random.Random) -> str:
-    """Text that only leniency can read, or nobody."""
+    """Text that only a lenient parser can read, or none."""
     characters = list(ordinary(chance))
     for _ in range(chance.randint(1, 3)):
         at = chance.randrange(len(characters))

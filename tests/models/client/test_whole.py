@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from rocketmq_conformance.models.broker.state import BrokerState
@@ -12,7 +14,7 @@ from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, Sta
 from rocketmq_conformance.models.client.whole import LITE, PUSH, consume
 from rocketmq_conformance.models.profile import Profile
 
-#: Messages of every queue of the world.
+#: Messages of every queue of the initial broker.
 MAX = 12
 
 
@@ -37,20 +39,19 @@ def naive(release: str, shape: str, where: str, stored: int | None) -> int:
     return most
 
 
-@pytest.mark.parametrize("release", ["4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.5.0"])
-@pytest.mark.parametrize("kind", [PUSH, LITE])
-@pytest.mark.parametrize("shape", ["young", "empty", "expired", "gone"])
-@pytest.mark.parametrize("where", [LAST, FIRST])
-@pytest.mark.parametrize("stored", [None, 0, 2, 7, MAX, 99])
-def test_the_first_message_is_the_one_that_a_naive_table_names(
-    release: str, kind: str, shape: str, where: str, stored: int | None
-) -> None:
-    model = StartModel(Profile.of(release, release))
-    done = consume(model, RemoteStore(broker=broker(shape, stored)), kind, 0, where, 2)
-    end = 2 if shape == "empty" else MAX + 2
-    assert done.first == naive(release, shape, where, stored)
-    assert done.committed == end
-    assert done.messages == end - done.first
+def test_the_first_message_is_the_one_that_a_naive_table_names() -> None:
+    offenders = []
+    for release in ("4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.5.0"):
+        model = StartModel(Profile.of(release, release))
+        for kind, shape, where, stored in product(
+            (PUSH, LITE), ("young", "empty", "expired", "gone"), (LAST, FIRST), (None, 0, 2, 7, MAX, 99)
+        ):
+            done = consume(model, RemoteStore(broker=broker(shape, stored)), kind, 0, where, 2)
+            end = 2 if shape == "empty" else MAX + 2
+            first = naive(release, shape, where, stored)
+            if (done.first, done.committed, done.messages) != (first, end, end - first):
+                offenders.append((release, kind, shape, where, stored, done))
+    assert not offenders, offenders[:5]
 
 
 def test_a_time_leads_to_the_message_that_was_stored_then() -> None:
@@ -70,7 +71,7 @@ def test_who_begins_below_min_is_sent_to_it(kind: str, rule: str) -> None:
 
 
 def test_a_pull_that_finds_nothing_left_goes_on_behind_it() -> None:
-    """A 4.x broker whose messages all expired still says that min is 0 (BQ-MIN-2)."""
+    """A 4.x broker whose messages all expired still reports 0 as min (BQ-MIN-2)."""
     made = broker("gone")
     logs = {**made.logs, (TOPIC, 0): made.logs[TOPIC, 0]._replace(min=0)}
     done = consume(

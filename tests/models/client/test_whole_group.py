@@ -45,7 +45,7 @@ def seen(release: str, name: str, kind: str) -> tuple[Seen, ...]:
 
 
 def alone(owns: bool, stored: int, *given: int) -> Seen:
-    """What a look at one member with one queue shows: its queue, (first, messages), and what is stored."""
+    """The observation of one member with one queue: its queue, (first, messages), and what is stored."""
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
@@ -57,7 +57,7 @@ def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[Case
 
 
 @pytest.mark.parametrize("case", HANDOVERS, ids=str)
-def test_every_queue_has_one_owner_who_has_its_lock_if_anybody_has(case: Case) -> None:
+def test_every_queue_has_one_owner_and_only_the_owner_can_have_its_lock(case: Case) -> None:
     looks, why = whole_real.expected(life("5.5.0"), case)
     assert why.rules
     for (members, _), held in looks:
@@ -95,7 +95,7 @@ def test_what_a_listener_is_busy_with_is_its_own_while_the_queue_is() -> None:
     )
 
 
-def test_who_is_no_member_has_what_no_member_has() -> None:
+def test_a_non_member_holds_the_locks_that_no_member_holds() -> None:
     case = next(case for case in HANDOVERS if case.kind == ORDERLY and case.queues == 2)
     model = life("5.5.0")
     begun = case.group(model.start.store.broker)
@@ -133,7 +133,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("name", "kind", "release", "looks"), KNOWN, ids=[f"{n}-{k}-{r}" for n, k, r, _ in KNOWN])
-def test_a_case_is_seen_as_written_down(name: str, kind: str, release: str, looks: list[Seen]) -> None:
+def test_a_case_gives_the_recorded_observation(name: str, kind: str, release: str, looks: list[Seen]) -> None:
     assert list(seen(release, name, kind)) == looks
 
 
@@ -161,7 +161,7 @@ UNSOUND = {"WHOLE-BUSY", "WHOLE-MISTAKEN", "WHOLE-REREAD", "WHOLE-RESET", "WHOLE
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_nothing_is_lost_or_given_twice_unless_a_rule_says_so(release: str) -> None:
+def test_no_message_is_lost_or_given_twice_but_by_a_rule(release: str) -> None:
     judged = 0
     for case in EVERY + HANDOVERS:
         if case.kind == LITE and not life(release).start.client.lite_starts:
@@ -289,7 +289,7 @@ def test_every_rule_is_broken_by_a_wrong_model() -> None:
     assert {rule for _, rule in WRONG} == OURS
 
 
-def test_a_reset_moves_whoever_has_the_queue() -> None:
+def test_a_reset_moves_the_owner_of_the_queue() -> None:
     model = life("5.5.0")
     case = next(case for case in EVERY if case.queues == 2 and case.kind == PUSH)
     moves = (Join("a"), Look(), Join("b"), Look(), Reset(9), Look())

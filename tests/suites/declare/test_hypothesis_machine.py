@@ -172,7 +172,7 @@ def test_a_plan_is_played_by_the_rules_of_the_machine_without_the_steps_that_it_
     assert adder.sum == 40
 
 
-def test_a_plan_that_diverges_is_told_as_hypothesis_tells_an_example() -> None:
+def test_a_diverging_plan_is_printed_like_an_example_of_hypothesis() -> None:
     with pytest.raises(AssertionError, match=r"tell\(\): expected 0, observed False \(R-SUM: any\)") as failed:
         play_plan(machine(SUMS, Adder(told=False)), SUMS, "mine", [(0, (1,)), (2, ()), (0, (2,))])
     assert [line.strip() for note in failed.value.__notes__ for line in note.splitlines()] == [

@@ -88,7 +88,7 @@ def test_two_of_them_are_handled_in_any_order() -> None:
     assert states(both) == {(0, 2), (5, 1), (7, 1), (5, 0), (7, 0)}
 
 
-def test_an_answer_rules_out_what_does_not_allow_it() -> None:
+def test_an_answer_rules_out_states_that_do_not_allow_it() -> None:
     possible = unanswered(BOUND, [Possibility(0)], put(5))
     said = answers(BOUND, possible, GET, 5, observes=False)
     assert sorted(one.expected for one in said) == [0, 5]
@@ -103,7 +103,7 @@ def test_a_request_may_be_handled_after_others_that_were_sent_later() -> None:
     assert states(left(allowing(answers(BOUND, possible, GET, 5, observes=False), 5))) == {(5, 0)}
 
 
-def test_there_is_an_end_to_what_can_be_followed() -> None:
+def test_the_number_of_followed_states_is_limited() -> None:
     followed = unanswered(BOUND, [Possibility(0, tuple(put(number) for number in range(6)))], put(6))
     assert MOST // 4 < len(followed) < MOST
     with pytest.raises(TooMany):
@@ -114,7 +114,7 @@ def test_there_is_an_end_to_what_can_be_followed() -> None:
 
 
 @pytest.mark.parametrize("seen", [(0, 0), (0, 5), (5, 5)])
-def test_whatever_one_possibility_explains_conforms(seen: tuple[int, int]) -> None:
+def test_an_answer_that_one_possible_state_explains_conforms(seen: tuple[int, int]) -> None:
     ended = judged([put(5), GET, GET], [LOST, *map(Ok, seen)])
     assert ended.verdict == CONFORMS
     assert [step.observed for step in ended.steps] == [LOST, *seen]
@@ -144,7 +144,7 @@ def test_doubt_ends_with_an_answer_that_only_one_possibility_allows() -> None:
     assert [len(step.others) for step in ended.steps] == [0, 0, 0]
 
 
-def test_a_guard_must_allow_an_operation_whatever_is_so() -> None:
+def test_a_guard_must_allow_an_operation_in_every_possible_state() -> None:
     assert judged([put(3), put(5), GET_LARGE], [Ok(), LOST]).rows == [put(3), put(5)]
     assert judged([put(6), put(5), GET_LARGE], [Ok(), LOST, Ok(5)]).rows == [put(6), put(5), GET_LARGE]
 
@@ -206,6 +206,6 @@ def test_hypothesis_accepts_either() -> None:
     search(lambda number: number)
 
 
-def test_hypothesis_finds_what_is_neither() -> None:
+def test_hypothesis_finds_an_answer_that_no_state_explains() -> None:
     with pytest.raises(AssertionError, match=r"get\(\): expected 0 or 8, observed 1"):
         search(lambda number: number + 1)

@@ -21,7 +21,7 @@ def test_the_page_in_docs_is_up_to_date() -> None:
 
 
 @pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
-def test_a_suite_is_told_with_its_rules_operations_and_arguments(suite: Suite) -> None:
+def test_a_suite_is_documented_with_its_rules_operations_and_arguments(suite: Suite) -> None:
     said = page([suite])
     assert f"\n## {suite.name}\n" in said
     assert suite.sentence in said
@@ -37,7 +37,7 @@ def test_a_suite_is_told_with_its_rules_operations_and_arguments(suite: Suite) -
             assert f"\n| {name} | " in told
 
 
-def test_values_are_told_with_their_weights() -> None:
+def test_values_are_documented_with_their_weights() -> None:
     said = page([SUITES["remote-store"]])
     assert '| fault | `"answer"` ×6, `"SYSTEM_BUSY"`, `"TOPIC_NOT_EXIST"`, `"silent"` |' in said
     assert "| queues | set of `0`, `1`, `2`, `3` |" in said

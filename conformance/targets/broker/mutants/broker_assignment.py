@@ -1,9 +1,9 @@
-"""Mutants of brokers that assign queues: each says something else to some member of a group."""
+"""Mutants of brokers that ``broker-assignment`` notices: each gives some member of a group other queues."""
 
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.fakes.assignments import Assignments
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.assignment import ANY_QUEUE, BROADCASTING, NO_MODES, POP, PULL, RETRY, Asked
 from rocketmq_conformance.models.outcome import Err, Result
 
@@ -123,21 +123,19 @@ class EveryBrokerTwice(Assignments):
         return (*again, *(each for each in found if each not in whole))
 
 
-_of = Mutant.of
+_assignments = mutants_of("assignments", "broker-assignment")
 
-MUTANTS: tuple[Mutant, ...] = (
-    _of(
-        "assignments", "assign-nothing-for-none", "D26", "Who cannot be answered is told to drop all.", NothingForEmpty
-    ),
-    _of("assignments", "assign-none-for-nothing", "D88", "A stranger is told to keep what it has.", KeepsForStrangers),
-    _of("assignments", "assign-any-strategy", "D88", "A strategy that nobody knows is AVG.", AveragesAnyway),
-    _of("assignments", "assign-unsorted", "D87", "Members count in the order in which they registered.", Unsorted),
-    _of("assignments", "assign-own-queues", "D88", "Only queues of the broker that is asked are given.", OwnQueuesOnly),
-    _of("assignments", "assign-members-broadcast", "D88", "Only groups with members broadcast.", OnlyMembersBroadcast),
-    _of("assignments", "mode-always-pull", "D88", "Queues are pulled, whatever is set.", AlwaysPulls),
-    _of("assignments", "mode-first-stays", "D88", "A mode that is set cannot be changed.", FirstModeStays),
-    _of("assignments", "mode-every-topic", "D88", "A mode holds for all topics of a group.", ModeForEveryTopic),
-    _of("assignments", "mode-of-retries", "D88", "The mode of a retry topic may be set.", RetryModes),
-    _of("assignments", "pop-never-shares", "D88", "A member pops from its own queues only.", NeverShares),
-    _of("assignments", "pop-broker-twice", "D88", "A broker is named once for every queue.", EveryBrokerTwice),
+MUTANTS: tuple[BrokerMutant, ...] = (
+    _assignments("assign-nothing-for-none", "D26", "Who cannot be answered is told to drop all.", NothingForEmpty),
+    _assignments("assign-none-for-nothing", "D88", "A stranger is told to keep what it has.", KeepsForStrangers),
+    _assignments("assign-any-strategy", "D88", "A strategy that nobody knows is AVG.", AveragesAnyway),
+    _assignments("assign-unsorted", "D87", "Members count in the order in which they registered.", Unsorted),
+    _assignments("assign-own-queues", "D88", "Only queues of the broker that is asked are given.", OwnQueuesOnly),
+    _assignments("assign-members-broadcast", "D88", "Only groups with members broadcast.", OnlyMembersBroadcast),
+    _assignments("mode-always-pull", "D88", "Queues are pulled, whatever is set.", AlwaysPulls),
+    _assignments("mode-first-stays", "D88", "A mode that is set cannot be changed.", FirstModeStays),
+    _assignments("mode-every-topic", "D88", "A mode holds for all topics of a group.", ModeForEveryTopic),
+    _assignments("mode-of-retries", "D88", "The mode of a retry topic may be set.", RetryModes),
+    _assignments("pop-never-shares", "D88", "A member pops from its own queues only.", NeverShares),
+    _assignments("pop-broker-twice", "D88", "A broker is named once for every queue.", EveryBrokerTwice),
 )

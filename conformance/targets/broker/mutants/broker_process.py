@@ -1,21 +1,17 @@
-"""Mutants of brokers that are stopped, killed, frozen and started, put out of memory, or in strict mode.
+"""Mutants of brokers that are stopped, killed, frozen and started.
 
-The embedded broker with one deliberate fault each, after defects that others really had, or the wrong broker that is
-nearest.
+``broker-process``, ``broker-restart`` and ``broker-expired`` notice them. Each repeats a defect that others really had,
+or is the wrong broker that is nearest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
-from rocketmq_conformance.conformance.fakes.delayed_unlock import DELAY, Unlocks
 from rocketmq_conformance.conformance.fakes.lifecycle import Lifetime
-from rocketmq_conformance.conformance.fakes.page_residency import Memory
 from rocketmq_conformance.conformance.fakes.storage import Storage
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored
-from rocketmq_conformance.models.message_queue import Queue
 
 # --- stopped, killed and started --------------------------------------------------------------------------------
 
@@ -186,112 +182,22 @@ class LateForAll(_Late):
         return {key: given.get(key[:2], offset) for key, offset in self._storage.state.stored.items()}
 
 
-# --- out of memory ------------------------------------------------------------------------------------------------
+_lifetime = mutants_of("lifetime", "broker-expired", "broker-restart", "broker-process")
 
-
-class SeesWhatItCannot(Memory):
-    """What is out of memory is not there, on every Java."""
-
-    def evict(self) -> None:
-        super().evict()
-        storage = self._storage
-        storage.rules = replace(storage.rules, always_resident=False)
-
-
-class EvictionLoses(Memory):
-    """What is out of memory is not found by a pull, either."""
-
-    def evict(self) -> None:
-        super().evict()
-        logs = {
-            key: log._replace(min=log.max, first=log.max, times=()) for key, log in self._storage.state.logs.items()
-        }
-        self._storage.state = self._storage.state._replace(logs=logs)
-
-
-class EvictionForgets(Memory):
-    """Offsets go out of memory, too."""
-
-    def evict(self) -> None:
-        super().evict()
-        self._storage.state = self._storage.state._replace(stored={})
-
-
-class AskingReads(Memory):
-    """Whoever asks for an offset has the queue read."""
-
-    def __init__(self, storage: Storage) -> None:
-        super().__init__(storage)
-        self.asked = lambda topic, queue: self.read(topic, queue, 0)
-
-
-class Returns(Memory):
-    """Everything that is put out of memory comes back with the first thing that is read."""
-
-    def holds(self, topic: str, queue: int) -> bool | None:
-        held = super().holds(topic, queue)
-        return held if held is None else True
-
-
-# --- strict locks -------------------------------------------------------------------------------------------------
-
-
-class NeverDone(Unlocks):
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
-        """Answered, and that is all."""
-
-
-class MuchLater(Unlocks):
-    """An unlock is done when the lease is nearly over."""
-
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
-        self._later(self._consumers.lease * 0.9 / 1000, lambda: self._consumers.unlock(group, client, queues))
-
-
-class OfAnybody(Unlocks):
-    """The unlock that comes later no longer says who asked for it, and takes the lock of the next owner."""
-
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
-        self._later(DELAY, lambda: self._free(group, queues))
-
-    def _free(self, group: str, queues: Sequence[Queue]) -> None:
-        locks = self._consumers.locks
-        self._consumers.locks = {key: lock for key, lock in locks.items() if key[0] != group or key[1] not in queues}
-
-
-class EveryQueue(Unlocks):
-    """What comes later is that a client leaves, not which queues it gives back."""
-
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
-        everything = [queue for of, queue in self._consumers.locks if of == group]
-        super().soon(group, client, everything)
-
-
-_of = Mutant.of
-
-MUTANTS: tuple[Mutant, ...] = (
-    _of("lifetime", "stop-loses", "D33", "A broker that is stopped does not write its offsets.", StopLoses),
-    _of("lifetime", "stop-writes-one", "D25", "Of a group's queues only the first is written to disk.", OneOfEach),
-    _of("lifetime", "kill-loses-saved", "D70", "A killed broker loses offsets that were on disk.", KillLosesSaved),
-    _of("lifetime", "kill-loses-messages", "D37", "A killed broker loses its last messages.", KillLosesMessages),
-    _of("lifetime", "kill-forgets-groups", "D95", "A killed broker has lost the groups of late.", KillForgetsGroups),
-    _of("lifetime", "start-clamps", "D91", "A start moves stored offsets beyond max to max.", Clamps),
-    _of("lifetime", "start-min-zero", "D51", "A start does not look for min: it is 0.", MinIsZero),
-    _of("lifetime", "start-min-old", "D91", "Once all messages have expired a start sets min to 0.", MinOfTheEmpty),
-    _of("lifetime", "start-min-next", "D51", "A start takes min one too far.", MinIsNext),
-    _of("lifetime", "start-anew", "D91", "A queue without messages counts from 0 after a start.", EmptyBeginsAnew),
-    _of("lifetime", "resume-rereads", "D32", "A broker that goes on has the offsets of its disk.", ResumeRereads),
-    _of("lifetime", "stop-of-frozen", "D31", "A frozen broker that is stopped loses its offsets.", FrozenIsKilled),
-    _of("lifetime", "late-is-zero", "D28", "A commit that nobody answered is stored as 0.", LateIsZero),
-    _of("lifetime", "late-is-next", "D85", "A commit that nobody answered is stored as one more.", LateIsNext),
-    _of("lifetime", "late-for-all", "D63", "A commit that nobody answered moves other queues, too.", LateForAll),
-    _of("memory", "cold-seen", "D11", "A message out of memory is not there, on every Java.", SeesWhatItCannot),
-    _of("memory", "cold-lost", "D83", "What is out of memory has expired.", EvictionLoses),
-    _of("memory", "cold-forgets", "D70", "Offsets are lost when messages are put out of memory.", EvictionForgets),
-    _of("memory", "asking-reads", "D68", "To ask for an offset brings the messages into memory.", AskingReads),
-    _of("memory", "cold-stays", "D11", "What is put out of memory is still there.", Returns),
-    _of("unlocks", "late-never", "D76", "In strict mode an unlock is answered and never done.", NeverDone),
-    _of("unlocks", "late-too-late", "D73", "In strict mode an unlock is done much too late.", MuchLater),
-    _of("unlocks", "late-of-anybody", "D78", "In strict mode an unlock takes the next owner's lock.", OfAnybody),
-    _of("unlocks", "late-every-queue", "D25", "In strict mode an unlock gives back all queues.", EveryQueue),
+MUTANTS: tuple[BrokerMutant, ...] = (
+    _lifetime("stop-loses", "D33", "A broker that is stopped does not write its offsets.", StopLoses),
+    _lifetime("stop-writes-one", "D25", "Of a group's queues only the first is written to disk.", OneOfEach),
+    _lifetime("kill-loses-saved", "D70", "A killed broker loses offsets that were on disk.", KillLosesSaved),
+    _lifetime("kill-loses-messages", "D37", "A killed broker loses its last messages.", KillLosesMessages),
+    _lifetime("kill-forgets-groups", "D95", "A killed broker has lost the groups of late.", KillForgetsGroups),
+    _lifetime("start-clamps", "D91", "A start moves stored offsets beyond max to max.", Clamps),
+    _lifetime("start-min-zero", "D51", "A start does not look for min: it is 0.", MinIsZero),
+    _lifetime("start-min-old", "D91", "Once all messages have expired a start sets min to 0.", MinOfTheEmpty),
+    _lifetime("start-min-next", "D51", "A start takes min one too far.", MinIsNext),
+    _lifetime("start-anew", "D91", "A queue without messages counts from 0 after a start.", EmptyBeginsAnew),
+    _lifetime("resume-rereads", "D32", "A broker that goes on has the offsets of its disk.", ResumeRereads),
+    _lifetime("stop-of-frozen", "D31", "A frozen broker that is stopped loses its offsets.", FrozenIsKilled),
+    _lifetime("late-is-zero", "D28", "A commit that nobody answered is stored as 0.", LateIsZero),
+    _lifetime("late-is-next", "D85", "A commit that nobody answered is stored as one more.", LateIsNext),
+    _lifetime("late-for-all", "D63", "A commit that nobody answered moves other queues, too.", LateForAll),
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count
 
 import pytest
+from places import ROOT
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.judge import Judge
@@ -15,10 +17,9 @@ from rocketmq_conformance.conformance.targets import mutation_score
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
-from rocketmq_conformance.conformance.targets.broker.mutants.catalogue import MUTANTS, SUITES
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, PORT_MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS as ALL
-from rocketmq_conformance.conformance.targets.mutants import of_broker, open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
@@ -28,9 +29,11 @@ from rocketmq_conformance.suites.declare import discovery
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
+MUTANTS = tuple(BROKER_MUTANTS.values())
+
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_mutant_is_noticed_within_200_cases(mutant: Mutant) -> None:
+def test_a_mutant_is_noticed_within_200_cases(mutant: BrokerMutant) -> None:
     judged = judge_mutant(mutant, Profile(), seed=11, limit=200)
     assert judged.status == KILLED
     assert judged.suite in {suite.name for suite in suites_of(mutant)}
@@ -38,18 +41,20 @@ def test_a_mutant_is_noticed_within_200_cases(mutant: Mutant) -> None:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_mutant_replaces_one_part_by_a_kind_of_it(mutant: Mutant) -> None:
+def test_a_mutant_replaces_one_part_by_a_kind_of_it(mutant: BrokerMutant) -> None:
     ((part, changed),) = mutant.parts.items()
     assert issubclass(changed, PARTS[part])
     assert changed is not PARTS[part]
-    assert part in SUITES
+    assert mutant.suites
     assert mutant.sentence.endswith(".")
     assert not mutant.equivalent
 
 
 def test_names_are_distinct_and_tell_brokers_from_ports() -> None:
-    assert len(ALL) == len({mutant.name for mutant in MUTANTS}) + sum(not of_broker(one) for one in ALL.values())
-    assert {mutant.name for mutant in MUTANTS} == {name for name, one in ALL.items() if of_broker(one)}
+    folder = ROOT / "conformance" / "targets" / "broker" / "mutants"
+    assert len(MUTANTS) == sum(len(re.findall(r'"D\d\d"', path.read_text())) for path in folder.glob("*.py"))
+    assert len(ALL) == len(PORT_MUTANTS) + len(MUTANTS), "a name is used twice"
+    assert list(MUTANTS) == [one for one in ALL.values() if isinstance(one, BrokerMutant)]
     assert len({mutant.parts[part] for mutant in MUTANTS for part in mutant.parts}) == len(MUTANTS)
 
 
@@ -68,7 +73,7 @@ def test_a_suite_notices_a_mutant_by_itself(suite: str, name: str, monkeypatch: 
     assert (judged.status, judged.suite) == (KILLED, suite)
 
 
-MADE_FOR = [(discovery.SUITES[name], False) for name in sorted({name for names in SUITES.values() for name in names})]
+MADE_FOR = [(discovery.SUITES[name], False) for name in sorted({name for mutant in MUTANTS for name in mutant.suites})]
 
 
 @pytest.mark.parametrize(("suite", "strict"), [*MADE_FOR, (broker_locks.STRICT, True)])

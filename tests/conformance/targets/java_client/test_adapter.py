@@ -13,27 +13,11 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, SuiteEnded
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Side
 
 pytestmark = pytest.mark.java
 
-CLIENT_SUITES = [
-    "allocation",
-    "remote-store",
-    "local-store",
-    "start-push",
-    "start-lite-pull",
-    "start-pull",
-    "rebalance",
-    "pull",
-    "consume",
-    "consume-orderly",
-    "rebalance-orderly",
-    "rebalance-pull",
-    "rebalance-broker",
-    "rebalance-changed",
-    "rebalance-service",
-    "rebalance-plain",
-]
+CLIENT_SUITES = [name for name, suite in SUITES.items() if suite.side in (Side.PURE, Side.CLIENT)]
 
 
 def judge(folder: Path, *args: str) -> tuple[int, str, list[SuiteEnded]]:

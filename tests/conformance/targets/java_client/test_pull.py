@@ -69,7 +69,7 @@ def test_the_delay_after_a_failure_cannot_be_set_on_the_consumer(stage: Stage) -
     """The setting is copied when the consumer is made, and setting it later changes nothing."""
     stage.begin(SUITE, 0)
     adapter: Any = stage.adapter
-    consumer = adapter._stepped[SUITE.name][0].consumer
+    consumer = adapter._parts[SUITE.name][0].consumer
     if adapter.version == "4.2.0":
         assert not hasattr(consumer, "setPullTimeDelayMillsWhenException")
         delay = 3_000

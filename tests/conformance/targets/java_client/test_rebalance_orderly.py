@@ -55,7 +55,7 @@ def test_members_lock_what_they_own(stage: Stage) -> None:
 def test_the_timer_of_locks_is_the_real_one(stage: Stage) -> None:
     adapter: Adapter = stage.adapter
     done(stage, row("join", 1, False, "BROADCASTING", "CONSUME_FROM_LAST_OFFSET", "AVG"))
-    periods = [[millis for millis, _ in who.schedule.periodic] for who in adapter._stepped[SUITE.name][0].members]
+    periods = [[millis for millis, _ in who.schedule.periodic] for who in adapter._parts[SUITE.name][0].members]
     assert periods == [[20_000], [], [20_000]]
 
 
@@ -81,7 +81,7 @@ def test_a_slow_listener_does_not_outlive_the_adapter() -> None:
     with contextmanager(java_stage)("5.5.0") as stage:
         done(stage, row("list_members", (0,)), rebalance(0), row("renew", 0, "answer"), row("take", 0, 0, 4, "answer"))
         adapter: Adapter = stage.adapter
-        threads = adapter._stepped[SUITE.name][0].threads._threads
+        threads = adapter._parts[SUITE.name][0].threads._threads
         assert any(thread.is_alive() for thread in threads)
     assert not any(thread.is_alive() for thread in threads)
 
@@ -111,7 +111,7 @@ def test_waiting_messages_put_the_unlocking_off_before_5_2_0(stage: Stage) -> No
         row("list_members", (1,)),
         rebalance(0),
     )
-    due = [when for when, _ in adapter._stepped[SUITE.name][0].members[0].instance.due]
+    due = [when for when, _ in adapter._parts[SUITE.name][0].members[0].instance.due]
     assert (due, locked(stage)) == (([UNLOCK_DELAY], {0: CLIENTS[0]}) if due else ([], {}))
     assert bool(due) is (str(stage.profile.client) == "4.9.8")
     stage.do(SUITE, row("tick", UNLOCK_DELAY))

@@ -8,7 +8,11 @@ from contextlib import contextmanager
 from broken_adapters import Slow
 
 from rocketmq_conformance.conformance.adapter import Adapter
-from rocketmq_conformance.conformance.campaign.player.comparing import agreed, compared, differing
+from rocketmq_conformance.conformance.campaign.player.first_difference import (
+    compare_played,
+    conforming_steps,
+    play_and_compare,
+)
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -61,7 +65,7 @@ def test_two_that_differ_part_where_the_first_of_them_leaves_the_model() -> None
     with playing(ZERO, TOPIC) as (ours, theirs):
         for plan in plans(150):
             one, other = ours.one(*plan), theirs.one(*plan)
-            found = compared(ours, one, theirs, other)
+            found = compare_played(ours, one, theirs, other)
             pairs = zip(observed(ours, plan), observed(theirs, plan), strict=True)
             expected = [step.expected for step in ours.judge.expected(plan[1])]
             both = min(one.steps, other.steps)
@@ -83,15 +87,15 @@ def test_two_that_differ_part_where_the_first_of_them_leaves_the_model() -> None
 def test_the_same_implementation_never_parts_from_itself() -> None:
     with playing(ZERO, ZERO) as (ours, theirs):
         for plan in plans(60):
-            assert compared(ours, ours.one(*plan), theirs, theirs.one(*plan)) is None
+            assert compare_played(ours, ours.one(*plan), theirs, theirs.one(*plan)) is None
 
 
 def test_what_could_not_be_run_is_not_compared() -> None:
     with playing(Port(), ZERO) as (ours, theirs):
         for number, rows in plans(60):
             nothing = Played(number, rows, COULD_NOT_RUN, 0, 0.0, "", "it fell ill")
-            assert compared(ours, ours.one(number, rows), theirs, nothing) is None
-            assert compared(theirs, nothing, ours, ours.one(number, rows)) is None
+            assert compare_played(ours, ours.one(number, rows), theirs, nothing) is None
+            assert compare_played(theirs, nothing, ours, ours.one(number, rows)) is None
 
 
 def test_what_one_of_them_does_not_offer_is_not_compared() -> None:
@@ -99,14 +103,14 @@ def test_what_one_of_them_does_not_offer_is_not_compared() -> None:
         reads = [at for at, op in enumerate(SUITE.operations) if op.spec.name == "read"]
         for number, rows in plans(60):
             if any(at in reads for at, _ in rows):
-                assert compared(theirs, theirs.one(number, rows), ours, ours.one(number, rows)) is None
+                assert compare_played(theirs, theirs.one(number, rows), ours, ours.one(number, rows)) is None
 
 
 def test_a_plan_that_parts_them_diverges_at_that_step() -> None:
     diverged = 0
     with playing(Port(), ZERO) as (ours, theirs):
         for number, rows in plans(60):
-            judged = differing(theirs, ours, rows, number)
+            judged = play_and_compare(theirs, ours, rows, number)
             played = theirs.one(number, rows)
             assert judged.verdict == played.verdict
             if judged.verdict == DIVERGES:
@@ -125,6 +129,6 @@ def test_a_plan_that_parts_them_diverges_at_that_step() -> None:
 def test_what_the_model_says_stands_for_what_agreed_with_it() -> None:
     with playing(Port()) as (player,):
         for plan in plans(30):
-            steps = agreed(player.judge, plan[1])
+            steps = conforming_steps(player.judge, plan[1])
             assert [step.row for step in steps] == plan[1]
             assert [step.observed for step in steps] == [step.expected for step in steps]

@@ -1,4 +1,4 @@
-"""A campaign's folder: begun once, resumed only by who asks for the same, and never shared by two campaigns."""
+"""A campaign's folder: created once, resumed with the same specification, and locked while a campaign plays in it."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from rocketmq_conformance.models import rulebook
 
 #: The file whose presence ends a campaign; its text says why.
 STOP = "stop"
-#: The file that names the session that plays; without it, or with another's name in it, no block is finished any more.
+#: The file that names the playing session; without it, or with another session in it, workers finish no block.
 PLAYING = "playing"
-#: What a resumed campaign may ask for anew: none of it decides a case.
+#: Fields that may change when a campaign is resumed: they do not affect the result of a case.
 _FREE = ("patience", "memory")
 
 
 def free(folder: Path) -> None:
-    """CampaignError when a campaign cannot begin in the folder."""
+    """Raise CampaignError when no campaign can start in the folder."""
     if (folder / FILE).exists():
         raise CampaignError(f"{folder} holds a campaign already: go on with --resume, or name another folder.")
     if folder.exists() and not folder.is_dir():
         raise CampaignError(f"{folder} is a file: name a folder with --out.")
     if folder.is_dir() and any(folder.iterdir()):
-        raise CampaignError(f"{folder} is not empty, and what is in it is no campaign: name another folder with --out.")
+        raise CampaignError(f"{folder} is not empty, and it holds no campaign: name another folder with --out.")
 
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Play the folder's campaign alone; CampaignError while another process does.
+    """Lock the folder's campaign; CampaignError while another process plays it.
 
-    A claim ends with its process, however that ends.
+    The lock is released when the process ends, in any way.
     """
     try:
         file = (folder / FILE).open("rb")
-    except OSError:  # no campaign: whoever reads it says so
+    except OSError:  # no campaign: reading it says so
         yield
         return
     with file:
@@ -59,20 +59,20 @@ def claimed(folder: Path) -> Iterator[None]:
 
 
 def begin(folder: Path, spec: Spec) -> None:
-    """Begin a campaign; CampaignError when the folder holds one, OSError when it cannot be written."""
+    """Create a campaign; CampaignError when the folder holds one, OSError when it cannot be written."""
     free(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    said = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest(), "configuration": spec.json()}
+    content = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest(), "configuration": spec.json()}
     hidden = folder / f".{FILE}"
-    hidden.write_text(json.dumps(said, indent=2) + "\n", "utf-8")
+    hidden.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
     hidden.replace(folder / FILE)
 
 
 def resume(folder: Path, wanted: dict[str, Any]) -> Spec:
-    """What the campaign in a folder was asked for.
+    """The specification of the campaign in a folder.
 
-    ``wanted`` is what the user asks for now, by field of ``Spec``; CampaignError when the campaign was asked for
-    something else, or was judged by other rules, or is none, DamagedError when it cannot be read.
+    ``wanted`` are the fields of ``Spec`` that the user gives now; CampaignError when the campaign has other ones, was
+    judged by other rules, or does not exist; DamagedError when it cannot be read.
     """
     stored = open_campaign(folder)
     try:
@@ -80,19 +80,19 @@ def resume(folder: Path, wanted: dict[str, Any]) -> Spec:
     except (KeyError, ValueError) as error:
         what = "lacks" if isinstance(error, KeyError) else "has a wrong"
         raise DamagedError(
-            f"{folder / FILE} is damaged (the configuration {what} {error.args[0]!r}): begin again in another folder."
+            f"{folder / FILE} is damaged (the configuration {what} {error.args[0]!r}): start again in another folder."
         ) from error
     for item in fields(Spec):
         now, then = wanted.get(item.name), getattr(spec, item.name)
         if item.name in wanted and item.name not in _FREE and now != then:
             raise CampaignError(
-                f"{folder} was begun with {item.name} {_said(then)}, not {_said(now)}: leave it out to go on with "
-                "that campaign, or begin another one in another folder."
+                f"{folder} was started with {item.name} {_said(then)}, not {_said(now)}: leave it out to resume that "
+                "campaign, or start another one in another folder."
             )
     if stored.rulebook != rulebook.digest():
         raise CampaignError(
             f"{folder} was judged by the rule book {stored.rulebook} of kit {stored.kit}, and this kit has "
-            f"{rulebook.digest()}: go on with that kit, or begin again in another folder."
+            f"{rulebook.digest()}: resume it with that kit, or start again in another folder."
         )
     (folder / STOP).unlink(missing_ok=True)
     return spec

@@ -1,4 +1,7 @@
-"""Parting: the first step at which two sides did different things with the same plan."""
+"""The cases in which two stored campaigns differ, as rows: at which step first, and what either side did there.
+
+The first difference of a case is found in the stored divergences, by rebuilding its steps, or from verdicts alone.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,18 @@ import pandas as pd
 
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Trace
 from rocketmq_conformance.conformance.campaign.analysis.side import DIVERGING, Half
-from rocketmq_conformance.models.outcome import UNDEFINED, agrees, outcome_class
+from rocketmq_conformance.conformance.campaign.player.first_difference import first_difference
+from rocketmq_conformance.models.outcome import outcome_class
 
 #: Columns of what is found: the case, the number of the step, its operation, A's kind of state, what either side did.
 COLUMNS = ["case", "step", "operation", "kind", "class_a", "class_b"]
 #: Class of what a side did that agreed with its rules, where results depend on the time of the run.
 AGREED = "as expected"
-LEFT_OPEN = "the two differ in nothing but what the rules leave open"
-CUT_SHORT = "the same as far as both were played"
-LEFT_OUT = "the same up to a step that one of the two does not offer"
 
 
 @dataclass
 class Parted:
-    """Where cases part, and how many cannot be said to."""
+    """The first differences of cases, and how many cases are undecided, by reason."""
 
     #: One row per case, with COLUMNS.
     rows: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=COLUMNS))
@@ -38,9 +39,9 @@ class Parted:
 
 
 def by_divergences(a: Half, b: Half, cases: Any) -> pd.DataFrame:
-    """Where cases part that one profile judged on both sides: at the first divergence of either from the model.
+    """The first differences of cases that one profile judged on both sides: the first divergence of either side.
 
-    Cases of which the stored divergences do not say it have no row.
+    Cases whose stored divergences do not show a difference have no row.
     """
     of_a, of_b = a.divergences.reindex(cases), b.divergences.reindex(cases)
     step_a, step_b = of_a["step"].fillna(np.inf), of_b["step"].fillna(np.inf)
@@ -60,12 +61,12 @@ def by_divergences(a: Half, b: Half, cases: Any) -> pd.DataFrame:
 
 
 def by_steps(a: Half, b: Half, cases: Iterable[int]) -> Parted:
-    """Where cases part, found by rebuilding both sides step by step."""
+    """The first differences of cases, found by rebuilding the steps of both sides."""
     found = Parted()
     rows = []
     for case in cases:
         trace_a, trace_b = a.trace(case), b.trace(case)
-        at, why = _parting(trace_a, trace_b)
+        at, why = _first_difference(trace_a, trace_b)
         if at is None:
             found.undecided[why] += 1
             continue
@@ -77,24 +78,15 @@ def by_steps(a: Half, b: Half, cases: Iterable[int]) -> Parted:
     return found
 
 
-def _parting(a: Trace, b: Trace) -> tuple[int | None, str]:
-    """The position of the first step that differs, or why there is none."""
+def _first_difference(a: Trace, b: Trace) -> tuple[int | None, str]:
     for letter, trace in (("A", a), ("B", b)):
         if not trace.steps:
             return None, f"{trace.missing} ({letter})"
-    left_open = False
-    for at, (one, other) in enumerate(zip(a.steps, b.steps, strict=False)):
-        if one.row != other.row:
-            return None, LEFT_OUT
-        if UNDEFINED in (one.observed, other.observed):
-            left_open = True
-        elif not agrees(one.observed, other.observed):
-            return at, ""
-    return None, LEFT_OPEN if left_open else CUT_SHORT
+    return first_difference(a.steps, b.steps)
 
 
 def by_verdict(a: Half, b: Half, cases: Any, verdicts_a: Any) -> pd.DataFrame:
-    """Cases without digests that conform on one side and diverge on the other: where that one diverges."""
+    """The first differences of cases without digests that conform on one side and diverge on the other."""
     in_a = cases[verdicts_a == DIVERGING]
     in_b = cases[verdicts_a != DIVERGING]
     return pd.concat([_diverging(a, in_a, "class_a", "class_b"), _diverging(b, in_b, "class_b", "class_a")])

@@ -1,0 +1,130 @@
+"""A run as a library call::
+
+    from rocketmq_conformance import run
+
+    for event in run("port", suites=["rebalance"], cases=100, seed=1):
+        print(event)
+
+The command ``run`` takes the same events and makes its reports of them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from rocketmq_conformance.conformance.adapter import Adapter
+from rocketmq_conformance.conformance.engine import corpus as corpora
+from rocketmq_conformance.conformance.engine.handshake import clock_notes, hello_of, profile_of
+from rocketmq_conformance.conformance.engine.options import Options
+from rocketmq_conformance.conformance.engine.runner import Events, Runner
+from rocketmq_conformance.conformance.engine.stage import LONGEST_WAIT, PATIENCE, Stage
+from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import INTERRUPTED, Event, RunEnded
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.suite import Suite
+
+
+def run(
+    target: str | Adapter = "port",
+    *,
+    suites: Sequence[str | Suite] | None = None,
+    cases: int | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    max_time: float | None = None,
+    stop_at_first: bool = False,
+    corpus: bool = True,
+    out: Path | None = None,
+    releases: Mapping[str, str] | None = None,
+    patience: float = PATIENCE,
+    max_wait: float = LONGEST_WAIT,
+) -> Iterator[Event]:
+    """Judge an address, or an adapter: RunStarted, the events of every suite, and RunEnded with the verdict.
+
+    ``suites`` are names, or suites of your own; without them it is every suite that the implementation offers.
+    ``cases`` and ``steps`` are per suite and per case; each suite has its own defaults. ``seed`` is a random one unless
+    given. ``max_time`` is in seconds, ``patience`` in seconds per operation, and ``max_wait`` in seconds per wait for a
+    real clock. With ``corpus`` the stored plans come first. ``out`` is the folder for plans. ``releases`` say which
+    release judges a side: {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
+
+    ValueError for what does not exist (a suite, an address, a release), CannotRunError for what cannot be judged here,
+    AdapterError for an adapter that cannot say who it is. The implementation is opened with the first event, and closed
+    with the last one, or as soon as the generator is closed. KeyboardInterrupt is raised after the RunEnded of a run
+    that Ctrl-C ended.
+    """
+    if suites is None:
+        chosen = [suite for suite in SUITES.values() if suite.ordinary]
+    else:
+        chosen = [_suite(one) for one in suites]
+    options = Options(
+        address=target if isinstance(target, str) else f"python:{type(target).__module__}:{type(target).__qualname__}",
+        seed=secrets.randbelow(2**32) if seed is None else seed,
+        cases=cases,
+        steps=steps,
+        max_time=max_time,
+        out=out,
+        stop_at_first=stop_at_first,
+        corpus=corpora.cases(corpora.folders(), chosen) if corpus else {},
+    )
+    named = suites is not None
+    events = judge(target, chosen, options, releases=releases, patience=patience, max_wait=max_wait, named=named)
+    return _until_interrupted(events)
+
+
+def judge(
+    target: str | Adapter,
+    suites: Sequence[Suite],
+    options: Options,
+    *,
+    releases: Mapping[str, str] | None = None,
+    patience: float = PATIENCE,
+    max_wait: float = LONGEST_WAIT,
+    planned: Profile | None = None,
+    named: bool = False,
+) -> Events:
+    """Open the target, ask it who it is, and run the suites; the target is closed when the generator ends.
+
+    ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
+    that those which the implementation does not offer are reported instead of left out.
+    """
+    releases = releases or {}
+    judged_as = tuple(word for item in releases.items() for word in ("--with", "=".join(item)))
+    if max_wait != LONGEST_WAIT:
+        judged_as += ("--max-wait", f"{max_wait:g}")
+    adapter = open_address(target) if isinstance(target, str) else target
+    stage = Stage(adapter, Profile(), patience, max_wait)
+    try:
+        hello = hello_of(stage)
+        profile = profile_of(hello, releases)
+        stage.use(profile)
+        notes = [*options.notes, *clock_notes(hello, max_wait)]
+        if planned is not None and planned != profile:
+            notes.append(f"the plan was written for {planned}; it is judged by {profile}")
+        if not named and planned is None:
+            suites = [suite for suite in suites if not hello.refuses(suite)] or suites
+        options = replace(options, judged_as=judged_as, notes=tuple(notes))
+        yield from Runner(stage, hello, profile, options).run(suites)
+    finally:
+        stage.close()
+
+
+def _suite(name: str | Suite) -> Suite:
+    if isinstance(name, Suite):
+        return name
+    if name not in SUITES:
+        raise ValueError(f"No suite is called {name!r}; there are {', '.join(SUITES)}.")
+    return SUITES[name]
+
+
+def _until_interrupted(events: Events) -> Iterator[Event]:
+    """The events; Ctrl-C, which the engine turns into a verdict, ends the caller too."""
+    with closing(events):
+        for event in events:
+            yield event
+            if isinstance(event, RunEnded) and event.stopped == INTERRUPTED:
+                raise KeyboardInterrupt

@@ -1,0 +1,36 @@
+"""The command ``replay``: a plan file, once more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rocketmq_conformance.conformance.cli.judging import judge
+from rocketmq_conformance.conformance.cli.options import (
+    Judging,
+    address_argument,
+    case_option,
+    judging_options,
+    out_option,
+    plan_argument,
+    read_plan,
+)
+from rocketmq_conformance.conformance.engine.options import Options
+from rocketmq_conformance.models import rulebook
+
+
+@click.command()
+@plan_argument
+@address_argument
+@case_option
+@out_option
+@judging_options
+def replay(plan: Path, address: str, number: int | None, out: Path | None, judging: Judging) -> None:
+    """Run the cases of a PLAN file again on ADDRESS."""
+    read = read_plan(plan, number)
+    notes = []
+    if read.rulebook != rulebook.digest():
+        notes.append("the plan was written under another rule book; it is judged by this one")
+    options = Options(address, read.seed, out=out, plans={read.suite.name: read.cases}, notes=tuple(notes), plan=plan)
+    judge([read.suite], options, judging, planned=read.profile)

@@ -1,0 +1,66 @@
+"""The command ``run``: generated plans, on an address and on the model."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import click
+
+from rocketmq_conformance.conformance.cli.judging import judge
+from rocketmq_conformance.conformance.cli.options import (
+    Judging,
+    address_argument,
+    chosen_suites,
+    default_out,
+    judging_options,
+    out_option,
+    read_corpus,
+    seed_option,
+)
+from rocketmq_conformance.conformance.engine.options import Options
+
+
+@click.command()
+@address_argument
+@click.option("-k", "pattern", help="Only suites that match: a part of the name, or a pattern such as 'start-*'.")
+@click.option("--rule", "rule_id", help="Only suites that can reach this rule.")
+@click.option("--cases", type=click.IntRange(min=1), help="Cases per suite.")
+@click.option("--steps", type=click.IntRange(min=1, max=100_000), help="Steps per case.")
+@seed_option
+@click.option("--max-time", type=click.FloatRange(min=0), help="Begin no case after so many seconds.")
+@out_option
+@click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first divergence.")
+@click.option(
+    "--corpus",
+    "more_corpus",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="DIR",
+    help="Play the plans of this folder first too, with those of the kit and of ./corpus.",
+)
+@click.option("--no-corpus", is_flag=True, help="Play generated cases only.")
+@judging_options
+def run(
+    address: str,
+    pattern: str | None,
+    rule_id: str | None,
+    cases: int | None,
+    steps: int | None,
+    seed: int | None,
+    max_time: float | None,
+    out: Path | None,
+    stop_at_first: bool,
+    more_corpus: tuple[Path, ...],
+    no_corpus: bool,
+    judging: Judging,
+) -> None:
+    """Generate plans, run them on ADDRESS and on the model, and compare."""
+    suites = chosen_suites(pattern, rule_id)
+    if no_corpus and more_corpus:
+        raise click.UsageError("--corpus and --no-corpus contradict each other: give one of them.")
+    corpus = {} if no_corpus else read_corpus(more_corpus, suites)
+    seed = secrets.randbelow(2**32) if seed is None else seed
+    out = out or default_out(address, seed)
+    options = Options(address, seed, cases, steps, max_time, out, stop_at_first, corpus=corpus)
+    judge(suites, options, judging, named=bool(pattern or rule_id))

@@ -1,0 +1,33 @@
+"""The command ``shrink``: a minimal failing plan of a plan file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rocketmq_conformance.conformance.cli.judging import judge
+from rocketmq_conformance.conformance.cli.options import (
+    Judging,
+    address_argument,
+    case_option,
+    judging_options,
+    plan_argument,
+    read_plan,
+)
+from rocketmq_conformance.conformance.engine.options import Options
+
+
+@click.command()
+@plan_argument
+@address_argument
+@case_option
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the shrunk plan.  [default: beside PLAN]")
+@judging_options
+def shrink(plan: Path, address: str, number: int | None, out: Path | None, judging: Judging) -> None:
+    """Find the shortest plan that shows the first divergence of a PLAN file on ADDRESS."""
+    read = read_plan(plan, number)
+    folder = out or plan.parent / f"{plan.name.removesuffix('.jsonl').removesuffix('.plan')}-shrunk"
+    cases = {read.suite.name: read.cases}
+    options = Options(address, read.seed, out=folder, stop_at_first=True, plans=cases, plan=plan)
+    judge([read.suite], options, judging, planned=read.profile)

@@ -1,0 +1,31 @@
+"""Plays the suite ``broker-offsets`` on a broker."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.targets.broker import jobs
+from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.suites.broker_offsets import (
+    Commit,
+    CreateGroup,
+    CreateTopic,
+    DeleteGroup,
+    DeleteTopic,
+    Max,
+    Min,
+    Query,
+    Send,
+)
+
+PART = Part(
+    jobs={
+        CreateTopic: jobs.create_topic,
+        DeleteTopic: jobs.delete_topic,
+        CreateGroup: jobs.create_group,
+        DeleteGroup: jobs.delete_group,
+        Send: jobs.send,
+        Commit: jobs.commit,
+        Query: jobs.query,
+        Max: jobs.max_offset,
+        Min: jobs.min_offset,
+    }
+)

@@ -1,0 +1,69 @@
+"""The names that one case gives its topics and groups on a broker, and what it leaves behind under them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.models.broker import aged_store
+from rocketmq_conformance.models.broker.broker_offsets import AGED
+from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+from rocketmq_conformance.models.broker.state import QueueLog
+
+#: How long locks live unless rocketmq.broker.rebalance.lockMaxLiveTime says otherwise (s).
+DEFAULT_LEASE = MAX_LIVE_TIME / 1000
+
+
+@dataclass
+class CaseNames:
+    """The names of one case, that no other case uses, and what the case left behind under them."""
+
+    prefix: str
+    #: Group that reads store times.
+    reader: str
+    #: Does the broker acknowledge a topic before it is there?
+    late_topics: bool = False
+    #: Store times by (topic, queue), as the broker gave them.
+    logs: dict[tuple[str, int], QueueLog] = field(default_factory=dict)
+    created: set[str] = field(default_factory=set)
+    used_groups: set[str] = field(default_factory=set)
+    #: When the case began (s, monotonic), and how long the broker's locks live (s).
+    start: float = field(default_factory=time.monotonic)
+    lease: float = DEFAULT_LEASE
+    #: Groups that a member of the case is registered in.
+    joined: set[str] = field(default_factory=set)
+    #: Takes the last request about a reset that the broker sent to the members of a group; None when it sent none.
+    take_reset_notice: Callable[[str], Command | None] = lambda group: None
+    #: Sends a request, or the first half of it, over a connection that is cut then.
+    send_and_cut: Callable[[requests.Ask, str], None] = lambda ask, where: None
+    #: Asks over a connection of a member's own, by number, and waits for the answer.
+    ask_as: Callable[[int, requests.Ask], Command] = field(default=lambda connection, ask: Command(0))
+    #: (connection, group) pairs of members that are registered over connections of their own.
+    registered: set[tuple[int, str]] = field(default_factory=set)
+    #: Topics whose routes the broker is known to have.
+    routed: set[str] = field(default_factory=set)
+
+    def topic(self, index: int) -> str:
+        """The name of a topic."""
+        return aged_store.TOPIC if index == AGED else f"{self.prefix}-{TOPICS[index]}"
+
+    def group(self, index: int) -> str:
+        """The name of a group."""
+        return f"{self.prefix}-{GROUPS[index]}"
+
+    def client(self) -> str:
+        """The client id of the case's member."""
+        return f"{self.prefix}-member"
+
+    def plain(self, text: str) -> str:
+        """A text with the plan's names instead of the case's own."""
+        return text.replace(f"{self.prefix}-", "").replace(self.reader, "READER")
+
+    def used_group(self, index: int) -> str:
+        """The name of a group, for a request that may leave something behind under it."""
+        self.used_groups.add(self.group(index))
+        return self.group(index)

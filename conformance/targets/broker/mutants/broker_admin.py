@@ -1,0 +1,219 @@
+"""Mutants of brokers that ``broker-admin`` notices: wrong resets, clones, deletions, and commits beside them.
+
+Each repeats a defect that others really had.
+"""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.fakes.offsets import Offsets
+from rocketmq_conformance.conformance.fakes.pulls import Pulls
+from rocketmq_conformance.conformance.fakes.resets import Resets
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
+from rocketmq_conformance.models.broker.pull import Codes, Pull
+from rocketmq_conformance.models.broker.reset import Reset
+from rocketmq_conformance.models.broker.state import ABSENT
+from rocketmq_conformance.models.outcome import Err, Result
+
+# --- resets --------------------------------------------------------------------------------------------------
+
+
+class NotStored(Resets):
+    def reset(self, asked: Reset) -> Result:
+        stored = self._storage.state.stored
+        result = super().reset(asked)
+        self._storage.state = self._storage.state._replace(stored=stored)
+        return result
+
+
+class NotPending(Resets):
+    def reset(self, asked: Reset) -> Result:
+        pending = self._storage.state.pending
+        result = super().reset(asked)
+        self._storage.state = self._storage.state._replace(pending=pending)
+        return result
+
+
+class NowByTime(Resets):
+    """As a search of the old releases: the last message is the end."""
+
+    def reset(self, asked: Reset) -> Result:
+        if asked.timestamp >= 0 or asked.queue < 0 or asked.offset not in {None, -1}:
+            return super().reset(asked)
+        log = self._storage.state.logs.get((asked.topic, asked.queue), ABSENT)
+        return super().reset(asked._replace(offset=max(log.max - 1, log.min)))
+
+
+class WholeTopic(Resets):
+    def reset(self, asked: Reset) -> Result:
+        return super().reset(asked._replace(queue=-1))
+
+
+class NeverForwards(Resets):
+    def reset(self, asked: Reset) -> Result:
+        before = self._storage.state
+        result = super().reset(asked)
+        if asked.force:
+            return result
+        kept = {key: old for key, old in before.stored.items() if self._storage.state.stored[key] > old}
+        self._storage.state = self._storage.state._replace(stored={**self._storage.state.stored, **kept})
+        return result
+
+
+class NeedsMembers(Resets):
+    def reset(self, asked: Reset) -> Result:
+        if asked.group not in self._consumers.groups:
+            return Err("CONSUMER_NOT_ONLINE")
+        return super().reset(asked)
+
+
+class UntilMax(Resets):
+    def reset(self, asked: Reset) -> Result:
+        log = self._storage.state.logs.get((asked.topic, asked.queue), ABSENT)
+        known = asked.topic in self._storage.state.topics and asked.group in self._storage.state.groups
+        if known and asked.queue >= 0 and asked.offset == log.max + 1:
+            return Err("SYSTEM_ERROR")
+        return super().reset(asked)
+
+
+# --- clones --------------------------------------------------------------------------------------------------
+
+
+class ClonesMax(Resets):
+    def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
+        super().clone(source, destination, topic, offline)
+        state = self._storage.state
+        stored = {
+            key: state.logs.get(key[1:], ABSENT).max if key[:2] == (destination, topic) else offset
+            for key, offset in state.stored.items()
+        }
+        self._storage.state = state._replace(stored=stored)
+
+
+class BlankIsAll(Resets):
+    def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
+        topics = {key[1] for key in self._storage.state.stored if key[0] == source}
+        for each in [topic] if topic else sorted(topics):
+            super().clone(source, destination, each, offline)
+
+
+class Merges(Resets):
+    def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
+        before = self._storage.state.stored
+        super().clone(source, destination, topic, offline)
+        self._storage.state = self._storage.state._replace(stored={**before, **self._storage.state.stored})
+
+
+class EveryTopic(Resets):
+    def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
+        for each in sorted(self._storage.state.topics):
+            super().clone(source, destination, each, offline)
+
+
+# --- deletions -----------------------------------------------------------------------------------------------
+
+
+class TopicKeepsResets(Storage):
+    def delete_topic(self, topic: str) -> None:
+        pending = self.state.pending
+        super().delete_topic(topic)
+        self.state = self.state._replace(pending=pending)
+
+
+class GroupKeepsResets(Storage):
+    def delete_group(self, group: str, flag: str) -> None:
+        pending = self.state.pending
+        super().delete_group(group, flag)
+        self.state = self.state._replace(pending=pending)
+
+
+class AlwaysCleans(Storage):
+    def delete_group(self, group: str, flag: str) -> None:
+        super().delete_group(group, CLEAN_OFFSET if self.rules.clean_offset else REMOVE_OFFSET)
+
+
+class NeverCleans(Storage):
+    def delete_group(self, group: str, flag: str) -> None:
+        super().delete_group(group, KEEP)
+
+
+# --- commits, queries, pulls ---------------------------------------------------------------------------------
+
+
+class CommitsOverResets(Offsets):
+    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
+        pending = self._storage.state.pending
+        self._storage.state = self._storage.state._replace(pending={})
+        result = super().commit(group, topic, queue, committed)
+        self._storage.state = self._storage.state._replace(pending=pending)
+        return result
+
+
+class CommitEndsReset(Offsets):
+    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
+        result = super().commit(group, topic, queue, committed)
+        pending = {key: to for key, to in self._storage.state.pending.items() if key != (group, topic, queue)}
+        self._storage.state = self._storage.state._replace(pending=pending)
+        return result
+
+
+class Shadowed(Offsets):
+    def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
+        pending = self._storage.state.pending
+        marked = any(key[:2] == (group, topic) for key in pending)
+        if marked and queue is not None and (group, topic, queue) not in pending:
+            return Err("QUERY_NOT_FOUND")
+        return super().query(group, topic, queue, set_zero)
+
+
+class QueryEndsReset(Offsets):
+    def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
+        result = super().query(group, topic, queue, set_zero)
+        pending = {key: to for key, to in self._storage.state.pending.items() if key != (group, topic, queue)}
+        self._storage.state = self._storage.state._replace(pending=pending)
+        return result
+
+
+class KeepsTelling(Pulls):
+    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+        pending = self._storage.state.pending
+        result = super().find(asked, codes)
+        self._storage.state = self._storage.state._replace(pending=pending)
+        return result
+
+
+class ResetWins(Pulls):
+    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+        marked = (asked.group, asked.topic, asked.queue) in self._storage.state.pending
+        return super().find(asked._replace(commit=None) if marked else asked, codes)
+
+
+_resets = mutants_of("resets", "broker-admin")
+_storage = mutants_of("storage", "broker-admin", "broker-offsets")
+_offsets = mutants_of("offsets", "broker-admin", "broker-offsets", "broker-doubt")
+_pulls = mutants_of("pulls", "broker-admin")
+
+MUTANTS: tuple[BrokerMutant, ...] = (
+    _resets("reset-not-stored", "D62", "A reset is forgotten once a pull has taken it.", NotStored),
+    _resets("reset-not-pending", "D63", "A reset is stored, and nobody is told of it.", NotPending),
+    _resets("reset-now-by-time", "D57", "A reset of a queue to max ends at the last message.", NowByTime),
+    _resets("reset-whole-topic", "D61", "A reset of one queue moves the others too.", WholeTopic),
+    _resets("reset-never-forwards", "D58", "A reset without force stores no larger offset.", NeverForwards),
+    _resets("reset-needs-members", "D58", "A group without members cannot be reset.", NeedsMembers),
+    _resets("reset-until-max", "D61", "A reset to max + 1 is refused.", UntilMax),
+    _resets("clone-copies-max", "D65", "A clone stores max, and skips what was not consumed.", ClonesMax),
+    _resets("clone-blank-is-all", "D66", "A clone without a topic clones all of them.", BlankIsAll),
+    _resets("clone-merges", "D67", "A clone leaves the destination's other queues as they were.", Merges),
+    _resets("clone-every-topic", "D67", "A clone ignores which topic it is asked for.", EveryTopic),
+    _storage("topic-keeps-resets", "D64", "A deleted topic leaves its pending resets.", TopicKeepsResets),
+    _storage("group-keeps-resets", "D64", "A group deleted with its offsets leaves its resets.", GroupKeepsResets),
+    _storage("group-always-cleans", "D69", "A deleted group loses its offsets unasked.", AlwaysCleans),
+    _storage("group-never-cleans", "D69", "A deleted group keeps its offsets, whatever is asked.", NeverCleans),
+    _offsets("commits-over-resets", "D60", "A commit is stored though a reset is pending.", CommitsOverResets),
+    _offsets("commit-ends-reset", "D60", "A commit takes a pending reset away.", CommitEndsReset),
+    _offsets("reset-shadows-queues", "D63", "A pending reset hides the offsets of other queues.", Shadowed),
+    _offsets("query-ends-reset", "D63", "A query takes a pending reset away.", QueryEndsReset),
+    _pulls("reset-told-for-ever", "D63", "A pull leaves the reset pending.", KeepsTelling),
+    _pulls("reset-over-commit-flag", "D40", "A pull that takes a reset ignores its commit flag.", ResetWins),
+)

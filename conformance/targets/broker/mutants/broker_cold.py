@@ -1,0 +1,67 @@
+"""Mutants of brokers that ``broker-cold`` notices: what becomes of messages that are put out of memory.
+
+Each repeats a defect that others really had, or is the wrong broker that is nearest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rocketmq_conformance.conformance.fakes.page_residency import Memory
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+
+
+class SeesWhatItCannot(Memory):
+    """What is out of memory is not there, on every Java."""
+
+    def evict(self) -> None:
+        super().evict()
+        storage = self._storage
+        storage.rules = replace(storage.rules, always_resident=False)
+
+
+class EvictionLoses(Memory):
+    """What is out of memory is not found by a pull, either."""
+
+    def evict(self) -> None:
+        super().evict()
+        logs = {
+            key: log._replace(min=log.max, first=log.max, times=()) for key, log in self._storage.state.logs.items()
+        }
+        self._storage.state = self._storage.state._replace(logs=logs)
+
+
+class EvictionForgets(Memory):
+    """Offsets go out of memory, too."""
+
+    def evict(self) -> None:
+        super().evict()
+        self._storage.state = self._storage.state._replace(stored={})
+
+
+class AskingReads(Memory):
+    """Whoever asks for an offset has the queue read."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self.asked = lambda topic, queue: self.read(topic, queue, 0)
+
+
+class Returns(Memory):
+    """Everything that is put out of memory comes back with the first thing that is read."""
+
+    def holds(self, topic: str, queue: int) -> bool | None:
+        held = super().holds(topic, queue)
+        return held if held is None else True
+
+
+_memory = mutants_of("memory", "broker-cold")
+
+MUTANTS: tuple[BrokerMutant, ...] = (
+    _memory("cold-seen", "D11", "A message out of memory is not there, on every Java.", SeesWhatItCannot),
+    _memory("cold-lost", "D83", "What is out of memory has expired.", EvictionLoses),
+    _memory("cold-forgets", "D70", "Offsets are lost when messages are put out of memory.", EvictionForgets),
+    _memory("asking-reads", "D68", "To ask for an offset brings the messages into memory.", AskingReads),
+    _memory("cold-stays", "D11", "What is put out of memory is still there.", Returns),
+)

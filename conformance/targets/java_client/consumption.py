@@ -1,0 +1,251 @@
+"""A push consumer's own listener service, process queues and messages: what ``consume`` and ``consume-orderly`` share.
+
+The consumer is never started. What a pull brings is put and submitted by the service's own method; its pool has no
+threads, so that requests wait until the plan has one of them run, and its timer hands its tasks over. A request runs
+as it always does, from the look at its process queue to the result; the listener does what the plan says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import jpype
+
+from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.targets.java_client.part import Part
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.threads import no_threads
+from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
+from rocketmq_conformance.models.client.consume import OWNED
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.member import CLUSTERING
+from rocketmq_conformance.models.client.sent_back import (
+    LIES_APART,
+    first_topic,
+    message_id,
+    origin_id,
+)
+from rocketmq_conformance.models.outcome import Err, Result
+
+CLIENT_ID = "10.0.0.1@consume"
+#: The port that messages say they are stored at.
+_PORT = 10911
+
+
+C = TypeVar("C", bound="JavaConsumption")
+P = ParamSpec("P")
+
+
+def returning_errors(call: Callable[Concatenate[C, P], Result]) -> Callable[Concatenate[C, P], Result]:
+    """A method that returns what Java raises in it."""
+
+    @wraps(call)
+    def guarded(self: C, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        try:
+            return call(self, *args, **kwargs)
+        except jpype.JException as error:
+            illegal = isinstance(error, jpype.JClass("java.lang.IllegalArgumentException"))
+            return Err("ILLEGAL_ARGUMENT" if illegal else "RUNTIME", detail=str(error)[:300])
+
+    return guarded
+
+
+class Later:
+    """The timer of a consumer, on the case's clock."""
+
+    def __init__(self) -> None:
+        self.tasks: list[tuple[int, Any]] = []
+        self.now = 0
+        self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
+
+    def schedule(self, task: Any, delay: int, unit: Any) -> None:
+        """Do a task after some time."""
+        self.tasks.append((self.now + int(unit.toMillis(delay)), task))
+
+    def due(self) -> None:
+        """Do what is due."""
+        due = sorted((entry for entry in self.tasks if entry[0] <= self.now), key=lambda entry: entry[0])
+        self.tasks = [entry for entry in self.tasks if entry[0] > self.now]
+        for _, task in due:
+            task.run()
+
+
+class JavaConsumption(Part):
+    """What concurrent and orderly listeners have in common; the classes of the service, the listener and its status
+    are named as they are behind ``client.``."""
+
+    service_class = "impl.consumer.ConsumeMessageConcurrentlyService"
+    listener_class = "consumer.listener.MessageListenerConcurrently"
+    status_class = "consumer.listener.ConsumeConcurrentlyStatus"
+    first_batch = 3
+
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        self.release = release
+        load = release.load
+        self.queues = [load("common.message.MessageQueue")(*queue) for queue in QUEUES]
+        self._memory = load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
+        self._store_class = load("client.consumer.store.RemoteBrokerOffsetStore")
+        self._message_class = load("common.message.MessageExt")
+        self.accessor = load("common.message.MessageAccessor")
+        self._queue_class = load("client.impl.consumer.ProcessQueue")
+        self._modes = load("remoting.protocol.heartbeat.MessageModel")
+        self._service = load("client." + self.service_class)
+        self.statuses = load("client." + self.status_class)
+        self._listener = jpype.JProxy(load("client." + self.listener_class), inst=self)
+        self.list = jpype.JClass("java.util.ArrayList")
+        self._bytes = jpype.JArray(jpype.JByte)
+        self.raised = jpype.JClass("java.lang.IllegalStateException")
+        self.millis = jpype.JClass("java.lang.System").currentTimeMillis
+        self._stored_at = jpype.JClass("java.net.InetSocketAddress")("127.0.0.1", _PORT)
+        self._counts_bytes = hasattr(self._queue_class, "getMsgSize")
+        concurrent = "java.util.concurrent."
+        seconds = jpype.JClass(concurrent + "TimeUnit").SECONDS
+        self._waiting = jpype.JClass(concurrent + "LinkedBlockingQueue")()
+        factory = no_threads()
+        self._pool = jpype.JClass(concurrent + "ThreadPoolExecutor")(1, 1, 60, seconds, self._waiting, factory)
+        self.later = Later()
+        self._factory: Any = None
+        self._remoting = RemotingCalls(release)
+        #: Errors of this class itself, which Java would take for errors of a listener.
+        self.broken: Exception | None = None
+
+    # --- a case -------------------------------------------------------------------------------------------
+
+    def begin(self, case: Case) -> None:
+        """A new consumer."""
+        self._remoting.exchange = case.exchange
+        if self._factory is None:
+            self._make_factory()
+        self.start(CLUSTERING, -1, self.first_batch)
+
+    def close(self) -> None:
+        """Nothing outlives a case."""
+
+    def _make_factory(self) -> None:
+        load, put = self.release.load, self.release.put
+        config = load("client.ClientConfig")()
+        config.setNamesrvAddr("127.0.0.1:1")
+        self._factory = load("client.impl.factory.MQClientInstance")(config, 0, CLIENT_ID)
+        put(self._factory.getMQClientAPIImpl(), "remotingClient", self._remoting.proxy)
+        producer = self._factory.getDefaultMQProducer().getDefaultMQProducerImpl()
+        put(producer, "mQClientFactory", self._factory)
+        put(producer, "serviceState", load("common.ServiceState").RUNNING)
+        self._factory.registerProducer("CLIENT_INNER_PRODUCER", producer)
+        for topic in (TOPIC, RETRY_TOPIC):
+            self._factory.updateTopicRouteInfoFromNameServer(topic)
+
+    def start(self, mode: str, max_times: int, batch: int) -> Result:
+        """A new consumer."""
+        put = self.release.put
+        consumer = self.release.load("client.consumer.DefaultMQPushConsumer")(GROUP)
+        consumer.setMessageModel(getattr(self._modes, mode))
+        consumer.setMaxReconsumeTimes(max_times)
+        consumer.setConsumeMessageBatchMaxSize(batch)
+        inside = consumer.getDefaultMQPushConsumerImpl()
+        self.store = self._store_class(self._factory, GROUP)
+        put(inside, "mQClientFactory", self._factory)
+        put(inside, "offsetStore", self.store)
+        self.consumer = consumer
+        self.service = self._service(inside, self._listener)
+        put(self.service, "consumeExecutor", self._pool)
+        put(self.service, "scheduledExecutorService", self.later.proxy)
+        self._waiting.clear()
+        self.later.tasks.clear()
+        self.later.now = 0
+        self._requests: list[Any] = []
+        self.process_queues = {queue: self.new_queue() for queue in OWNED}
+        return None
+
+    def new_queue(self) -> Any:
+        """A new process queue."""
+        return self._queue_class()
+
+    # --- operations ---------------------------------------------------------------------------------------
+
+    @returning_errors
+    def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
+        """What a pull brings."""
+        messages = self.list([self.message(queue, offset, size, times) for offset in offsets])
+        owned = self.process_queues[queue]
+        starts = owned.putMessage(messages)
+        self.service.submitConsumeRequest(messages, owned, self.queues[queue], starts)
+        return bool(starts), *self.look(owned)
+
+    def message(self, queue: int, offset: int, size: int, times: int) -> Any:
+        """A message as a pull decodes it."""
+        message = self._message_class()
+        message.setTopic(QUEUES[queue].topic)
+        message.setQueueId(QUEUES[queue].id)
+        message.setQueueOffset(offset)
+        message.setCommitLogOffset((queue + 1) * LIES_APART + offset)
+        message.setMsgId(message_id(queue, offset))
+        message.setReconsumeTimes(times)
+        message.setStoreHost(self._stored_at)
+        message.setBornHost(self._stored_at)
+        if hasattr(message, "setBrokerName"):
+            message.setBrokerName(BROKER)
+        if size:
+            message.setBody(self._bytes(size))
+        message.setKeys(str((queue + 1) * LIES_APART + offset))
+        if QUEUES[queue].topic == RETRY_TOPIC:
+            self.accessor.putProperty(message, "RETRY_TOPIC", first_topic(queue))
+            self.accessor.setOriginMessageId(message, origin_id(queue, offset))
+        return message
+
+    def look(self, owned: Any) -> tuple[int, int | None, int, bool]:
+        """A process queue as flow control sees it: messages, bytes (None: not counted), span, any left?"""
+        size = int(owned.getMsgSize().get()) if self._counts_bytes else None
+        return int(owned.getMsgCount().get()), size, int(owned.getMaxSpan()), bool(owned.hasTempMessage())
+
+    def waiting(self) -> list[Any]:
+        """The requests that wait, in order."""
+        self._requests += iter(self._waiting.poll, None)
+        return self._requests
+
+    def held(self, queue: int) -> int:
+        """The offset in memory."""
+        return int(self.store.readOffset(self.queues[queue], self._memory))
+
+    def run(self, task: Any) -> None:
+        """Run a request; raises what Java raises in it."""
+        self.broken = None
+        task.run()
+        if self.broken is not None:
+            raise self.broken
+        try:
+            task.get()
+        except jpype.JException as error:
+            raise (error.getCause() or error) from None
+
+    def tick(self, millis: int) -> Result:
+        """Time passes."""
+        self.later.now += millis
+        self.later.due()
+        return len(self.waiting())
+
+    def take_request(self, at: int) -> tuple[Any, Any, int] | None:
+        """The request that waits at a place, else the last one: its task, its process queue, and its queue."""
+        waiting = self.waiting()
+        if not waiting:
+            return None
+        task = waiting.pop(min(at, len(waiting) - 1))
+        request = self.release.get(self.release.get(task, "callable"), "task")
+        return (
+            task,
+            self.release.get(request, "processQueue"),
+            self.queues.index(self.release.get(request, "messageQueue")),
+        )
+
+    def drop(self, queue: int) -> Result:
+        """A queue is lost and won again."""
+        self.process_queues[queue].setDropped(True)
+        self.store.removeOffset(self.queues[queue])
+        self.process_queues[queue] = self.new_queue()
+        return None
+
+    def update(self, queue: int, offset: int) -> Result:
+        """An application sets an offset."""
+        self.store.updateOffset(self.queues[queue], offset, False)
+        return None

@@ -1,0 +1,317 @@
+"""A group of consumers of one release, stepped by hand: what the parts of all rebalance suites share.
+
+Every member is on a client instance of its own. The consumers are never started: no threads, no timers, no sockets.
+What their threads would do next is done when the plan says so, by the same methods: ``doRebalance``, ``pullMessage``
+for a pull request, ``persistConsumerOffset``, ``updateTopicRouteInfoFromNameServer``. Pull requests that are dispatched
+are taken out of the queue of the pull service; pulls are cut where they would reach the network, and never answered.
+
+The classes read the clock of the machine, which cannot be set. A process queue's age is the time of its last pull,
+and that can be set: before a round every process queue is made as old as the case's clock says, less half of the
+smallest tick, so that no delay of this process makes it older than it should be. When the client's clock is to be
+real, its timers are fast (``release``) and its ages are left alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Generic, TypeVar
+
+import jpype
+
+from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.targets.java_client.part import Part
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
+from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
+from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_TOPIC, QUEUES, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.rebalance import client_id
+from rocketmq_conformance.models.message_queue import MessageQueue
+from rocketmq_conformance.models.outcome import Result
+
+#: Ms by which process queues are made younger than they are: less than the distance of any two ages.
+SLACK = 5_000
+_STRATEGIES = {"AVG": "AllocateMessageQueueAveragely", "AVG_BY_CIRCLE": "AllocateMessageQueueAveragelyByCircle"}
+_TOPICS = {"CLUSTERING": (TOPIC, OTHER_TOPIC, RETRY_TOPIC), "BROADCASTING": (TOPIC, OTHER_TOPIC)}
+
+
+class Remoting(RemotingCalls):
+    """A RemotingClient that records pulls instead of sending them."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        super().__init__(release)
+        self.pulls: list[dict[str, str]] = []
+
+    def invokeAsync(self, address: Any, command: Any, millis: int, callback: Any) -> None:  # noqa: N802
+        """A pull, which is never answered."""
+        command.makeCustomHeaderToNet()
+        fields = command.getExtFields()
+        self.pulls.append({str(entry.getKey()): str(entry.getValue()) for entry in fields.entrySet()})
+
+
+class ClientInstance:
+    """A client instance: what the consumers of one client id in one process share."""
+
+    network: type[Remoting] = Remoting
+
+    def __init__(self, release: JavaRelease, client: str) -> None:
+        self.release = release
+        config = release.load("client.ClientConfig")()
+        config.setNamesrvAddr("127.0.0.1:1")
+        self.factory = release.load("client.impl.factory.MQClientInstance")(config, 0, client)
+        self.remoting = self.network(release)
+        release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
+        service = self.factory.getPullMessageService()
+        self.timers = RecordingExecutor()
+        release.put(service, "scheduledExecutorService", self.timers.proxy)
+        waiting = "pullRequestQueue" if release.has_field(service, "pullRequestQueue") else "messageRequestQueue"
+        self._dispatched = release.get(service, waiting)
+
+    def forget(self) -> None:
+        """Be as a new instance."""
+        for table in ("consumerTable", "topicRouteTable", "brokerAddrTable"):
+            self.release.get(self.factory, table).clear()
+        self.timers.tasks.clear()
+        self._dispatched.clear()
+        self.remoting.pulls.clear()
+
+    def dispatched(self) -> list[Any]:
+        """The pull requests that begin."""
+        for _, task in self.timers.take():
+            task.run()
+        return list(iter(self._dispatched.poll, None))
+
+
+class Consumer:
+    """A member of a group: a push consumer with a concurrent listener, unless a subclass says otherwise."""
+
+    orderly = False
+    #: The class, and the field of its implementation.
+    consumer_class = "client.consumer.DefaultMQPushConsumer"
+    implementation = "defaultMQPushConsumerImpl"
+    #: What it subscribes to, by message model.
+    topics: ClassVar[dict[str, tuple[str, ...]]] = _TOPICS
+
+    def __init__(
+        self, group: JavaGroup[Any], instance: ClientInstance, mode: str, where: str, strategy: str, now: int
+    ) -> None:
+        release, self.group, self.instance = group.release, group, instance
+        consumer = release.load(self.consumer_class)(GROUP)
+        if hasattr(consumer, "setConsumeFromWhere"):  # the first lite pull consumers have none
+            consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
+        model = getattr(release.load("remoting.protocol.heartbeat.MessageModel"), mode)
+        consumer.setMessageModel(model)
+        self.prepare(consumer)
+        self.inside = release.get(consumer, self.implementation)
+        self.store = release.load("client.consumer.store.RemoteBrokerOffsetStore")(instance.factory, GROUP)
+        self.rebalancing = release.get(self.inside, "rebalanceImpl")
+        self.rebalancing.setmQClientFactory(instance.factory)
+        self.rebalancing.setConsumerGroup(GROUP)
+        self.rebalancing.setMessageModel(model)
+        chosen = release.load("client.consumer.rebalance." + _STRATEGIES[strategy])()
+        self.rebalancing.setAllocateMessageQueueStrategy(chosen)
+        puller = release.load("client.impl.consumer.PullAPIWrapper")(instance.factory, GROUP, False)
+        for field, value in (
+            ("mQClientFactory", instance.factory),
+            ("offsetStore", self.store),
+            ("pullAPIWrapper", puller),
+            ("serviceState", release.load("common.ServiceState").RUNNING),
+        ):
+            release.put(self.inside, field, value)
+        for topic in self.topics[mode]:
+            self.inside.subscribe(topic, "*")
+        instance.factory.registerConsumer(GROUP, self.inside)
+        self.refresh()
+        self.table = self.rebalancing.getProcessQueueTable()
+        #: Pull requests by queue, the latest of each.
+        self.requests: dict[int, Any] = {}
+        #: When each process queue was pulled last, by queue, in ms of the case's clock.
+        self.pulled: dict[int, int] = {}
+        self._taken: dict[int, Any] = {}
+
+    def prepare(self, consumer: Any) -> None:
+        """Set what a subclass needs before the consumer begins."""
+
+    def set_pull_ages(self, now: int) -> None:
+        """Make process queues as old as the case's clock says, unless that is the machine's."""
+        if self.group.release.pace is not None:
+            return
+        machine = self.group.millis()
+        for entry in self.table.entrySet():
+            age = now - self.pulled[self.group.position(entry.getKey())]
+            entry.getValue().setLastPullTimestamp(machine - age + SLACK)
+
+    def rebalance(self, now: int) -> Result:
+        """One round: (owned, dispatched, balanced)."""
+        self.set_pull_ages(now)
+        balanced = self.rebalancing.doRebalance(self.orderly)
+        dispatched = []
+        for request in self.instance.dispatched():
+            queue = self.group.position(request.getMessageQueue())
+            self.dispatch(queue, request, now)
+            dispatched.append((queue, int(request.getNextOffset())))
+        owned = sorted(self.group.position(queue) for queue in self.table.keySet())
+        return tuple(owned), tuple(sorted(dispatched)), None if balanced is None else bool(balanced)
+
+    def dispatch(self, queue: int, request: Any, now: int) -> None:
+        """A pull request begins."""
+        self.requests[queue] = request
+        self.pulled[queue] = now
+
+    def pull(self, queue: int, now: int) -> Result:
+        """One turn of the pull loop."""
+        request = self.requests.get(queue)
+        if request is None:
+            return None
+        if not request.getProcessQueue().isDropped():
+            self.pulled[queue] = now
+        pulls = self.instance.remoting.pulls
+        pulls.clear()
+        self.inside.pullMessage(request)
+        self.instance.timers.tasks.clear()
+        return int(pulls[0]["queueOffset"]) if pulls else None
+
+    def take(self, queue: int) -> Result:
+        """A listener begins."""
+        owned = self.table.get(self.group.queues[queue])
+        if owned is not None:
+            self._taken[queue] = owned
+        return owned is not None
+
+    def finish(self, queue: int, offset: int) -> Result:
+        """The end of ``processConsumeResult``: a dropped process queue's result is ignored."""
+        taken = self._taken.pop(queue, None)
+        mine = self.group.queues[queue]
+        if taken is not None and not taken.isDropped():
+            self.store.updateOffset(mine, offset, True)
+        return int(self.store.readOffset(mine, self.group.memory))
+
+    def consume(self, queue: int, offset: int) -> Result:
+        """A listener that is not slow; another one keeps what it has taken."""
+        slow = self._taken.pop(queue, None)
+        self.take(queue)
+        held = self.finish(queue, offset)
+        if slow is not None:
+            self._taken[queue] = slow
+        return held
+
+    def refresh(self) -> None:
+        """The route timer."""
+        self.instance.factory.updateTopicRouteInfoFromNameServer()
+
+    def leave(self) -> None:
+        """A shutdown, as far as queues and offsets are concerned."""
+        self.inside.persistConsumerOffset()
+        self.instance.factory.unregisterConsumer(GROUP)
+        self.rebalancing.destroy()
+
+
+M = TypeVar("M", bound=Consumer)
+
+
+class JavaGroup(Part, Generic[M]):
+    """The members of a group; operations of a member that is not there do nothing."""
+
+    member_class: type[M]
+    instance_class: type[ClientInstance] = ClientInstance
+
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        self.release = release
+        message_queue = release.load("common.message.MessageQueue")
+        self.queues = [message_queue(*queue) for queue in QUEUES]
+        self._positions = {queue: at for at, queue in enumerate(QUEUES)}
+        self.memory = release.load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
+        self.millis = jpype.JClass("java.lang.System").currentTimeMillis
+        self._instances: dict[tuple[int, bool], ClientInstance] = {}
+        self.members: list[M | None] = []
+        self.now = 0
+        self._case: Case | None = None
+
+    def begin(self, case: Case) -> None:
+        """Three new members."""
+        self._case = case
+        self.now = 0
+        self.members = [None] * len(CLIENTS)
+        for member in range(len(CLIENTS)):
+            self.start_member(member, False, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG")
+
+    def close(self) -> None:
+        """Nothing outlives a case."""
+
+    def position(self, queue: Any) -> int:
+        """The position of a Java queue in the layout."""
+        return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
+
+    # --- operations that suites share ---------------------------------------------------------------------
+
+    def start_member(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
+        """A member begins anew."""
+        assert self._case is not None
+        if (member, twin) not in self._instances:
+            self._instances[member, twin] = self.instance_class(self.release, client_id(member, twin))
+        instance = self._instances[member, twin]
+        instance.remoting.exchange = self._case.exchange
+        instance.forget()
+        self.members[member] = self.member_class(self, instance, mode, where, strategy, self.now)
+        return None
+
+    def run_round(self, member: int) -> Result:
+        """A member rebalances."""
+        who = self.members[member]
+        return None if who is None else who.rebalance(self.now)
+
+    def leave(self, member: int) -> Result:
+        """A member shuts down."""
+        who = self.members[member]
+        if who is not None:
+            who.leave()
+            self.members[member] = None
+        return None
+
+    def persist(self, member: int) -> Result:
+        """The timer that persists offsets."""
+        who = self.members[member]
+        if who is not None:
+            who.inside.persistConsumerOffset()
+        return None
+
+    def subscribe(self, member: int, topic: str) -> Result:
+        """A member subscribes."""
+        who = self.members[member]
+        if who is not None:
+            who.inside.subscribe(topic, "*")
+        return None
+
+    def unsubscribe(self, member: int, topic: str) -> Result:
+        """A member unsubscribes."""
+        who = self.members[member]
+        if who is not None:
+            who.inside.unsubscribe(topic)
+        return None
+
+    def refresh(self, member: int) -> Result:
+        """The timer that asks for routes."""
+        who = self.members[member]
+        if who is not None:
+            who.refresh()
+        return None
+
+    def pull_queue(self, member: int, queue: int) -> Result:
+        """A member's pull loop comes to a queue."""
+        who = self.members[member]
+        return None if who is None else who.pull(queue, self.now)
+
+    def consume(self, member: int, queue: int, offset: int) -> Result:
+        """A member's listener takes messages and is done with them."""
+        who = self.members[member]
+        return None if who is None else who.consume(queue, offset)
+
+    def update(self, member: int, queue: int, offset: int) -> Result:
+        """An application sets an offset."""
+        who = self.members[member]
+        if who is not None:
+            who.inside.updateConsumeOffset(self.queues[queue], offset)
+        return None
+
+    def tick(self, millis: int) -> Result:
+        """Time passes."""
+        self.now += millis
+        return None

@@ -1,0 +1,265 @@
+"""An orderly push consumer of one release with its own listener service, stepped by hand: for ``rebalance-orderly``.
+
+The listener service is the release's own (``ConsumeMessageOrderlyService``). Its timers are recorded, and what they
+would do is done when the plan says so. A slow listener is a thread that waits inside of the real consume request, so
+that it really has what it has; only the lock that a rebalance would wait a second for is one that says at once whether
+it can be had.
+
+What the classes read from the clock of the machine, the age of a lock and that of a pull, is set before every step to
+what the case's clock says (see ``group``). A lock whose time changed in the step was confirmed in it.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+import jpype
+
+from rocketmq_conformance.conformance.targets.java_client.group import SLACK, ClientInstance, Consumer
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
+from rocketmq_conformance.models.outcome import Result
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.targets.java_client.rebalance_orderly import JavaRebalanceOrderly
+
+#: Ms within which what is to be done later counts as done at once.
+SOON = 1_000
+#: Ms after which a client asks for another round when it was refused a lock.
+ANOTHER_ROUND = 500
+#: Which class puts an unlocking off, as the task to be done says.
+_UNLOCKING = "RebalancePushImpl"
+#: Seconds that a listener waits for the plan to go on.
+PATIENCE = 60.0
+
+
+class ConsumeLock:
+    """The lock that a listener holds while it works, and that a rebalance tries to get: it never waits."""
+
+    def __init__(self, kind: Any) -> None:
+        self.held = 0
+        self.lock_proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.locks.Lock"), inst=self)
+        both = jpype.JClass("java.util.concurrent.locks.ReadWriteLock")
+        self.proxy = jpype.JProxy(both, inst=self) if kind == both.class_ else self.lock_proxy
+
+    def lock(self) -> None:
+        """A listener begins."""
+        self.held += 1
+
+    def unlock(self) -> None:
+        """Its holder is done."""
+        self.held -= 1
+
+    def tryLock(self, *time: Any) -> bool:  # noqa: N802
+        """A rebalance asks."""
+        if self.held:
+            return False
+        self.held += 1
+        return True
+
+    def readLock(self) -> Any:  # noqa: N802
+        return self.lock_proxy
+
+    def writeLock(self) -> Any:  # noqa: N802
+        return self.lock_proxy
+
+
+class OrderlyInstance(ClientInstance):
+    """A client instance whose own timers are recorded too."""
+
+    def __init__(self, release: JavaRelease, client: str) -> None:
+        super().__init__(release, client)
+        self.schedule = RecordingExecutor()
+        release.put(self.factory, "scheduledExecutorService", self.schedule.proxy)
+        #: (when, task) of the case's clock.
+        self.due: list[tuple[int, Any]] = []
+
+    def forget(self) -> None:
+        """Be as a new instance."""
+        super().forget()
+        self.schedule.take()
+        self.due.clear()
+
+
+class _Turn:
+    """A slow listener's work on a queue."""
+
+    def __init__(self) -> None:
+        self.offset: int | None = None
+        #: Set when the listener has the message, or will not get one.
+        self.settled = threading.Event()
+        #: Set when the plan says that the listener is done.
+        self.go = threading.Event()
+        self.done: Future[None] | None = None
+
+
+class OrderlyConsumer(Consumer):
+    """A push consumer with an orderly listener."""
+
+    orderly = True
+    group: JavaRebalanceOrderly
+    instance: OrderlyInstance
+
+    def __init__(
+        self, group: JavaRebalanceOrderly, instance: ClientInstance, mode: str, where: str, strategy: str, now: int
+    ) -> None:
+        super().__init__(group, instance, mode, where, strategy, now)
+        release = group.release
+        self.schedule = RecordingExecutor()
+        self._success = release.load("client.consumer.listener.ConsumeOrderlyStatus").SUCCESS
+        listener = jpype.JProxy(release.load("client.consumer.listener.MessageListenerOrderly"), inst=self)
+        self.service = release.load("client.impl.consumer.ConsumeMessageOrderlyService")(self.inside, listener)
+        release.put(self.service, "scheduledExecutorService", self.schedule.proxy)
+        release.put(self.inside, "consumeMessageService", self.service)
+        release.put(self.inside, "consumeOrderly", True)
+        self.service.start()
+        #: By queue: its process queue, when its lock was confirmed (ms of the case's clock), and the time (ms of the
+        #: machine) that was set in the process queue for that.
+        self.confirmed: dict[int, tuple[Any, int, int]] = {}
+        self.turns: dict[int, _Turn] = {}
+        self.consumed: list[int] = []
+
+    # --- time ---------------------------------------------------------------------------------------------
+
+    def set_ages(self, now: int) -> None:
+        """Make locks as old as the case's clock says, unless that is the machine's."""
+        if self.group.release.pace is not None:
+            return
+        machine = int(self.group.millis())
+        for queue, (owned, confirmed, _) in self.confirmed.items():
+            stamp = machine - (now - confirmed) + SLACK
+            owned.setLastLockTimestamp(stamp)
+            self.confirmed[queue] = owned, confirmed, stamp
+
+    def see_confirmed(self, now: int) -> None:
+        """Note which locks the step confirmed."""
+        for queue, (owned, _, stamp) in self.confirmed.items():
+            if int(owned.getLastLockTimestamp()) != stamp:
+                self.confirmed[queue] = owned, now, stamp
+
+    # --- what threads would do ----------------------------------------------------------------------------
+
+    def dispatch(self, queue: int, request: Any, now: int) -> None:
+        """A pull request begins, of a new process queue."""
+        super().dispatch(queue, request, now)
+        owned = request.getProcessQueue()
+        self.group.release.put(owned, self.group.consume_lock, ConsumeLock(self.group.lock_kind).proxy)
+        self.confirmed[queue] = owned, now, 0
+
+    def rebalance(self, now: int) -> Result:
+        """One round: (table, dispatched, balanced, asks for another soon)."""
+        result = super().rebalance(now)
+        assert isinstance(result, tuple)
+        again = False
+        for millis, task in self.instance.schedule.take():
+            if millis == ANOTHER_ROUND and _UNLOCKING not in str(task.getClass().getName()):
+                again = True
+            else:
+                self.instance.due.append((now + int(millis * (self.group.release.pace or 1)), task))
+        return (*result, again)
+
+    def renew(self) -> Result:
+        """The timer of locks: the queues that count as locked then."""
+        for _, task in self.schedule.periodic:
+            task.run()
+        return tuple(
+            sorted(
+                self.group.position(entry.getKey()) for entry in self.table.entrySet() if entry.getValue().isLocked()
+            )
+        )
+
+    def receive(self, queue: int, offset: int) -> Result:
+        """A message arrives."""
+        owned = self.table.get(self.group.queues[queue])
+        if owned is None:
+            return False
+        owned.putMessage(self.group.message(queue, offset))
+        return True
+
+    def held(self, queue: int) -> int:
+        """The offset in memory."""
+        return int(self.store.readOffset(self.group.queues[queue], self.group.memory))
+
+    def consume_all(self, queue: int, offset: int) -> Result:
+        """A message arrives, and a listener that is not slow has its turn."""
+        self.receive(queue, offset)
+        self.consumed = []
+        owned = self.table.get(self.group.queues[queue])
+        if owned is not None and queue not in self.turns:  # else its thread would wait for the slow one
+            self._turn(owned, queue)
+        return tuple(self.consumed), self.held(queue)
+
+    def take_first(self, queue: int, offset: int) -> Result:
+        """A message arrives, and a slow listener has its turn."""
+        self.receive(queue, offset)
+        owned = self.table.get(self.group.queues[queue])
+        if owned is None or queue in self.turns:
+            return None
+        turn = self.turns[queue] = _Turn()
+
+        def work() -> None:
+            try:
+                self._turn(owned, queue)
+            finally:
+                turn.settled.set()
+
+        turn.done = self.group.threads.submit(work)
+        turn.settled.wait(PATIENCE)
+        if turn.offset is None:
+            self._end(queue)
+        return turn.offset
+
+    def finish_first(self, queue: int) -> Result:
+        """The slow listener is done, and goes on."""
+        self.consumed = []
+        if queue in self.turns:
+            self._end(queue)
+        return tuple(self.consumed), self.held(queue)
+
+    def _end(self, queue: int) -> None:
+        turn = self.turns[queue]
+        turn.go.set()
+        assert turn.done is not None
+        turn.done.result(PATIENCE)
+        del self.turns[queue]
+
+    def _turn(self, owned: Any, queue: int) -> None:
+        """A consume request, and those that follow it soon."""
+        again = True
+        while again:
+            self.group.consume_request(self.service, owned, self.group.queues[queue]).run()
+            again = False
+            for _, task in self.schedule.take():  # asks for the lock
+                task.run()
+                again = any(millis <= SOON for millis, _ in self.schedule.take())
+
+    def consumeMessage(self, messages: Any, context: Any) -> Any:  # noqa: N802
+        """The listener."""
+        queue = self.group.position(context.getMessageQueue())
+        turn = self.turns.get(queue)
+        for message in messages:
+            offset = int(message.getQueueOffset())
+            if turn is not None and turn.offset is None:
+                turn.offset = offset
+                turn.settled.set()
+                turn.go.wait(PATIENCE)
+            else:
+                self.consumed.append(offset)
+        return self._success
+
+    def leave(self) -> None:
+        """A shutdown, as far as locks, queues and offsets are concerned."""
+        if self.group.shuts_down_at_once:
+            self.service.shutdown()
+        else:
+            self.service.shutdown(0)
+        super().leave()
+        self.vanish()
+
+    def vanish(self) -> None:
+        """Be gone: nothing that still runs has an effect."""
+        self.rebalancing.destroy()
+        for queue in list(self.turns):
+            self._end(queue)

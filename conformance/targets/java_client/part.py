@@ -1,0 +1,36 @@
+"""What the adapter of the Java client asks of a part: the class that plays one suite with the classes of a release."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.models.release import Release
+
+
+class Part(Protocol):
+    """Plays one suite; it is made once, and plays all cases of its suite.
+
+    The module that bears a suite's name exports its part as ``PART``.
+    """
+
+    #: The first release that has what the suite is about, and what older ones lack.
+    since: ClassVar[Release] = Release(4, 0, 0)
+    lacking: ClassVar[str] = ""
+    #: May the client's own network code be used (``via=tcp``)? Parts that are stepped by hand cut it off.
+    over_sockets: ClassVar[bool] = False
+
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        """``via`` is "call" or, where ``over_sockets`` says so, "tcp"."""
+
+    def begin(self, case: Case) -> None:
+        """Begin a case: forget the one before."""
+        ...
+
+    def calls(self) -> Methods:
+        """A method for each operation that the release has, the same for all cases; errors are returned."""
+        ...
+
+    def close(self) -> None:
+        """Release everything that would outlive the last case."""

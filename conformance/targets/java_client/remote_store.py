@@ -1,0 +1,87 @@
+"""Plays the suite ``remote-store`` with the release's own ``RemoteBrokerOffsetStore``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jpype
+
+from rocketmq_conformance.conformance.adapter import Methods
+from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, returning_errors
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.models.message_queue import MessageQueue
+from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.remote_store import (
+    Clone,
+    Commit,
+    Freeze,
+    Persist,
+    PersistAll,
+    Read,
+    Remove,
+    Update,
+)
+
+
+class JavaRemoteStore(JavaConsumer):
+    """The offset store of a group on a broker."""
+
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        super().__init__(release, via)
+        self._positions = {queue: at for at, queue in enumerate(QUEUES)}
+        self._hash_set = jpype.JClass("java.util.HashSet")
+
+    def calls(self) -> Methods:
+        """One callable per operation that the release has."""
+        freezing: Methods = {Freeze: self.freeze} if hasattr(self.store_class, "updateAndFreezeOffset") else {}
+        return {
+            Update: self.update,
+            **freezing,
+            Read: self.read,
+            Persist: self.persist,
+            PersistAll: self.persist_all,
+            Remove: self.remove,
+            Clone: self.clone,
+            Commit: self.commit,
+        }
+
+    @returning_errors
+    def freeze(self, queue: int, offset: int) -> Result:
+        """``updateAndFreezeOffset``."""
+        self.store.updateAndFreezeOffset(self.queues[queue], offset)
+        return None
+
+    @returning_errors
+    def persist(self, queue: int) -> Result:
+        """``persist``."""
+        self.store.persist(self.queues[queue])
+        self.settle()
+        return None
+
+    @returning_errors
+    def persist_all(self, queues: tuple[int, ...]) -> Result:
+        """``persistAll``."""
+        self.store.persistAll(self._hash_set([self.queues[queue] for queue in queues]))
+        self.settle()
+        return None
+
+    @returning_errors
+    def clone(self, topic: str) -> Result:
+        """``cloneOffsetTable``: sorted (queue, offset) pairs."""
+        table = self.store.cloneOffsetTable(topic)
+        return tuple(sorted((self._position(entry.getKey()), int(entry.getValue())) for entry in table.entrySet()))
+
+    @returning_errors
+    def commit(self, queue: int, offset: int, one_way: bool) -> Result:
+        """``updateConsumeOffsetToBroker``."""
+        self.store.updateConsumeOffsetToBroker(self.queues[queue], offset, one_way)
+        if one_way:
+            self.settle()
+        return None
+
+    def _position(self, queue: Any) -> int:
+        return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
+
+
+PART = JavaRemoteStore

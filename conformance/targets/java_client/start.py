@@ -1,0 +1,75 @@
+"""Where a consumer of a release starts to pull: what the parts of ``start-push``, ``-lite-pull`` and ``-pull`` share.
+
+Start positions are computed by the release's own rebalance implementation, of a consumer that was not started.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import jpype
+
+from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, returning_errors
+from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.models.client.fixtures import GROUP
+from rocketmq_conformance.models.client.start import TIMESTAMP
+from rocketmq_conformance.models.outcome import Result
+
+
+class JavaStart(JavaConsumer):
+    """A consumer of one kind, and its offset store."""
+
+    #: The class of the consumer, and the field of its implementation.
+    consumer_class: ClassVar[str]
+    implementation: ClassVar[str]
+
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        super().__init__(release, via)
+        self._where = release.load("common.consumer.ConsumeFromWhere")
+        self._time_zone = jpype.JClass("java.util.TimeZone")
+        self._consumer: Any = None
+        self._inside: Any = None
+        self._rebalance: Any = None
+
+    def open_store(self, group: str) -> None:
+        """An empty offset store of a group, which the consumer uses from now on."""
+        super().open_store(group)
+        if self._consumer is None:
+            self._make_consumer()
+        self.release.put(self._inside, "offsetStore", self.store)
+
+    def _make_consumer(self) -> None:
+        self._consumer = self.release.load(self.consumer_class)(GROUP)
+        self._inside = self.release.get(self._consumer, self.implementation)
+        self._rebalance = self.release.get(self._inside, "rebalanceImpl")
+        self._rebalance.setmQClientFactory(self.factory)
+        self._rebalance.setConsumerGroup(GROUP)
+        self.release.put(self._inside, "mQClientFactory", self.factory)
+
+    @returning_errors
+    def compute(self, queue: int, where: str, timestamp: str | None, zone: str, checked: bool) -> Result:
+        """``computePullFromWhere``, or its variant that raises what fails when it is ``checked``."""
+        if hasattr(self._consumer, "setConsumeFromWhere"):
+            self._consumer.setConsumeFromWhere(getattr(self._where, where))
+            if where == TIMESTAMP:
+                self._consumer.setConsumeTimestamp(timestamp)
+        if str(self._time_zone.getDefault().getID()) != zone:  # one zone for the whole machine
+            self._time_zone.setDefault(self._time_zone.getTimeZone(zone))
+        compute = self._rebalance.computePullFromWhereWithException if checked else self._rebalance.computePullFromWhere
+        return int(compute(self.queues[queue]))
+
+    def start(self, queue: int, where: str) -> Result:
+        """Where to start."""
+        return self.compute(queue, where, None, "UTC", False)
+
+    def start_checked(self, queue: int, where: str) -> Result:
+        """The same, reporting what fails."""
+        return self.compute(queue, where, None, "UTC", True)
+
+    def start_at_time(self, queue: int, timestamp: str | None, zone: str) -> Result:
+        """Where to start at a time."""
+        return self.compute(queue, TIMESTAMP, timestamp, zone, False)
+
+    def start_at_time_checked(self, queue: int, timestamp: str | None, zone: str) -> Result:
+        """The same, reporting what fails."""
+        return self.compute(queue, TIMESTAMP, timestamp, zone, True)

@@ -1,0 +1,81 @@
+"""The catalogues in docs/ hold what the code cites, and nothing else: defects, numbers of switches, words."""
+
+from __future__ import annotations
+
+import re
+
+from places import ROOT
+
+from rocketmq_conformance.conformance.targets.mutants import MUTANTS
+from rocketmq_conformance.models.rulebook import RULES
+
+DEFECTS = (ROOT / "docs" / "defects.md").read_text("utf-8")
+SWITCHES = (ROOT / "docs" / "switches.md").read_text("utf-8")
+WORDS = (ROOT / "docs" / "words.md").read_text("utf-8")
+#: Where switches are declared: ``Switch(number, change, v4, v5[, until_v5])``, all of them literals.
+_DECLARED = re.compile(
+    r'= Switch\(\s*"([^"]+)",\s*"[^"]+",\s*(None|"[^"]+"),\s*(None|"[^"]+")(?:,\s*(?:until_v5=)?"([^"]+)")?,?\s*\)'
+)
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The text below each heading of the second level, by heading."""
+    parts = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _release(text: str) -> str:
+    """A release as the page writes it, of a literal of the source."""
+    return "never" if text == "None" else text.strip('"')
+
+
+def test_every_defect_that_a_mutant_cites_has_an_entry() -> None:
+    entries = _sections(DEFECTS)
+    assert [mutant.name for mutant in MUTANTS.values() if mutant.defect not in entries] == []
+
+
+def test_defects_without_a_mutant_are_named() -> None:
+    cited = {mutant.defect for mutant in MUTANTS.values()}
+    named = re.search(r"without a mutant: (.*)\.\n", DEFECTS)
+    assert named
+    assert [number for number in _sections(DEFECTS) if number not in cited] == named[1].split(", ")
+
+
+def test_every_entry_has_a_sentence_and_says_where_it_is_from() -> None:
+    entries = _sections(DEFECTS)
+    assert list(entries) == sorted(entries)
+    form = re.compile(
+        r"\n\*\*[^*]+\.\*\* .+\n\n(\[.+\]\(https://github\.com/.+\)|Read in the source, not reported\.)\n", re.S
+    )
+    assert [number for number, entry in entries.items() if not form.match(entry)] == []
+
+
+def test_entries_refer_to_entries() -> None:
+    cited = set(re.findall(r"\bD\d\d\b", DEFECTS))
+    assert cited == _sections(DEFECTS).keys()
+
+
+def test_thirty_words_are_explained() -> None:
+    words = re.findall(r"^\| ([a-z][a-z ]*) \| [A-Z\x60]", WORDS, flags=re.MULTILINE)
+    assert len(words) == len(set(words)) == 30
+
+
+def test_every_switch_has_its_row_and_every_row_is_a_switch() -> None:
+    declared = []
+    for room in ("models", "suites", "conformance", "reports"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            text = path.read_text("utf-8")
+            found = _DECLARED.findall(text)
+            assert len(found) == len(re.findall(r"= Switch\(", text)), f"{path}: a switch that is not made of literals"
+            declared += [
+                (number, _release(v4), _release(v5) + (f" to before {until}" if until else ""))
+                for number, v4, v5, until in found
+            ]
+    rows = re.findall(r"^\| ([A-Z][A-Z0-9-]+) \| [^|]+ \| ([^|]+) \| ([^|]+) \|", SWITCHES, flags=re.MULTILINE)
+    assert len(declared) > 80
+    assert sorted(rows) == sorted(declared)
+
+
+def test_rules_of_switches_are_in_the_book() -> None:
+    cited = re.findall(r"^\| [A-Z][A-Z0-9-]+ \|(?:[^|]+\|){3} ([^|]+) \|", SWITCHES, flags=re.MULTILINE)
+    assert [rule for rules in cited for rule in rules.split(", ") if rule not in RULES] == []
