@@ -27,7 +27,10 @@ HOT = {
         *("rebalance_changed", "rebalance_changed_round", "rebalance_orderly", "rebalance_orderly_round"),
         *("rebalance_plain", "rebalance_pull", "rebalance_pull_round", "rebalance_round", "remote_store", "start"),
     ],
-    "conformance.fakes": ["client_case"],
+    "conformance.fakes": [
+        *("assignments", "client_case", "consumers", "dispatch", "fault_script", "offsets", "record", "responses"),
+        *("send_backs", "storage"),
+    ],
     "conformance.targets.port": [
         *("offset_table", "rebalance", "rebalance_broker", "rebalance_changed", "rebalance_orderly"),
         *("rebalance_plain", "rebalance_pull", "remote_store", "start", "transport"),

@@ -258,11 +258,12 @@ class Stage:
         world = self.world
         if spec.duration:
             return self._timed(call)
-        arm, calm_down = world.broker.script.arm, world.broker.script.calm
+        script = world.broker.script
+        calm_down = script.calm
         effect, commits = spec.effect, spec.commits
         if not spec.faults and not effect and not commits:
             return call
-        faults = spec.faults
+        faults = [(place, script.armer(requests)) for place, requests in spec.faults]
         how = itemgetter(*[place for place, _ in spec.faults]) if faults else _calm
         calm = how([ANSWER] * len(spec.domains))
         given = _taker(spec.given)
@@ -271,9 +272,9 @@ class Stage:
             if how(args) == calm:
                 result = call(*given(args))
             else:
-                for place, requests in faults:
+                for place, arm in faults:
                     if args[place] != ANSWER:
-                        arm(requests, args[place])
+                        arm(args[place])
                 result = call(*given(args))
                 calm_down()
             if effect:

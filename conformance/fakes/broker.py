@@ -40,6 +40,7 @@ from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
 from rocketmq_conformance.models.broker.wire import WireRules
 from rocketmq_conformance.models.client.fixtures import BROKER
+from rocketmq_conformance.models.client.switches import BRIEF_HEARTBEATS
 from rocketmq_conformance.models.profile import Profile
 
 CLUSTER = "conformance"
@@ -107,6 +108,8 @@ class FakeBroker:
         self.storage: Storage = made["storage"](self._rules, clock, auto_create)
         self.consumers: Consumers = made["consumers"](self.storage, clock, lease)
         consumers, later = self.consumers, self._listener.later
+        # a release understands what its own clients send
+        consumers.brief_heartbeats = BRIEF_HEARTBEATS.on(self.profile.broker)
         self._lifetime: Lifetime = made["lifetime"](self.storage)
         self._memory: Memory = made["memory"](self.storage)
         self._unlocks: Unlocks = made["unlocks"](consumers, later)

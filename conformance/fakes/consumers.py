@@ -46,6 +46,11 @@ class Consumers:
         self.groups = members.NO_GROUPS
         self.locks = lock.NO_LOCKS
         self._pulled: set[tuple[str, str]] = set()
+        #: Does the release understand heartbeats that leave out the subscriptions of the one before
+        #: (ClientManageProcessor#heartBeatV2 @ 5.5.0)?
+        self.brief_heartbeats = False
+        #: What the latest heartbeat of each group said of its subscriptions.
+        self._fingerprints: dict[str, int] = {}
         #: Client ids of phantom members, by group.
         self.listed: Mapping[str, tuple[str, ...]] = {}
 
@@ -115,7 +120,7 @@ class Consumers:
 
     def _heartbeat(self, peer: Peer, request: Command) -> Command:
         client, consumers = heartbeat.read(request.body)
-        brief = heartbeat.is_brief(request.body)
+        brief, fingerprint = heartbeat.brevity(request.body)
         rules, number = self._storage.rules, peer.number
         self._peers[number] = peer
         for consumer in consumers:
@@ -126,7 +131,13 @@ class Consumers:
                 self._storage.know_retry_topic(consumer.group)
             self.groups, told, _ = members.heartbeat(rules, self.groups, number, client, consumer, known)
             self._tell(consumer.group, cast(tuple[int, ...], told))
-        return Command(0, dict(_HEARD))
+        changed = [self._fingerprints.get(consumer.group, fingerprint) != fingerprint for consumer in consumers]
+        self._fingerprints.update({consumer.group: fingerprint for consumer in consumers})
+        if any(consumer.group in self.listed for consumer in consumers):
+            return Command(0, dict(_HEARD))
+        if not self.brief_heartbeats:
+            return Command(0)
+        return Command(0, _HEARD | {"IS_SUB_CHANGE": "true" if any(changed) or not fingerprint else "false"})
 
     def _unregister(self, peer: Peer, request: Command) -> Command:
         group = request.ext.get("consumerGroup")

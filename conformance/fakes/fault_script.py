@@ -7,7 +7,7 @@ door does what these mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from rocketmq_conformance.conformance.fakes.assignments import topic_of
 from rocketmq_conformance.conformance.fakes.record import Record
@@ -53,8 +53,8 @@ class FaultScript:
         self.handlers: dict[int, PlainHandler] = {}
         #: The honest handlers of all kinds.
         self._calm: dict[int, PlainHandler] = {}
-        #: The handlers of each kind and fault, as soon as they were wanted once.
-        self._players: dict[tuple[Requests, str], dict[int, PlainHandler]] = {}
+        #: The handlers of each kind, by fault, as soon as they were wanted once.
+        self._players: dict[Requests, dict[str, dict[int, PlainHandler]]] = {kind: {} for kind in KINDS}
 
     def add(self, handlers: Mapping[int, PlainHandler]) -> None:
         """These are honest handlers."""
@@ -63,11 +63,20 @@ class FaultScript:
 
     def arm(self, kind: Requests, fault: str) -> None:
         """Play the requests of a kind by ``fault`` from now on (``models.client.fixtures`` has those of each kind)."""
-        players = self._players.get((kind, fault))
-        if players is None:
-            player = self._player(kind, fault)
-            players = self._players[kind, fault] = {code: player or self._honest[code] for code in KINDS[kind]}
-        self.handlers.update(players)
+        self.armer(kind)(fault)
+
+    def armer(self, kind: Requests) -> Callable[[str], None]:
+        """``arm`` for one kind: for whoever arms it very often."""
+        handlers, players = self.handlers, self._players[kind]
+
+        def arm(fault: str) -> None:
+            found = players.get(fault)
+            if found is None:
+                player = self._player(kind, fault)
+                found = players[fault] = {code: player or self._honest[code] for code in KINDS[kind]}
+            handlers.update(found)
+
+        return arm
 
     def calm(self) -> None:
         """Answer everything honestly."""
@@ -76,7 +85,7 @@ class FaultScript:
     def armed(self, kind: Requests) -> str:
         """The fault by which the requests of a kind are played."""
         now = self.handlers[KINDS[kind][0]]
-        played = [fault for (of, fault), players in self._players.items() if of == kind and now in players.values()]
+        played = [fault for fault, players in self._players[kind].items() if now in players.values()]
         return played[0] if played else ANSWER
 
     def plays(self, code: int) -> bool:

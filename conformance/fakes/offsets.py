@@ -71,7 +71,8 @@ class Offsets:
         wanted, queue = ext.get("setZeroIfNotFound"), ext.get("queueId")
         set_zero = None if wanted is None else wanted == "true"
         number = None if queue is None else int(queue)
-        return offset(self.query(ext["consumerGroup"], ext["topic"], number, set_zero))
+        result = self.query(ext["consumerGroup"], ext["topic"], number, set_zero)
+        return refused(result) if type(result) is Err else (0, "", {"offset": str(result)}, b"")
 
     def _commit(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic, queue, committed = ext["topic"], ext.get("queueId"), ext.get("commitOffset")

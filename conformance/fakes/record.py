@@ -47,7 +47,10 @@ class Record:
             return tuple(sorted(back))
         if not self.commits and not self.assignments:
             return ()
-        taken = sorted([(_INDEX.get((topic, queue), NO_QUEUE), offset) for topic, queue, offset in self.commits])
-        asked = sorted(self.assignments.items())
-        self.commits, self.assignments = [], {}
+        taken = [(_INDEX.get((topic, queue), NO_QUEUE), offset) for topic, queue, offset in self.commits]
+        self.commits = []
+        taken.sort()
+        if not self.assignments:
+            return tuple(taken)
+        asked, self.assignments = sorted(self.assignments.items()), {}
         return (*taken, *asked)

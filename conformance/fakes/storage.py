@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.models.broker import admin
@@ -31,6 +32,7 @@ class _Log:
     stored: list[bytes] = field(default_factory=list)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Storage:
     """Topics, groups, messages and stored offsets. ``clock`` gives ms since the epoch.
 

@@ -15,9 +15,11 @@ def read(body: bytes) -> tuple[str, list[Consumer]]:
     return str(data["clientID"]), [_consumer(consumer) for consumer in data.get("consumerDataSet") or ()]
 
 
-def is_brief(body: bytes) -> bool:
-    """Does a heartbeat leave out the subscriptions, since they are those of the one before?"""
-    return java_json.loads(body.decode()).get("withoutSub") is True
+def brevity(body: bytes) -> tuple[bool, int]:
+    """Does a heartbeat leave out the subscriptions, since they are those of the one before? And the fingerprint of
+    these subscriptions; 0 for none."""
+    data = java_json.loads(body.decode())
+    return data.get("withoutSub") is True, int(data.get("heartbeatFingerprint") or 0)
 
 
 def _consumer(data: dict[str, Any]) -> Consumer:

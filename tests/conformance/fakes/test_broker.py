@@ -297,6 +297,29 @@ def test_members_are_told_before_the_heartbeat_is_answered(broker: FakeBroker) -
         assert broker.members("G") == []
 
 
+def fingerprinted(line: Connection, client: str, fingerprint: int, *, brief: bool) -> dict[str, str]:
+    """What is answered to a heartbeat of a client that may be brief."""
+    subscription = {"topic": "T", "subString": "*", "subVersion": 1}
+    consumer = {"groupName": "G", "messageModel": "CLUSTERING", "subscriptionDataSet": [] if brief else [subscription]}
+    body = {"clientID": client, "consumerDataSet": [consumer], "heartbeatFingerprint": fingerprint, "withoutSub": brief}
+    return line.call(Request.HEART_BEAT, None, json.dumps(body).encode()).ext
+
+
+def test_a_brief_heartbeat_keeps_the_subscriptions_and_says_when_others_came(broker: FakeBroker) -> None:
+    with connected(broker) as one, connected(broker) as other:
+        said = [
+            fingerprinted(one, "a", 7, brief=False),
+            fingerprinted(one, "a", 7, brief=True),
+            fingerprinted(other, "b", 8, brief=False),
+            fingerprinted(one, "a", 7, brief=True),
+        ]
+        assert broker.consumers.subscription("G", "T") is not None
+    assert [fields["IS_SUB_CHANGE"] for fields in said] == ["false", "false", "true", "true"]
+    assert {fields["IS_SUPPORT_HEART_BEAT_V2"] for fields in said} == {"true"}
+    with FakeBroker(Profile.of(broker="5.1.2")) as old, connected(old) as line:
+        assert heartbeat(line, "a").ext == {}
+
+
 def test_a_heartbeat_creates_group_and_retry_topic(broker: FakeBroker) -> None:
     with connected(broker) as line:
         heartbeat(line, "one")

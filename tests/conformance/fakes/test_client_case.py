@@ -156,7 +156,7 @@ def test_a_client_meets_the_broker_that_is_served(case: ClientCase, version: int
             (Request.PULL_MESSAGE, PULL, b""),
         ):
             one, other = over_tcp(case.broker, ask, version), over_tcp(served, ask, version)
-            assert (one.code, one.remark, one.ext) == (other.code, other.remark, other.ext)
+            assert (one.code, one.remark, one.ext.keys()) == (other.code, other.remark, other.ext.keys())
             assert one.body.replace(case.address.encode(), served.address.encode()) == other.body
             assert one.body or ask[0] == Request.HEART_BEAT
 
