@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof.proof_docs import UNASKED
-from rocketmq_conformance.conformance.targets import java_client, port
+from rocketmq_conformance.conformance.targets import broker, java_client, port
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.discovery import part_of
 from rocketmq_conformance.conformance.targets.mutant import Mutant
@@ -34,15 +34,14 @@ def everything(root: Path) -> list[str]:
 
 
 def suites_without_a_part() -> Iterator[str]:
-    """The suites of the kit that the port or the Java client does not play, or that no mutant is about."""
+    """The suites of the kit that a target of their side does not play, or that no mutant is about."""
     mutated = {suite.name for mutant in MUTANTS.values() for suite in suites_of(mutant)}
     for name, suite in SUITES.items():
         if name in SUITES.brought:
             continue
-        if suite.side is not Side.BROKER:
-            for target in (port, java_client):
-                if part_of(target.__name__, name) is None:
-                    yield f"suite {name}: {target.__name__.rpartition('.')[2]} has no module that plays it"
+        for target in (broker,) if suite.side is Side.BROKER else (port, java_client):
+            if part_of(target.__name__, name) is None:
+                yield f"suite {name}: {target.__name__.rpartition('.')[2]} has no module that plays it"
         if suite.ordinary and name not in mutated:
             yield f"suite {name}: it has no mutant"
 
