@@ -1,6 +1,6 @@
-"""Messages: what an implementation and its brokers say to one another while a divergence is told.
+"""The transcript: the messages between an implementation and its brokers, for the report of a divergence.
 
-Nothing is written down in ordinary play. Once a minimal plan is known, it is played a last time on a stage that
+Nothing is recorded in ordinary play. Once a minimal plan is known, it is played a last time on a stage that
 ``records``, and every step of the event gets the requests and responses that belong to it.
 """
 

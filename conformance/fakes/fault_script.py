@@ -3,6 +3,11 @@
 A kind of fault covers one or more request codes. While it is armed the script stands in the place of their handlers,
 and asks these only for what the fault lets through. ``silent`` raises TimeoutError, ``cut`` ConnectionError, and the
 door does what these mean.
+
+The faults of ``remoting/fault.py`` are another layer, around the TCP door alone: bytes that are no frame, an answer
+that is late, a fault that is played so many times. They are for clients that run by themselves. These here are part of
+a plan, the models know what they lead to, and so they are the same without a wire: ``no-field`` here is a response
+without its field to a request that was not done, there the broker's own response, of which a field is left out.
 """
 
 from __future__ import annotations
