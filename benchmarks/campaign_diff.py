@@ -31,7 +31,7 @@ from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES, RUNS, VERSION
 from rocketmq_conformance.conformance.engine import plan
-from rocketmq_conformance.conformance.engine.divergence import said
+from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -138,8 +138,8 @@ class Side:
             "operation": SUITE.operations[last.row[0]].spec.name,
             "rules": list(last.why.rules),
             "state_kind": last.why.kind,
-            "expected": said(last.expected),
-            "observed": said(last.observed),
+            "expected": format_result(last.expected),
+            "observed": format_result(last.observed),
             "expected_class": outcome_class(last.expected),
             "observed_class": outcome_class(last.observed),
         }

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.shrink import shrink
 from rocketmq_conformance.models.outcome import Result, outcome_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Why
+from rocketmq_conformance.models.rule import Answer, Reason
 from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, operation
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -78,9 +78,9 @@ class Cells(NamedTuple):
 
 NOTHING = (NONE,) * QUEUES
 EMPTY = Cells(NOTHING, NOTHING)
-KEPT, GROWN = Why(("COMMIT",), "kept"), Why(("COMMIT",), "grown")
-READ, PERSISTED = Why(("READ",), "read"), Why(("PERSIST",), "persisted")
-DROPPED, RESTARTED = Why(("DROP",), "dropped"), Why(("RESTART",), "restarted")
+KEPT, GROWN = Reason(("COMMIT",), "kept"), Reason(("COMMIT",), "grown")
+READ, PERSISTED = Reason(("READ",), "read"), Reason(("PERSIST",), "persisted")
+DROPPED, RESTARTED = Reason(("DROP",), "dropped"), Reason(("RESTART",), "restarted")
 _BITS = [tuple(queue for queue in ALL if mask >> queue & 1) for mask in range(1 << QUEUES)]
 
 

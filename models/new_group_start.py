@@ -21,7 +21,7 @@ from rocketmq_conformance.models.broker import switches as broker_switches
 from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
-from rocketmq_conformance.models.broker.reset import OFFLINE, Reset, reset
+from rocketmq_conformance.models.broker.reset import OFFLINE, ResetRequest, reset
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client import switches as client_switches
@@ -33,17 +33,17 @@ from rocketmq_conformance.models.client.whole import PUSH, consume
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 
 #: Messages of the topic, spread evenly over so many queues; the number of expired messages in each queue of the aged
 #: topic, and of those that arrive in each queue once a consumer runs.
 MESSAGES, QUEUE_COUNT, EXPIRED, ARRIVING = 300, 4, 50, 1
-EACH = MESSAGES // QUEUE_COUNT
+MESSAGES_EACH = MESSAGES // QUEUE_COUNT
 #: The group whose offsets are cloned, and its offset in each queue.
-DONOR, DONATED = "DONOR", 5
+DONOR, DONOR_OFFSET = "DONOR", 5
 
 
-class Step(NamedTuple):
+class ScenarioStep(NamedTuple):
     """A step of the scenario: its operation, and the answer by the common belief."""
 
     name: str
@@ -52,14 +52,14 @@ class Step(NamedTuple):
     claim: Value
 
 
-class Rules(NamedTuple):
+class ProfileRules(NamedTuple):
     """The switches of both sides."""
 
     client: ClientRules
     broker: BrokerRules
 
     @classmethod
-    def of(cls, profile: Profile) -> Rules:
+    def of(cls, profile: Profile) -> ProfileRules:
         """The switches of a profile."""
         return cls(ClientRules.of(profile), BrokerRules.of(profile))
 
@@ -68,33 +68,33 @@ class Prediction(NamedTuple):
     """The model's answer to a step, and the reasons without repetition, in order."""
 
     expected: Value
-    whys: tuple[Why, ...]
+    reasons: tuple[Reason, ...]
 
     @property
     def rules(self) -> tuple[str, ...]:
         """The rules of the reasons, without repetition."""
-        return tuple(dict.fromkeys(rule for why in self.whys for rule in why.rules))
+        return tuple(dict.fromkeys(rule for why in self.reasons for rule in why.rules))
 
 
-def consumed(first: int, messages: int, committed: int) -> Value:
+def consumption_answer(first: int, messages: int, committed: int) -> Value:
     """The answer of a consumer that does the same with every queue."""
     return tuple((queue, first, messages, committed) for queue in range(QUEUE_COUNT))
 
 
-_FROM_THE_END = consumed(EACH, ARRIVING, EACH + ARRIVING)
+_FROM_THE_END = consumption_answer(MESSAGES_EACH, ARRIVING, MESSAGES_EACH + ARRIVING)
 
 STEPS = (
-    Step("new group", "A new group starts on a topic that has all of its messages.", _FROM_THE_END),
-    Step("expired", "A new group starts on a topic whose first messages have expired.", _FROM_THE_END),
-    Step("reset alone", "A group that has no offsets is reset to -1.", ""),
-    Step("remedy", "A group is created, given the offsets of another one, and reset to -1.", ""),
-    Step("remedied", "That group starts on the topic that has all of its messages.", _FROM_THE_END),
+    ScenarioStep("new group", "A new group starts on a topic that has all of its messages.", _FROM_THE_END),
+    ScenarioStep("expired", "A new group starts on a topic whose first messages have expired.", _FROM_THE_END),
+    ScenarioStep("reset alone", "A group that has no offsets is reset to -1.", ""),
+    ScenarioStep("remedy", "A group is created, given the offsets of another one, and reset to -1.", ""),
+    ScenarioStep("remedied", "That group starts on the topic that has all of its messages.", _FROM_THE_END),
 )
 #: Steps in which a consumer runs.
-CONSUMING = frozenset({"new group", "expired", "remedied"})
+CONSUMING_STEPS = frozenset({"new group", "expired", "remedied"})
 
 
-def predict(rules: Rules, step: str) -> Prediction:
+def predict(rules: ProfileRules, step: str) -> Prediction:
     """The model's answer to a step of ``STEPS``.
 
     A consumer's answer has (queue, first message, messages, committed offset) for each queue. A reset's is the
@@ -106,15 +106,15 @@ def predict(rules: Rules, step: str) -> Prediction:
         case "expired":
             return _consumption(rules, _broker(EXPIRED))
         case "reset alone":
-            answer, why = reset(rules.broker, _broker(), Reset(GROUP, TOPIC, -1), online=False)[1:]
-            return Prediction(_told(answer), (why,))
-    broker, answers, whys = _remedied(rules)
+            answer, why = reset(rules.broker, _broker(), ResetRequest(GROUP, TOPIC, -1), online=False)[1:]
+            return Prediction(_reset_answer(answer), (why,))
+    broker, answers, whys = _remedy(rules)
     if step == "remedy":
         return Prediction(answers, whys)
     return _consumption(rules, broker)
 
 
-def deciding(rules: Rules, other: Rules, step: str) -> tuple[Switch, ...]:
+def deciding_switches(rules: ProfileRules, other: ProfileRules, step: str) -> tuple[Switch, ...]:
     """The switches that decide: set as on the ``other`` side, each of them alone changes the expected answer."""
     usual = predict(rules, step).expected
     found: list[Switch] = []
@@ -131,21 +131,23 @@ def deciding(rules: Rules, other: Rules, step: str) -> tuple[Switch, ...]:
     return tuple(found)
 
 
-def said(answer: Value) -> str:
+def format_answer(answer: Value) -> str:
     """An answer in words."""
     match answer:
         case str():
             return answer
         case ((int(), int(), int(), _), *_):
-            return _every(answer, lambda first, messages, committed: f"from {first}: {messages}, commits {committed}")
+            return _format_rows(
+                answer, lambda first, messages, committed: f"from {first}: {messages}, commits {committed}"
+            )
         case ((int(), int() | str()), *_):
-            return _every(answer, str)
+            return _format_rows(answer, str)
         case (how, offsets):
-            return f"{said(how)}; the group stands at {said(offsets)}"
+            return f"{format_answer(how)}; the group stands at {format_answer(offsets)}"
     return str(answer)
 
 
-def _every(rows: Sequence[Value], write: Callable[..., str]) -> str:
+def _format_rows(rows: Sequence[Value], write: Callable[..., str]) -> str:
     """Rows that begin with a queue's id; once for all queues when they are alike."""
     told = [write(*row[1:]) for row in rows if isinstance(row, tuple)]
     if len(set(told)) == 1:
@@ -159,46 +161,46 @@ def _queues() -> tuple[int, ...]:
 
 
 def _broker(expired: int = 0) -> BrokerState:
-    log = QueueLog(min=expired, first=expired, times=(0,) * (EACH - expired))
+    log = QueueLog(min=expired, first=expired, times=(0,) * (MESSAGES_EACH - expired))
     return BrokerState(
         topics={TOPIC: QUEUE_COUNT},
         groups=frozenset({GROUP, DONOR}),
         logs={(TOPIC, queue): log for queue in range(QUEUE_COUNT)},
-        stored={(DONOR, TOPIC, queue): DONATED for queue in range(QUEUE_COUNT)},
+        stored={(DONOR, TOPIC, queue): DONOR_OFFSET for queue in range(QUEUE_COUNT)},
     )
 
 
-def _consumption(rules: Rules, broker: BrokerState) -> Prediction:
+def _consumption(rules: ProfileRules, broker: BrokerState) -> Prediction:
     model = StartModel(Profile())
     model.client = model.store.client = rules.client
     model.store.broker = rules.broker
     rows: list[Value] = []
-    whys: list[Why] = []
+    whys: list[Reason] = []
     for queue in _queues():
         done = consume(model, RemoteStore(broker=broker), PUSH, queue, LAST, ARRIVING)
         rows.append((QUEUES[queue].id, done.first, done.messages, done.committed))
-        whys += done.whys
+        whys += done.reasons
     return Prediction(tuple(rows), tuple(dict.fromkeys(whys)))
 
 
-def _remedied(rules: Rules) -> tuple[BrokerState, Value, tuple[Why, ...]]:
+def _remedy(rules: ProfileRules) -> tuple[BrokerState, Value, tuple[Reason, ...]]:
     broker, _, cloned = clone_offsets(_broker(), DONOR, GROUP, TOPIC, passed_over=False)
-    broker, answer, moved = reset(rules.broker, broker, Reset(GROUP, TOPIC, -1), online=False)
+    broker, answer, moved = reset(rules.broker, broker, ResetRequest(GROUP, TOPIC, -1), online=False)
     whys = [cloned, moved]
     offsets: list[Value] = []
     for queue in range(QUEUE_COUNT):
         if answer == OFFLINE:
-            broker, _, why = commit_offset(rules.broker, broker, GROUP, TOPIC, queue, EACH)
+            broker, _, why = commit_offset(rules.broker, broker, GROUP, TOPIC, queue, MESSAGES_EACH)
             whys.append(why)
         _, stands, why = query_offset(rules.broker, broker, GROUP, TOPIC, queue)
         assert not isinstance(stands, Err)  # it has an offset by now
         whys.append(why)
         assert isinstance(stands, int)
         offsets.append((queue, stands))
-    return broker, (_told(answer), tuple(offsets)), tuple(dict.fromkeys(whys))
+    return broker, (_reset_answer(answer), tuple(offsets)), tuple(dict.fromkeys(whys))
 
 
-def _told(answer: object) -> Value:
+def _reset_answer(answer: object) -> Value:
     """The answer of a reset: its error's name, or its pairs."""
     if isinstance(answer, Err):
         return answer.code

@@ -47,18 +47,18 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Why:
+class Reason:
     """The rules that decided an answer, and the kind of state. Made once per branch, compared by identity."""
 
     rules: tuple[str, ...]
     kind: str
 
 
-def whys(rules: tuple[str, ...], *kinds: str) -> dict[str, Why]:
+def reasons_by_kind(rules: tuple[str, ...], *kinds: str) -> dict[str, Reason]:
     """One reason of the same rules for each kind of state."""
-    return {kind: Why(rules, kind) for kind in kinds}
+    return {kind: Reason(rules, kind) for kind in kinds}
 
 
 #: The model's answer to one operation: the state after it, the expected result, and the reason. A bare tuple, because
 #: millions of them are made.
-Answer = tuple[State, Expected, Why]
+Answer = tuple[State, Expected, Reason]

@@ -29,7 +29,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
 )
-from rocketmq_conformance.reports.run_summary import Ledger
+from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, rate
 
@@ -46,7 +46,7 @@ class CampaignReport:
 
     def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
         self._screen = Screen(stream, width)
-        self._ledger = Ledger()
+        self._summary = RunSummary()
         self._bars: Bars | None = None
         self._next_line = FIRST_LINE
         #: The last line of progress, and until when (in seconds) this session had not played any case.
@@ -55,7 +55,7 @@ class CampaignReport:
 
     def __call__(self, event: Event) -> None:
         """Print what the event adds."""
-        self._ledger.add(event)
+        self._summary.add(event)
         match event:
             case RunStarted():
                 self._screen.show(*header(event))
@@ -67,7 +67,7 @@ class CampaignReport:
 
     def close(self) -> None:
         """Finish; an interrupted campaign gets its summary here."""
-        if self._ledger.header and self._ledger.footer is None:
+        if self._summary.header and self._summary.footer is None:
             self._end()
         self._clear()
 
@@ -111,35 +111,35 @@ class CampaignReport:
 
     def _end(self) -> None:
         self._clear()
-        ledger = self._ledger
-        for number, divergence in enumerate((*ledger.divergences, *ledger.differences), start=1):
+        summary = self._summary
+        for number, divergence in enumerate((*summary.divergences, *summary.differences), start=1):
             self._divergence(number, divergence)
-        if ledger.ended:
+        if summary.ended:
             self._heading("Suites")
-            self._screen.show(_suites(ledger))
-            for suite in ledger.ended.values():
-                self._screen.show(*_below(ledger, suite))
-        if ledger.lost:
+            self._screen.show(_suites(summary))
+            for suite in summary.ended.values():
+                self._screen.show(*_below(summary, suite))
+        if summary.lost:
             self._heading("Lost cases")
-            for lost in ledger.lost[:LOST]:
+            for lost in summary.lost[:LOST]:
                 line = f"{lost.suite}, case {lost.case} ({lost.address}): {lost.reason}"
                 self._screen.show(Text(clean(line)), wrap=False)
-            if len(ledger.lost) > LOST:
-                self._screen.show(f"and {len(ledger.lost) - LOST:,} more")
-        if ledger.discoveries:
+            if len(summary.lost) > LOST:
+                self._screen.show(f"and {len(summary.lost) - LOST:,} more")
+        if summary.discoveries:
             self._heading("New behaviour")
-            self._screen.show(_discoveries(ledger))
+            self._screen.show(_discoveries(summary))
         self._heading("Verdicts")
-        self._screen.show(verdict_numbers(ledger), "")
-        self._screen.show(grid([*numbers(ledger), *_resources(ledger)]))
-        out = ledger.header.out if ledger.header else ""
+        self._screen.show(verdict_numbers(summary), "")
+        self._screen.show(grid([*numbers(summary), *_resources(summary)]))
+        out = summary.header.out if summary.header else ""
         if out:
             for label, name in (("tables", ""), ("events", jsonl.NAME), ("page", html.NAME)):
                 self._screen.show(Text.assemble((f"{label:<15}", "dim"), clean(str(PurePath(out, name)))), wrap=False)
-        for divergence in (*ledger.divergences, *ledger.differences)[:BLOCKS]:
+        for divergence in (*summary.divergences, *summary.differences)[:BLOCKS]:
             self._screen.show(replay_line(divergence), wrap=False)
         self._screen.gap()
-        self._screen.show(last_line(ledger, ledger.conclusion()), wrap=False)
+        self._screen.show(last_line(summary, summary.conclusion()), wrap=False)
 
     def _heading(self, text: str) -> None:
         self._screen.gap()
@@ -191,9 +191,9 @@ def _separators(event: DivergenceFound) -> Text:
     return Text("\n".join(lines))
 
 
-def _suites(ledger: Ledger) -> Table:
+def _suites(summary: RunSummary) -> Table:
     """A row per suite and implementation."""
-    several = len(ledger.addresses) > 1
+    several = len(summary.addresses) > 1
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     if several:
@@ -201,7 +201,7 @@ def _suites(ledger: Ledger) -> Table:
     table.add_column(no_wrap=True)
     for _ in range(2):
         table.add_column(justify="right", no_wrap=True)
-    for (suite, address), ended in ledger.ended.items():
+    for (suite, address), ended in summary.ended.items():
         table.add_row(
             clean(suite),
             *([clean(address)] if several else []),
@@ -212,9 +212,9 @@ def _suites(ledger: Ledger) -> Table:
     return table
 
 
-def _below(ledger: Ledger, suite: SuiteEnded) -> list[RenderableType]:
+def _below(summary: RunSummary, suite: SuiteEnded) -> list[RenderableType]:
     """The lines below a suite: its numbers, reasons, unsupported operations and rules that never fired."""
-    name = ledger.part_name(suite.suite, suite.address)
+    name = summary.part_name(suite.suite, suite.address)
     numbers = {verdict: number for verdict, number in suite.cases.items() if number}
     told = [suite.reason] if suite.reason else []
     if list(numbers) not in ([], [CONFORMS]):
@@ -225,14 +225,14 @@ def _below(ledger: Ledger, suite: SuiteEnded) -> list[RenderableType]:
     return [Padding(Text(clean(f"{name}: {one}")), (0, 0, 0, 2)) for one in told]
 
 
-def _discoveries(ledger: Ledger) -> Table:
+def _discoveries(summary: RunSummary) -> Table:
     """A row per suite and arm: how much behaviour was seen, and how likely the next case shows new behaviour."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("suite", no_wrap=True)
     table.add_column("arm")
     for name in ("cases", "behaviours", "chance of new"):
         table.add_column(name, justify="right")
-    for found in ledger.discoveries:
+    for found in summary.discoveries:
         # nothing new in so many cases still leaves a chance of three in as many
         chance = _percent(found.chance) if found.chance else f"< {_percent(min(1.0, 3 / max(found.cases, 1)))}"
         cells = (f"{found.cases:,}", f"{found.behaviours:,}", chance)
@@ -245,8 +245,8 @@ def _percent(share: float) -> str:
     return f"{float(f'{100 * share:.2g}'):f}".rstrip("0").rstrip(".") + "%"
 
 
-def _resources(ledger: Ledger) -> list[tuple[str, RenderableType]]:
-    footer = ledger.footer
+def _resources(summary: RunSummary) -> list[tuple[str, RenderableType]]:
+    footer = summary.footer
     if footer is None:
         return []
     rows: list[tuple[str, RenderableType]] = []

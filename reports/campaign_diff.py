@@ -30,7 +30,7 @@ _FIRST, _LAST = 3, 6
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedCampaign:
     """One of the two campaigns."""
 
     folder: str
@@ -44,7 +44,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Deed:
+class SideAnswer:
     """What one side did in a step, and what its rules require."""
 
     did: str
@@ -68,8 +68,8 @@ class Difference:
     case: int
     step: int
     operation: str
-    a: Deed
-    b: Deed
+    a: SideAnswer
+    b: SideAnswer
     #: [operation, answer] of the steps before, which are the same on both sides.
     before: list[list[str]] = field(default_factory=list)
     #: What separates the steps that differ from those that do not, the sharpest first.
@@ -101,8 +101,8 @@ class SuiteDifference:
 class CampaignDifference:
     """Two campaigns compared."""
 
-    a: Side
-    b: Side
+    a: ComparedCampaign
+    b: ComparedCampaign
     seed: int
     suites: list[SuiteDifference]
     #: By suite, then the most frequent first.
@@ -143,14 +143,14 @@ def show(difference: CampaignDifference, stream: TextIO, *, width: int | None = 
     screen = Screen(stream, width)
     screen.show(*_header(difference))
     screen.gap()
-    told = Counter[str]()
+    counted = Counter[str]()
     rest = []
     for one in difference.differences:
-        told[one.suite] += 1
-        if told[one.suite] > BLOCKS:
+        counted[one.suite] += 1
+        if counted[one.suite] > BLOCKS:
             rest.append(one)
             continue
-        screen.show(_block(one, told.total() - len(rest), difference))
+        screen.show(_block(one, counted.total() - len(rest), difference))
         screen.gap()
     for one in rest:
         line = f"one more difference: {one.suite}, {count(one.cases, 'case')}, case {one.case}: {one.operation}"
@@ -184,8 +184,8 @@ def _block(one: Difference, number: int, difference: CampaignDifference) -> Rend
     title = f"Difference {number}: {one.suite}, {count(one.cases, 'case')}"
     rows: list[tuple[str, RenderableType]] = [
         (f"step {one.step}", Text.assemble((clean(one.operation), "bold"), clean(f"  in case {one.case}"))),
-        *_deed("A", one.a, difference.a),
-        *_deed("B", one.b, difference.b),
+        *_side_answer("A", one.a, difference.a),
+        *_side_answer("B", one.b, difference.b),
         *_rules(one),
     ]
     parts: list[RenderableType] = [Rule(Text(clean(title), style="bold red"), style="red", align="left"), grid(rows)]
@@ -196,25 +196,25 @@ def _block(one: Difference, number: int, difference: CampaignDifference) -> Rend
     return Group(*parts, "", grid([("fingerprint", Text(clean(one.fingerprint)))]))
 
 
-def _deed(letter: str, deed: Deed, side: Side) -> list[tuple[str, RenderableType]]:
-    style = "bold green" if deed.conforms else "bold red"
-    rules = ", ".join(rule.get("id", "?") for rule in deed.rules)
+def _side_answer(letter: str, side_answer: SideAnswer, side: ComparedCampaign) -> list[tuple[str, RenderableType]]:
+    style = "bold green" if side_answer.conforms else "bold red"
+    rules = ", ".join(rule.get("id", "?") for rule in side_answer.rules)
     releases = profile({key: value for key, value in side.profile.items() if key != "java"})
-    if deed.conforms:
+    if side_answer.conforms:
         why = f"required by {clean(rules)} in {releases}" if rules else f"as required in {releases}"
     else:
-        why = f"expected {clean(deed.expected)}, by {clean(rules) or 'the rules'} in {releases}"
-    kind = f"kind of state: {clean(deed.state_kind)}" if deed.state_kind else ""
-    rows: list[tuple[str, RenderableType]] = [(letter, Text(clean(deed.did), style=style)), ("", Text(why))]
+        why = f"expected {clean(side_answer.expected)}, by {clean(rules) or 'the rules'} in {releases}"
+    kind = f"kind of state: {clean(side_answer.state_kind)}" if side_answer.state_kind else ""
+    rows: list[tuple[str, RenderableType]] = [(letter, Text(clean(side_answer.did), style=style)), ("", Text(why))]
     return [*rows, ("", Text(kind, style="dim"))] if kind else rows
 
 
 def _rules(one: Difference) -> list[tuple[str, RenderableType]]:
-    told: dict[str, dict[str, str]] = {}
+    counted: dict[str, dict[str, str]] = {}
     for rule in (*one.a.rules, *one.b.rules):
-        told.setdefault(rule.get("id", "?"), rule)
+        counted.setdefault(rule.get("id", "?"), rule)
     rows: list[tuple[str, RenderableType]] = []
-    for name, rule in told.items():
+    for name, rule in counted.items():
         rows.append(("rule", Text.assemble((clean(name), "bold"), f" ({clean(rule.get('level', '?'))})")))
         rows.append(("", Text(clean(rule.get("sentence", "")))))
         rows.append(("Java source", Text(clean(rule.get("source", "")))))
@@ -268,12 +268,12 @@ def _table(suites: Sequence[SuiteDifference]) -> Table:
 
 
 def _reasons(suite: SuiteDifference) -> list[tuple[str, RenderableType]]:
-    told = [f"{count(number, 'case')}: {reason}" for reason, number in suite.undecided.items()]
+    counted = [f"{count(number, 'case')}: {reason}" for reason, number in suite.undecided.items()]
     if suite.neither:
-        told.append(f"{count(suite.neither, 'case')}: decided by neither")
+        counted.append(f"{count(suite.neither, 'case')}: decided by neither")
     if suite.note:
-        told.append(suite.note)
-    return [("" if at else clean(suite.suite), Text(clean(text))) for at, text in enumerate(told)]
+        counted.append(suite.note)
+    return [("" if at else clean(suite.suite), Text(clean(text))) for at, text in enumerate(counted)]
 
 
 def _last_line(difference: CampaignDifference) -> Text:

@@ -34,7 +34,7 @@ from rocketmq_conformance.reports.event import (
     SuiteStarted,
 )
 from rocketmq_conformance.reports.progress import LiveProgress
-from rocketmq_conformance.reports.run_summary import Conclusion, Ledger
+from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile, rate
 
@@ -56,14 +56,14 @@ class ConsoleReport:
     def __init__(self, stream: TextIO, *, width: int | None = None, full_coverage: bool | None = None) -> None:
         self._screen = Screen(stream, width)
         self._progress = LiveProgress(self._screen)
-        self._ledger = Ledger()
+        self._summary = RunSummary()
         self._full_coverage = full_coverage
         #: Fingerprints seen, with the number of their divergences.
         self._fingerprints: dict[str, int] = {}
 
     def __call__(self, event: Event) -> None:
         """Print what the event adds."""
-        self._ledger.add(event)
+        self._summary.add(event)
         match event:
             case RunStarted():
                 self._screen.show(*header(event))
@@ -83,13 +83,13 @@ class ConsoleReport:
     def close(self) -> None:
         """Finish: an interrupted run gets its summary here; a run that never started prints nothing."""
         self._progress.end()
-        if self._ledger.header and self._ledger.footer is None:
+        if self._summary.header and self._summary.footer is None:
             self._end()
 
     def _divergence(self, event: DivergenceFound) -> None:
         number = self._fingerprints.get(event.fingerprint, 0) + 1
         self._fingerprints[event.fingerprint] = number
-        where = f"{event.suite}, {self._ledger.case_name(event.suite, event.case)}"
+        where = f"{event.suite}, {self._summary.case_name(event.suite, event.case)}"
         if number > 1:
             again = f"again: fingerprint {event.fingerprint}, {where}"
             self._screen.show(Text("  " + clean(again), style="dim"), wrap=False)
@@ -103,7 +103,7 @@ class ConsoleReport:
             self._screen.gap()
 
     def _suite(self, event: SuiteEnded) -> list[RenderableType]:
-        width = max(12, *(len(clean(suite)) for suite in self._ledger.suites))
+        width = max(12, *(len(clean(suite)) for suite in self._summary.suites))
         cases = sum(event.cases.values())
         line = Text.assemble(
             (f"{clean(event.suite):<{width}}", "bold"),
@@ -116,9 +116,9 @@ class ConsoleReport:
             below.append(", ".join(f"{clean(verdict)} {n:,}" for verdict, n in event.cases.items() if n))
         if event.reason:
             below.append(clean(event.reason))
-        reasons = [(key, value) for key, value in self._ledger.reasons.items() if key[0] == event.suite and key[2]]
+        reasons = [(key, value) for key, value in self._summary.reasons.items() if key[0] == event.suite and key[2]]
         for (_, verdict, reason), (times, first) in reasons[:REASONS]:
-            where = self._ledger.case_name(event.suite, first)
+            where = self._summary.case_name(event.suite, first)
             where = where if times == 1 else f"{times:,} cases, first {where}"
             below.append(clean(f"{verdict}: {reason} ({where})"))
         if len(reasons) > REASONS:
@@ -131,18 +131,18 @@ class ConsoleReport:
     def _end(self) -> None:
         """Coverage, numbers and verdict."""
         self._progress.end()
-        conclusion = self._ledger.conclusion()
-        ended = list(self._ledger.ended.values())
+        conclusion = self._summary.conclusion()
+        ended = list(self._summary.ended.values())
         if any(suite.coverage or suite.silent_rules for suite in ended):
             self._coverage(ended)
         self._screen.gap()
         self._screen.show(Rule(Text("Verdicts", style="bold"), style="dim", align="left"))
-        self._screen.show(verdict_numbers(self._ledger), "")
-        self._screen.show(grid(numbers(self._ledger)))
+        self._screen.show(verdict_numbers(self._summary), "")
+        self._screen.show(grid(numbers(self._summary)))
         self._kept()
         self._repeats()
         self._screen.gap()
-        self._screen.show(last_line(self._ledger, conclusion), wrap=False)
+        self._screen.show(last_line(self._summary, conclusion), wrap=False)
 
     def _coverage(self, suites: list[SuiteEnded]) -> None:
         full = self._full_coverage
@@ -151,14 +151,14 @@ class ConsoleReport:
         self._screen.gap()
         self._screen.show(Rule(Text("Coverage", style="bold"), style="dim", align="left"))
         self._screen.show(coverage.table(suites, full=full))
-        out = self._ledger.header.out if self._ledger.header else ""
+        out = self._summary.header.out if self._summary.header else ""
         if not full and out:
             where = clean(str(PurePath(out, jsonl.NAME)))
             self._screen.show(Text(f"Kinds of state one by one: {where}", style="dim"), wrap=False)
 
     def _kept(self) -> None:
         """The paths of the files that were written, one a line."""
-        out = self._ledger.header.out if self._ledger.header else ""
+        out = self._summary.header.out if self._summary.header else ""
         if out:
             for label, name in (("events", jsonl.NAME), ("junit", junit.NAME), ("page", html.NAME)):
                 self._screen.show(Text.assemble((f"{label:<15}", "dim"), clean(str(PurePath(out, name)))), wrap=False)
@@ -166,7 +166,7 @@ class ConsoleReport:
     def _repeats(self) -> None:
         """The replay lines of the different divergences again: their blocks may have scrolled away."""
         told: set[str] = set()
-        for divergence in self._ledger.divergences:
+        for divergence in self._summary.divergences:
             if divergence.fingerprint not in told and len(told) < BLOCKS:
                 told.add(divergence.fingerprint)
                 self._screen.show(replay_line(divergence), wrap=False)
@@ -186,16 +186,16 @@ def header(event: RunStarted) -> list[RenderableType]:
     return [title, "", grid(rows)]
 
 
-def _totals(ledger: Ledger) -> dict[str, int]:
+def _totals(summary: RunSummary) -> dict[str, int]:
     """Cases by verdict: the footer's, or without one what the suites that ended say."""
-    if ledger.footer:
-        return ledger.footer.cases
-    return {verdict: sum(suite.cases.get(verdict, 0) for suite in ledger.ended.values()) for verdict in VERDICTS}
+    if summary.footer:
+        return summary.footer.cases
+    return {verdict: sum(suite.cases.get(verdict, 0) for suite in summary.ended.values()) for verdict in VERDICTS}
 
 
-def verdict_numbers(ledger: Ledger) -> Table:
+def verdict_numbers(summary: RunSummary) -> Table:
     """The five numbers, side by side: they are never folded into one another."""
-    totals = _totals(ledger)
+    totals = _totals(summary)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("", min_width=13)
     cells = []
@@ -207,23 +207,23 @@ def verdict_numbers(ledger: Ledger) -> Table:
     return table
 
 
-def numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
+def numbers(summary: RunSummary) -> list[tuple[str, RenderableType]]:
     rows: list[tuple[str, RenderableType]] = []
-    ended, footer = ledger.ended.values(), ledger.footer
-    found = sum(divergence.cases for divergence in ledger.divergences)
+    ended, footer = summary.ended.values(), summary.footer
+    found = sum(divergence.cases for divergence in summary.divergences)
     if found:
-        different = len({divergence.fingerprint for divergence in ledger.divergences})
+        different = len({divergence.fingerprint for divergence in summary.divergences})
         rows.append(("divergences", Text(f"{found:,}, {different:,} different", style="red")))
-    if ledger.differences:
-        rows.append(("differences", Text(f"{count(len(ledger.differences), 'kind')} between the implementations")))
+    if summary.differences:
+        rows.append(("differences", Text(f"{count(len(summary.differences), 'kind')} between the implementations")))
     # Of the whole run, or of the suites that ended when it was cut off.
     controls = [suite.control for suite in ended if suite.control is not None]
     noticed, planted = (footer.controls_noticed, footer.controls) if footer else (sum(controls), len(controls))
-    deaf = ", ".join(suite.suite for suite in ended if suite.control is False)
-    told = f"{noticed}/{planted}" + (f", silent in {clean(deaf)}" if deaf else "")
+    silent_controls = ", ".join(suite.suite for suite in ended if suite.control is False)
+    told = f"{noticed}/{planted}" + (f", silent in {clean(silent_controls)}" if silent_controls else "")
     rows.append(("controls", Text(told, style="" if noticed == planted else "yellow")))
-    if ledger.corpus:
-        rows.append(("corpus", _replayed(ledger.corpus)))
+    if summary.corpus:
+        rows.append(("corpus", _replayed(summary.corpus)))
     silent = footer.silent_rules if footer else sorted({rule for suite in ended for rule in suite.silent_rules})
     if silent:
         rows.append(("never fired", Text(clean(", ".join(silent)), style="yellow")))
@@ -231,8 +231,8 @@ def numbers(ledger: Ledger) -> list[tuple[str, RenderableType]]:
     seconds = footer.seconds if footer else sum(suite.seconds for suite in ended)
     speed = f" ({rate(steps, seconds)}/s)" if steps else ""
     rows.append(("steps", Text(f"{steps:,} in {duration(seconds)}{speed}")))
-    if ledger.unfinished:
-        rows.append(("did not end", Text(clean(", ".join(ledger.unfinished)), style="yellow")))
+    if summary.unfinished:
+        rows.append(("did not end", Text(clean(", ".join(summary.unfinished)), style="yellow")))
     return rows
 
 
@@ -243,18 +243,18 @@ def _replayed(corpus: dict[str, int]) -> Text:
     return Text(", ".join([f"{count(played, 'plan')} replayed", *others]), style="yellow" if others else "")
 
 
-def last_line(ledger: Ledger, conclusion: Conclusion) -> Text:
+def last_line(summary: RunSummary, conclusion: Conclusion) -> Text:
     """The verdict and the seed."""
     style = f"bold {STYLES.get(conclusion.verdict, 'yellow')}"
     parts = Text.assemble("Verdict: ", (clean(conclusion.verdict), style))
-    if ledger.footer:
+    if summary.footer:
         parts.append(f" (exit code {conclusion.exit_code})")
     if conclusion.reason:
         words = {TIME_LIMIT: "stopped by the time limit"}
         parts.append(f": {words.get(conclusion.reason, clean(conclusion.reason))}")
-        kept = ledger.header.out if ledger.header else ""
-        if kept and (ledger.footer is None or conclusion.reason == INTERRUPTED):
+        kept = summary.header.out if summary.header else ""
+        if kept and (summary.footer is None or conclusion.reason == INTERRUPTED):
             parts.append(f", what did run is kept in {clean(kept)}")
-    seed = ledger.header.seed if ledger.header else 0
+    seed = summary.header.seed if summary.header else 0
     parts.append(f". Seed {seed}.")
     return parts

@@ -14,7 +14,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from rocketmq_conformance.reports.event import MODEL, DivergenceFound, Step
+from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
 from rocketmq_conformance.reports.text import clean, common_ends, count
 
 #: Answers longer than this are hard to compare by eye, so what differs is shown by itself.
@@ -64,7 +64,7 @@ def replay_line(divergence: DivergenceFound) -> Text:
     return Text.assemble(("replay", "dim"), " " * 9, (clean(divergence.replay), "bold"))
 
 
-def plain(divergence: DivergenceFound, width: int, where: str = "") -> str:
+def plain_text(divergence: DivergenceFound, width: int, where: str = "") -> str:
     """The block as plain text; ``where`` names the case."""
     screen = Console(file=StringIO(), width=width, force_terminal=False, color_system=None, highlight=False)
     with screen.capture() as capture:
@@ -83,7 +83,7 @@ def _rules(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
     return rows
 
 
-def _diverging(steps: list[Step]) -> Step | None:
+def _diverging(steps: list[DivergenceStep]) -> DivergenceStep | None:
     return next((step for step in steps if step.diverges), None)
 
 
@@ -142,7 +142,7 @@ def _shrinking(divergence: DivergenceFound) -> str:
     return f"{found}, shrunk to {length:,} in {executions}:" if length > 1 else f"{found}, shrunk to 1 in {executions}."
 
 
-def _plan(steps: list[Step]) -> Table:
+def _plan(steps: list[DivergenceStep]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("")
     table.add_column("step", justify="right")
@@ -156,7 +156,7 @@ def _plan(steps: list[Step]) -> Table:
     return table
 
 
-def _diverging_answer(step: Step) -> Text:
+def _diverging_answer(step: DivergenceStep) -> Text:
     expected, observed = clean(step.expected), clean(step.observed)
     if max(len(expected), len(observed)) > _SHORT:
         return Text("diverges, see above", style="red")

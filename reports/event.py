@@ -149,7 +149,7 @@ class CaseEnded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step(Event):
+class DivergenceStep(Event):
     """One step of a divergence's minimal plan."""
 
     kind: ClassVar[str] = "step"
@@ -194,7 +194,7 @@ class DivergenceFound(Event):
     rules: list[dict[str, str]]
     expected: str
     observed: str
-    steps: list[Step]
+    steps: list[DivergenceStep]
     #: Length of the plan that found it, and executions that made it minimal.
     found_steps: int
     shrink_executions: int

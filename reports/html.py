@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from rocketmq_conformance.reports.event import Event, RunStarted, SuiteEnded
 from rocketmq_conformance.reports.html_view import view
-from rocketmq_conformance.reports.run_summary import Ledger
+from rocketmq_conformance.reports.run_summary import RunSummary
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,12 +38,12 @@ class HtmlReport:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._ledger = Ledger()
+        self._summary = RunSummary()
         self._written = 0.0
 
     def __call__(self, event: Event) -> None:
         """Enter the event."""
-        self._ledger.add(event)
+        self._summary.add(event)
         late = isinstance(event, SuiteEnded) and time.monotonic() - self._written > PAUSE
         if late or isinstance(event, RunStarted):
             self._write()
@@ -53,7 +53,7 @@ class HtmlReport:
         self._write()
 
     def _write(self) -> None:
-        write(self._path, rendered(self._ledger))
+        write(self._path, render(self._summary))
         self._written = time.monotonic()
 
 
@@ -64,17 +64,17 @@ def write(path: Path, text: str) -> None:
     os.replace(beside, path)
 
 
-def page(events: Iterable[Event]) -> str:
+def html_page(events: Iterable[Event]) -> str:
     """The page of a stream of events, whole or not."""
-    ledger = Ledger()
+    summary = RunSummary()
     for event in events:
-        ledger.add(event)
-    return rendered(ledger)
+        summary.add(event)
+    return render(summary)
 
 
-def rendered(ledger: Ledger) -> str:
+def render(summary: RunSummary) -> str:
     """The page of the events that a summary has collected."""
-    return _environment().get_template("page.html.j2").render(page=view(ledger))
+    return _environment().get_template("page.html.j2").render(page=view(summary))
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocketmq_conformance.reports.event import Discovery
-from rocketmq_conformance.reports.html_text import figure, share, shown
+from rocketmq_conformance.reports.html_text import clipped, figure, share
 
 #: Charts and points of a curve that are drawn.
 CHARTS, POINTS = 24, 600
@@ -86,7 +86,7 @@ def _chart(suite: str, arms: list[Discovery]) -> Chart:
         places = [(x(cases), y(seen)) for cases, seen in line]
         curves.append(
             Curve(
-                shown(arm.arm, 40) or "unnamed",
+                clipped(arm.arm, 40) or "unnamed",
                 arm.arm if arm.arm in ("random", "steered") else "other",
                 " ".join(f"{across:g},{down:g}" for across, down in places),
                 places[-1] if places else None,
@@ -100,7 +100,7 @@ def _chart(suite: str, arms: list[Discovery]) -> Chart:
         _powers(most_cases) if logarithmic else [tick for tick in _round_numbers(most_cases) if tick <= most_cases]
     )
     return Chart(
-        shown(suite, 80),
+        clipped(suite, 80),
         curves,
         [Tick(x(tick), _short(tick)) for tick in x_ticks],
         [Tick(y(tick), _short(tick)) for tick in y_ticks],

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocketmq_conformance.reports.event import DIVERGES, SuiteEnded
-from rocketmq_conformance.reports.html_text import figure, shown
-from rocketmq_conformance.reports.html_verdict import judged
-from rocketmq_conformance.reports.run_summary import Ledger
+from rocketmq_conformance.reports.html_text import clipped, figure
+from rocketmq_conformance.reports.html_verdict import verdict_and_tone
+from rocketmq_conformance.reports.run_summary import RunSummary
 
 #: Rules, classes of outcomes and rows of kinds of state that are shown.
 RULES, CLASSES, KINDS = 600, 24, 3000
@@ -64,7 +64,7 @@ class Rules:
 
 
 @dataclass
-class _Seen:
+class _Observed:
     """What is known of one rule."""
 
     outcomes: dict[str, int] = field(default_factory=dict)
@@ -74,33 +74,38 @@ class _Seen:
     agreed: bool = False
 
 
-def rules(ledger: Ledger) -> Rules:
+def rules(summary: RunSummary) -> Rules:
     """The rules that fired, diverged or stayed silent, in the order of the suites."""
-    made, seen = Rules(), dict[str, _Seen]()
-    for ended in ledger.ended.values():
-        agreed = judged(ledger, ended)[1] == "ok" or (ended.verdict == DIVERGES and ended.control is not False)
+    made, seen = Rules(), dict[str, _Observed]()
+    for ended in summary.ended.values():
+        agreed = verdict_and_tone(summary, ended)[1] == "ok" or (
+            ended.verdict == DIVERGES and ended.control is not False
+        )
         for rule, kind, outcome, times in _rows(ended, made):
-            one = seen.setdefault(rule, _Seen())
+            one = seen.setdefault(rule, _Observed())
             one.outcomes[outcome] = one.outcomes.get(outcome, 0) + times
             of_kind = one.kinds.setdefault(kind, {})
             of_kind[outcome] = of_kind.get(outcome, 0) + times
             one.suites[ended.suite] = None
             one.agreed |= agreed
         for rule in ended.silent_rules:
-            seen.setdefault(rule, _Seen()).suites[ended.suite] = None
-    wrong = dict.fromkeys(rule.get("id", "?") for one in ledger.divergences for rule in one.rules)
+            seen.setdefault(rule, _Observed()).suites[ended.suite] = None
+    wrong = dict.fromkeys(rule.get("id", "?") for one in summary.divergences for rule in one.rules)
     for rule in wrong:
-        seen.setdefault(rule, _Seen())
+        seen.setdefault(rule, _Observed())
     classes = _ordered({outcome for one in seen.values() for outcome in one.outcomes})
     made.more_classes = max(0, len(classes) - CLASSES)
     classes = classes[:CLASSES]
-    made.classes = [shown(name, 40) for name in classes]
+    made.classes = [clipped(name, 40) for name in classes]
     made.more_rows = max(0, len(seen) - RULES)
     # Those that diverge are never among those left out.
     order = sorted(seen, key=lambda rule: rule not in wrong)[:RULES] if made.more_rows else list(seen)
     made.rows = [_row(rule, seen[rule], classes, rule in wrong) for rule in order]
     made.silent = sum(not one.outcomes for rule, one in seen.items() if rule not in wrong)
-    kinds = [KindRow(shown(rule, 80), shown(kind, 200), _told(outcomes)) for rule, kind, outcomes in _kinds(seen)]
+    kinds = [
+        KindRow(clipped(rule, 80), clipped(kind, 200), _outcome_counts(outcomes))
+        for rule, kind, outcomes in _kinds(seen)
+    ]
     made.kinds, made.more_kinds = kinds[:KINDS], max(0, len(kinds) - KINDS)
     return made
 
@@ -123,21 +128,21 @@ def _ordered(classes: set[str]) -> list[str]:
     return [*known, *sorted(classes - set(known))]
 
 
-def _row(rule: str, seen: _Seen, classes: list[str], diverges: bool) -> RuleRow:
+def _row(rule: str, seen: _Observed, classes: list[str], diverges: bool) -> RuleRow:
     total = sum(seen.outcomes.values())
     verdict, tone = _verdict(seen, diverges)
     return RuleRow(
-        shown(rule, 80) or "nameless",
+        clipped(rule, 80) or "nameless",
         verdict,
         tone,
         figure(total),
         figure(len(seen.kinds)),
-        ", ".join(shown(suite, 60) for suite in list(seen.suites)[:12]),
-        [_cell(seen.outcomes.get(name, 0), shown(name, 40)) for name in classes],
+        ", ".join(clipped(suite, 60) for suite in list(seen.suites)[:12]),
+        [_cell(seen.outcomes.get(name, 0), clipped(name, 40)) for name in classes],
     )
 
 
-def _verdict(seen: _Seen, diverges: bool) -> tuple[str, str]:
+def _verdict(seen: _Observed, diverges: bool) -> tuple[str, str]:
     """The verdict on a rule and its tone."""
     if diverges:
         return "diverges", "bad"
@@ -153,14 +158,14 @@ def _cell(times: int, outcome: str) -> Cell:
     return Cell(figure(times) if times else "", heat, outcome)
 
 
-def _kinds(seen: dict[str, _Seen]) -> Iterable[tuple[str, str, dict[str, int]]]:
+def _kinds(seen: dict[str, _Observed]) -> Iterable[tuple[str, str, dict[str, int]]]:
     for rule, one in seen.items():
         for kind, outcomes in one.kinds.items():
             yield rule, kind, outcomes
 
 
-def _told(outcomes: dict[str, int]) -> str:
+def _outcome_counts(outcomes: dict[str, int]) -> str:
     """``negative 3, zero 12``, the most frequent first."""
     ordered = sorted(outcomes.items(), key=lambda item: (-item[1], item[0]))
-    told = ", ".join(f"{shown(outcome, 40)} {figure(times)}" for outcome, times in ordered[:CLASSES])
+    told = ", ".join(f"{clipped(outcome, 40)} {figure(times)}" for outcome, times in ordered[:CLASSES])
     return told + (f" and {figure(len(ordered) - CLASSES)} more" if len(ordered) > CLASSES else "")

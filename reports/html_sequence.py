@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rocketmq_conformance.reports.event import Step
-from rocketmq_conformance.reports.html_text import wrapped
+from rocketmq_conformance.reports.event import DivergenceStep
+from rocketmq_conformance.reports.html_text import wrap
 
 #: Whom a step calls, and the order of the lifelines.
 MEMBER = "member"
@@ -98,7 +98,7 @@ class Diagram:
     messages_left_out: int = 0
 
 
-def diagram(steps: Sequence[Step], words: tuple[str, str]) -> Diagram:
+def diagram(steps: Sequence[DivergenceStep], words: tuple[str, str]) -> Diagram:
     """The diagram of the last ``STEPS`` steps of a plan; ``words`` name the two answers of the one that diverges."""
     drawn = steps[-STEPS:]
     speakers = list(
@@ -108,7 +108,7 @@ def diagram(steps: Sequence[Step], words: tuple[str, str]) -> Diagram:
     names = [*known, *(who for who in speakers if who not in ORDER)][:LIFELINES]
     places = _places(len(names))
     crowd = len(names) >= _CROWD
-    heads = [wrapped(name, 8, 2) if crowd else wrapped(name, 14, 1) for name in names]
+    heads = [wrap(name, 8, 2) if crowd else wrap(name, 14, 1) for name in names]
     lifelines = [Lifeline(lines, x) for lines, x in zip(heads, places, strict=True)]
     made = _Drawing(Diagram(lifelines, *((58, 38) if crowd else (90, 24))))
     made.diagram.left_out = len(steps) - len(drawn)
@@ -138,7 +138,7 @@ class _Drawing:
         self.words = ("", "")
         self.y: float = diagram.head_height + _PAD
 
-    def step(self, step: Step) -> None:
+    def step(self, step: DivergenceStep) -> None:
         """The operation, the messages, the answer."""
         self._band(step)
         # A step without a message of the member is done by its environment.
@@ -159,8 +159,8 @@ class _Drawing:
             self.diagram.bars.append(Bar(x, top, self.y - top, step.diverges))
         self.y += _GAP
 
-    def _band(self, step: Step) -> None:
-        lines = wrapped(step.operation, int((_PHONE - _INDENT - _PAD) / _CHARACTER), _LINES)
+    def _band(self, step: DivergenceStep) -> None:
+        lines = wrap(step.operation, int((_PHONE - _INDENT - _PAD) / _CHARACTER), _LINES)
         height = len(lines) * _LINE + _PAD
         self.y += _PAD
         self.diagram.bands.append(Band(step.number, lines, self.y, height, step.diverges))
@@ -171,7 +171,7 @@ class _Drawing:
 
     def _label(self, x: float, text: str, kind: str) -> None:
         room = _PHONE * (1 - x / 100) - 2 * _PAD
-        lines = wrapped(text, int(room / _CHARACTER), _LINES)
+        lines = wrap(text, int(room / _CHARACTER), _LINES)
         self.y += _GAP
         self.diagram.labels.append(Label(x, self.y, lines, kind))
         self.y += (len(lines) - 1) * _LINE
@@ -194,7 +194,7 @@ class _Drawing:
         kind = "response" if receiver in ORDER[:2] else "request"
         self._arrow(start, end, kind)
 
-    def _answer(self, step: Step, x: float) -> None:
+    def _answer(self, step: DivergenceStep, x: float) -> None:
         if step.diverges:
             self._label(x, f"{self.words[0]} {step.expected}", "expected")
             self._label(x, f"{self.words[1]} {step.observed}", "observed")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocketmq_conformance.reports.event import MODEL, DivergenceFound, Step
+from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
 from rocketmq_conformance.reports.html_sequence import Diagram, diagram
-from rocketmq_conformance.reports.html_text import Piece, capped, compared, count, figure, share, shown
-from rocketmq_conformance.reports.run_summary import Ledger
+from rocketmq_conformance.reports.html_text import Piece, clipped, count, figure, first_items, mark_differences, share
+from rocketmq_conformance.reports.run_summary import RunSummary
 
 #: Kinds that are shown in full, kinds that get a line, and the lengths of the lists of a kind.
 FULL, LINES = 40, 1000
@@ -29,7 +29,7 @@ class RuleText:
 
 
 @dataclass(frozen=True)
-class Bar:
+class FeatureShares:
     """What separates: shares of the steps that diverge and of the others, as texts and as percentages."""
 
     feature: str
@@ -59,7 +59,7 @@ class StepRow:
 
 
 @dataclass(frozen=True)
-class Line:
+class KindLine:
     """A kind of divergence in one line."""
 
     number: int
@@ -79,7 +79,7 @@ class Line:
 class Story:
     """A kind of divergence in full."""
 
-    line: Line
+    line: KindLine
     case: str
     also: str
     rules: list[RuleText]
@@ -91,7 +91,7 @@ class Story:
     steps_left_out: int
     of_steps: int
     shrunk: str
-    separates: list[Bar]
+    separates: list[FeatureShares]
     more_separates: int
     diagram: Diagram
     plan: str
@@ -105,21 +105,21 @@ class Stories:
     """Kinds of divergences: in full, in a line, or only counted."""
 
     full: list[Story]
-    lines: list[Line]
+    lines: list[KindLine]
     more: int
     kinds: int
     found: int
 
 
-def stories(ledger: Ledger, divergences: Sequence[DivergenceFound]) -> Stories:
+def stories(summary: RunSummary, divergences: Sequence[DivergenceFound]) -> Stories:
     """The kinds among ``divergences``, those of most cases first, else in the order in which they were found."""
     kinds: dict[Key, list[DivergenceFound]] = {}
     for one in divergences:
         kinds.setdefault((one.suite, one.address, one.against, one.fingerprint), []).append(one)
     ordered = sorted(kinds.values(), key=lambda same: -_cases(same))
-    lines, more = capped(ordered[FULL:], LINES)
+    lines, more = first_items(ordered[FULL:], LINES)
     return Stories(
-        [_story(ledger, number, same) for number, same in enumerate(ordered[:FULL], 1)],
+        [_story(summary, number, same) for number, same in enumerate(ordered[:FULL], 1)],
         [_line(number, same) for number, same in enumerate(lines, FULL + 1)],
         more,
         len(ordered),
@@ -136,45 +136,45 @@ def _exemplar(same: list[DivergenceFound]) -> DivergenceFound:
     return min(same, key=lambda one: (not one.plan, len(one.steps) or one.found_steps))
 
 
-def _diverging(steps: Sequence[Step]) -> Step | None:
+def _diverging(steps: Sequence[DivergenceStep]) -> DivergenceStep | None:
     return next((step for step in steps if step.diverges), None)
 
 
-def _line(number: int, same: list[DivergenceFound]) -> Line:
+def _line(number: int, same: list[DivergenceFound]) -> KindLine:
     one = _exemplar(same)
     step = _diverging(one.steps)
-    return Line(
+    return KindLine(
         number,
-        shown(one.suite, 120),
-        shown(one.address, 200),
-        shown(one.against, 200),
-        shown(one.rules[0].get("id", "?"), 80) if one.rules else "no rule",
-        shown(step.operation, 300) if step else "no step",
-        shown(one.expected, 160),
-        shown(one.observed, 160),
+        clipped(one.suite, 120),
+        clipped(one.address, 200),
+        clipped(one.against, 200),
+        clipped(one.rules[0].get("id", "?"), 80) if one.rules else "no rule",
+        clipped(step.operation, 300) if step else "no step",
+        clipped(one.expected, 160),
+        clipped(one.observed, 160),
         count(_cases(same), "case"),
-        shown(one.fingerprint, 80),
+        clipped(one.fingerprint, 80),
         # A command that was cut would be another command.
-        shown(one.replay, 20_000),
+        clipped(one.replay, 20_000),
     )
 
 
-def _story(ledger: Ledger, number: int, same: list[DivergenceFound]) -> Story:
+def _story(summary: RunSummary, number: int, same: list[DivergenceFound]) -> Story:
     one = _exemplar(same)
-    rules, more_rules = capped(one.rules, RULES)
-    separates, more_separates = capped(one.separates, SEPARATORS)
-    expected, observed = compared(one.expected, one.observed)
+    rules, more_rules = first_items(one.rules, RULES)
+    separates, more_separates = first_items(one.separates, SEPARATORS)
+    expected, observed = mark_differences(one.expected, one.observed)
     steps = [_step(step) for step in one.steps[-STEPS:]]
     # Of two implementations, what was expected is what the other one did.
-    names = shown(one.against, 60), shown(one.address, 60) or "the other"
+    names = clipped(one.against, 60), clipped(one.address, 60) or "the other"
     between = one.against != MODEL
     heads = (f"Answer of {names[0]}", f"Answer of {names[1]}") if between else ("Expected", "Observed")
     words = (f"{names[0]}:", f"{names[1]}:") if between else ("expected", "observed")
     return Story(
         _line(number, same),
-        _case(ledger, one),
-        _also(ledger, one, same),
-        [RuleText(*(shown(rule.get(name, "")) for name in ("id", "level", "sentence", "source"))) for rule in rules],
+        _case(summary, one),
+        _also(summary, one, same),
+        [RuleText(*(clipped(rule.get(name, "")) for name in ("id", "level", "sentence", "source"))) for rule in rules],
         more_rules,
         expected,
         observed,
@@ -186,23 +186,23 @@ def _story(ledger: Ledger, number: int, same: list[DivergenceFound]) -> Story:
         [_bar(item.feature, item.diverging, item.others) for item in separates],
         more_separates,
         diagram(one.steps, words),
-        shown(one.plan, 4000),
+        clipped(one.plan, 4000),
         heads,
         words,
     )
 
 
-def _also(ledger: Ledger, one: DivergenceFound, same: list[DivergenceFound]) -> str:
+def _also(summary: RunSummary, one: DivergenceFound, same: list[DivergenceFound]) -> str:
     """Other cases of the kind that have an event of their own."""
     others = sorted({other.case: other for other in same if other.case != one.case}.items())
-    listed, more = capped(others, CASES)
-    names = ", ".join(_case(ledger, other) if case < 0 else figure(case) for case, other in listed)
+    listed, more = first_items(others, CASES)
+    names = ", ".join(_case(summary, other) if case < 0 else figure(case) for case, other in listed)
     return names + (f" and {figure(more)} more" if more else "")
 
 
-def _case(ledger: Ledger, one: DivergenceFound) -> str:
+def _case(summary: RunSummary, one: DivergenceFound) -> str:
     """``case 17``, or the plan of the corpus that it is."""
-    return f"case {figure(one.case)}" if one.case >= 0 else shown(ledger.case_name(one.suite, one.case), 300)
+    return f"case {figure(one.case)}" if one.case >= 0 else clipped(summary.case_name(one.suite, one.case), 300)
 
 
 def _shrinking(one: DivergenceFound) -> str:
@@ -212,22 +212,22 @@ def _shrinking(one: DivergenceFound) -> str:
     return f"{found}, shrunk to {figure(len(one.steps))} in {count(one.shrink_executions, 'execution')}."
 
 
-def _bar(feature: str, diverging: float, others: float) -> Bar:
+def _bar(feature: str, diverging: float, others: float) -> FeatureShares:
     widths = [round(100 * part, 1) if 0 <= part <= 1 else 0.0 for part in (diverging, others)]
-    return Bar(shown(feature, 200), share(diverging), share(others), widths[0], widths[1])
+    return FeatureShares(clipped(feature, 200), share(diverging), share(others), widths[0], widths[1])
 
 
-def _step(step: Step) -> StepRow:
-    before, after = compared(step.before, step.after)
-    messages, more = capped(step.messages, MESSAGES)
+def _step(step: DivergenceStep) -> StepRow:
+    before, after = mark_differences(step.before, step.after)
+    messages, more = first_items(step.messages, MESSAGES)
     return StepRow(
         step.number,
-        shown(step.operation),
+        clipped(step.operation),
         step.diverges,
-        shown(step.expected),
-        shown(step.observed),
-        ", ".join(shown(rule, 80) for rule in step.rules[:RULES]),
-        shown(step.state_kind, 200),
+        clipped(step.expected),
+        clipped(step.observed),
+        ", ".join(clipped(rule, 80) for rule in step.rules[:RULES]),
+        clipped(step.state_kind, 200),
         before,
         after,
         step.before == step.after,
@@ -238,4 +238,4 @@ def _step(step: Step) -> StepRow:
 
 def _message(message: list[str]) -> tuple[str, str, str]:
     sender, receiver, text = [*message[:3], "", "", ""][:3]
-    return shown(sender, 60), shown(receiver, 60), shown(text, 600)
+    return clipped(sender, 60), clipped(receiver, 60), clipped(text, 600)

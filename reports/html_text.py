@@ -35,7 +35,7 @@ class Piece:
         return len(self.text)
 
 
-def shown(raw: str, most: int = MOST) -> str:
+def clipped(raw: str, most: int = MOST) -> str:
     """``raw`` without characters that could do harm, cut after ``most`` with the number of those left out."""
     if len(raw) <= most:
         return clean(raw)
@@ -76,19 +76,19 @@ def memory(size: int) -> str:
     return f"{mebibytes / 1024:,.1f} GiB" if math.isfinite(mebibytes) else "?"
 
 
-def capped(items: Sequence[T], most: int) -> tuple[list[T], int]:
+def first_items(items: Sequence[T], most: int) -> tuple[list[T], int]:
     """The first ``most`` items, and how many are left out."""
     return list(items[:most]), max(0, len(items) - most)
 
 
-def compared(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
+def mark_differences(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
     """Two raw texts, with what differs marked in each, word by word."""
-    left, right = _words(shown(one)), _words(shown(other))
+    left, right = _words(clipped(one)), _words(clipped(other))
     if one == other:
-        return [Piece(shown(one))], [Piece(shown(other))]
+        return [Piece(clipped(one))], [Piece(clipped(other))]
     if max(len(left), len(right)) > _WORDS:
-        begin, end = text.common_ends(shown(one), shown(other))
-        return _ends(shown(one), begin, end), _ends(shown(other), begin, end)
+        begin, end = text.common_ends(clipped(one), clipped(other))
+        return _ends(clipped(one), begin, end), _ends(clipped(other), begin, end)
     pieces: tuple[list[Piece], list[Piece]] = ([], [])
     for tag, begin, end, start, stop in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         for side, words in zip(pieces, (left[begin:end], right[start:stop]), strict=True):
@@ -107,12 +107,12 @@ def _ends(shown_text: str, begin: int, end: int) -> list[Piece]:
     return [piece for piece in pieces if piece.text]
 
 
-def wrapped(raw: str, width: int, most: int) -> list[str]:
+def wrap(raw: str, width: int, most: int) -> list[str]:
     """``raw`` as at most ``most`` lines of ``width`` characters, broken after a comma or blank where there is one.
 
     The last line ends in "…" when something is left out.
     """
-    rest = shown(raw, width * most + 1)
+    rest = clipped(raw, width * most + 1)
     lines: list[str] = []
     while rest and len(lines) < most:
         if len(rest) <= width:

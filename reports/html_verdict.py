@@ -18,8 +18,8 @@ from rocketmq_conformance.reports.event import (
     UNSUPPORTED,
     SuiteEnded,
 )
-from rocketmq_conformance.reports.html_text import capped, count, figure, seconds, shown
-from rocketmq_conformance.reports.run_summary import Conclusion, Ledger
+from rocketmq_conformance.reports.html_text import clipped, count, figure, first_items, seconds
+from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 
 TONES = {CONFORMS: "ok", DIVERGES: "bad", UNDECIDED: "open", COULD_NOT_RUN: "broken", UNSUPPORTED: "none"}
 #: What each number counts.
@@ -79,7 +79,7 @@ class SuiteRow:
 
 
 @dataclass(frozen=True)
-class Why:
+class VerdictReasons:
     """The reasons behind the verdicts on a suite, for the implementations that share them."""
 
     suite: str
@@ -94,7 +94,7 @@ def numbers(cases: dict[str, int]) -> list[Number]:
     """The five numbers, then those of unknown verdicts."""
     others = [verdict for verdict in cases if verdict not in TONES]
     return [
-        Number(shown(verdict, 40), tone_of(verdict), figure(n), not n, MEANINGS.get(verdict, ""))
+        Number(clipped(verdict, 40), tone_of(verdict), figure(n), not n, MEANINGS.get(verdict, ""))
         for verdict in (*TONES, *others[:REASONS])
         for n in [cases.get(verdict, 0)]
     ]
@@ -105,13 +105,13 @@ def tone_of(verdict: str) -> str:
     return TONES.get(verdict, "open")
 
 
-def totals(ledger: Ledger) -> dict[str, int]:
+def totals(summary: RunSummary) -> dict[str, int]:
     """Cases by verdict: the footer's, or without one those of suites that ended and of single cases."""
-    if ledger.footer:
-        return ledger.footer.cases
-    ended = {suite for suite, _ in ledger.ended}
-    parts = [part.cases for part in ledger.ended.values()]
-    parts += [counts for suite, counts in ledger.counted.items() if suite not in ended]
+    if summary.footer:
+        return summary.footer.cases
+    ended = {suite for suite, _ in summary.ended}
+    parts = [part.cases for part in summary.ended.values()]
+    parts += [counts for suite, counts in summary.counted.items() if suite not in ended]
     return _sum(parts)
 
 
@@ -123,21 +123,21 @@ def _sum(parts: list[dict[str, int]]) -> dict[str, int]:
     return total
 
 
-def headline(ledger: Ledger, kinds: int, differences: int) -> Headline:
+def headline(summary: RunSummary, kinds: int, differences: int) -> Headline:
     """The headline; ``kinds`` of divergences from the model, and of ``differences`` between implementations."""
-    conclusion = ledger.conclusion()
+    conclusion = summary.conclusion()
     tone = "ok" if conclusion.passed else tone_of(conclusion.verdict)
     if tone == "ok" and not conclusion.passed:
         tone = "open"
-    sentence = _sentence(ledger, conclusion, kinds)
+    sentence = _sentence(summary, conclusion, kinds)
     if differences:
         sentence += f" The implementations differ from one another in {count(differences, 'way')}."
-    return Headline(shown(conclusion.verdict, 60) or "no verdict", tone, sentence, _warnings(ledger))
+    return Headline(clipped(conclusion.verdict, 60) or "no verdict", tone, sentence, _warnings(summary))
 
 
-def _sentence(ledger: Ledger, conclusion: Conclusion, kinds: int) -> str:
-    footer = ledger.footer
-    if ledger.header is None or footer is None:
+def _sentence(summary: RunSummary, conclusion: Conclusion, kinds: int) -> str:
+    footer = summary.footer
+    if summary.header is None or footer is None:
         # "nothing ran", "the run was cut off before its end"
         return f"{conclusion.reason[:1].upper()}{conclusion.reason[1:]}: nothing can be concluded from it."
     if conclusion.passed:
@@ -149,7 +149,7 @@ def _sentence(ledger: Ledger, conclusion: Conclusion, kinds: int) -> str:
         return f"{cases} with an answer that RocketMQ does not give, in {count(kinds, 'way')}."
     if conclusion.reason:
         known = {INTERRUPTED: "the run was interrupted", TIME_LIMIT: "the time limit stopped the run"}
-        said = known.get(conclusion.reason, shown(conclusion.reason, 400))
+        said = known.get(conclusion.reason, clipped(conclusion.reason, 400))
         return f"{said[:1].upper()}{said[1:]}."
     return {
         UNDECIDED: "The results are inconclusive; the suites below say why.",
@@ -158,45 +158,45 @@ def _sentence(ledger: Ledger, conclusion: Conclusion, kinds: int) -> str:
     }.get(conclusion.verdict, "The suites below say what is known.")
 
 
-def _warnings(ledger: Ledger) -> list[str]:
+def _warnings(summary: RunSummary) -> list[str]:
     found = []
-    footer = ledger.footer
-    if ledger.header is not None and footer is None:
+    footer = summary.footer
+    if summary.header is not None and footer is None:
         found.append("The events end before the run does: the numbers are those recorded by then.")
-    if ledger.unfinished:
-        names, more = capped(ledger.unfinished, REASONS)
+    if summary.unfinished:
+        names, more = first_items(summary.unfinished, REASONS)
         rest = f" and {figure(more)} more" if more else ""
-        found.append(f"Did not end: {', '.join(shown(name, 120) for name in names)}{rest}.")
+        found.append(f"Did not end: {', '.join(clipped(name, 120) for name in names)}{rest}.")
     if footer and footer.stopped:
-        found.append(f"Stopped early: {shown(footer.stopped, 400)}.")
+        found.append(f"Stopped early: {clipped(footer.stopped, 400)}.")
     if footer and footer.left:
         found.append(f"{count(footer.left, 'case')} requested but not played.")
-    if ledger.disorder:
-        found.append(f"The stream of events {ledger.disorder}: it was not written by one whole run.")
-    deaf = [ledger.part_name(*part) for part, ended in ledger.ended.items() if ended.control is False]
-    if deaf:
-        names, more = capped(deaf, REASONS)
+    if summary.disorder:
+        found.append(f"The stream of events {summary.disorder}: it was not written by one whole run.")
+    silent_controls = [summary.part_name(*part) for part, ended in summary.ended.items() if ended.control is False]
+    if silent_controls:
+        names, more = first_items(silent_controls, REASONS)
         rest = f" and {figure(more)} more" if more else ""
-        words = ", ".join(shown(name, 120) for name in names)
+        words = ", ".join(clipped(name, 120) for name in names)
         found.append(f"A planted wrong answer was not noticed in {words}{rest}: the verdicts there prove nothing.")
     elif footer and footer.controls_noticed < footer.controls:
         found.append(
             f"{figure(footer.controls - footer.controls_noticed)} of {count(footer.controls, 'control')} stayed silent."
         )
-    if ledger.lost:
+    if summary.lost:
         found.append(
-            f"{count(len(ledger.lost), 'case')} lost: the implementation crashed, hung or exceeded its memory limit."
+            f"{count(len(summary.lost), 'case')} lost: the implementation crashed, hung or exceeded its memory limit."
         )
     return found
 
 
-def suites(ledger: Ledger) -> tuple[list[SuiteRow], int]:
+def suites(summary: RunSummary) -> tuple[list[SuiteRow], int]:
     """A row per suite and implementation, and how many are left out."""
-    parts, more = capped(ledger.parts, SUITES)
-    return [_row(ledger, suite, address) for suite, address in parts], more
+    parts, more = first_items(summary.parts, SUITES)
+    return [_row(summary, suite, address) for suite, address in parts], more
 
 
-def whys(rows: list[SuiteRow]) -> list[Why]:
+def verdict_reasons(rows: list[SuiteRow]) -> list[VerdictReasons]:
     """The reasons behind verdicts; implementations with the same reasons share an entry."""
     groups: dict[tuple[str, tuple[str, ...], int, tuple[str, ...]], list[str]] = {}
     sizes: dict[str, int] = {}
@@ -206,58 +206,58 @@ def whys(rows: list[SuiteRow]) -> list[Why]:
             key = (row.suite, tuple(row.reasons), row.more_reasons, tuple(row.silent))
             groups.setdefault(key, []).append(row.address)
     return [
-        Why(suite, "" if len(whose) == sizes[suite] else ", ".join(whose), list(reasons), more, list(silent))
+        VerdictReasons(suite, "" if len(whose) == sizes[suite] else ", ".join(whose), list(reasons), more, list(silent))
         for (suite, reasons, more, silent), whose in groups.items()
     ]
 
 
-def _row(ledger: Ledger, suite: str, address: str) -> SuiteRow:
-    span = max(1, len(ledger.addresses)) if address == (ledger.addresses or [""])[0] else 0
-    ended = ledger.ended.get((suite, address))
-    started = ledger.started.get(suite)
-    sentence = shown(started.sentence, 300) if started else ""
-    shown_address = shown(address, 200) if len(ledger.addresses) > 1 or address else ""
-    told, more = capped(_case_reasons(ledger, suite), REASONS)
+def _row(summary: RunSummary, suite: str, address: str) -> SuiteRow:
+    span = max(1, len(summary.addresses)) if address == (summary.addresses or [""])[0] else 0
+    ended = summary.ended.get((suite, address))
+    started = summary.started.get(suite)
+    sentence = clipped(started.sentence, 300) if started else ""
+    shown_address = clipped(address, 200) if len(summary.addresses) > 1 or address else ""
+    reasons_of_cases, more = first_items(_case_reasons(summary, suite), REASONS)
     if ended is None:
-        counts = ledger.counted.get(suite, {}) if not ledger.addresses or address == ledger.addresses[0] else {}
+        counts = summary.counted.get(suite, {}) if not summary.addresses or address == summary.addresses[0] else {}
         return SuiteRow(
-            *(shown(suite, 120), shown_address, span, sentence, "did not end", "open", numbers(counts), "", "", ""),
-            *(["nothing can be concluded from it", *told], more, []),
+            *(clipped(suite, 120), shown_address, span, sentence, "did not end", "open", numbers(counts), "", "", ""),
+            *(["nothing can be concluded from it", *reasons_of_cases], more, []),
         )
-    verdict, tone, doubt = judged(ledger, ended)
-    reasons = [*([doubt] if doubt else []), *([shown(ended.reason, 400)] if ended.reason else []), *told]
-    unsupported, further = capped(list(ended.unsupported.items()), REASONS)
-    reasons += [f"unsupported: {shown(operation, 80)}: {shown(why, 300)}" for operation, why in unsupported]
+    verdict, tone, doubt = verdict_and_tone(summary, ended)
+    reasons = [*([doubt] if doubt else []), *([clipped(ended.reason, 400)] if ended.reason else []), *reasons_of_cases]
+    unsupported, further = first_items(list(ended.unsupported.items()), REASONS)
+    reasons += [f"unsupported: {clipped(operation, 80)}: {clipped(why, 300)}" for operation, why in unsupported]
     control = {True: "noticed", False: "silent", None: "none"}[ended.control]
     return SuiteRow(
-        *(shown(suite, 120), shown_address, span, sentence, verdict, tone, numbers(ended.cases)),
+        *(clipped(suite, 120), shown_address, span, sentence, verdict, tone, numbers(ended.cases)),
         *(figure(ended.steps), seconds(ended.seconds), control, reasons, more + further),
-        [shown(rule, 80) for rule in ended.silent_rules],
+        [clipped(rule, 80) for rule in ended.silent_rules],
     )
 
 
-def judged(ledger: Ledger, ended: SuiteEnded) -> tuple[str, str, str]:
+def verdict_and_tone(summary: RunSummary, ended: SuiteEnded) -> tuple[str, str, str]:
     """A suite's verdict, its tone, and what contradicts a good one ("" when nothing does)."""
     if ended.verdict != CONFORMS:
-        return shown(ended.verdict, 60) or "no verdict", tone_of(ended.verdict), ""
-    others = set(ledger.addresses) - {ended.address}
+        return clipped(ended.verdict, 60) or "no verdict", tone_of(ended.verdict), ""
+    others = set(summary.addresses) - {ended.address}
     worse = [verdict for verdict, n in ended.cases.items() if n > 0 and verdict not in (CONFORMS, UNSUPPORTED)]
     doubts = (
         (ended.control is False, "the planted wrong answer was not noticed"),
-        (any(one.suite == ended.suite and one.address not in others for one in ledger.divergences), "it diverges"),
+        (any(one.suite == ended.suite and one.address not in others for one in summary.divergences), "it diverges"),
         (bool(worse), "a case did not conform"),
         (ended.cases.get(CONFORMS, 0) <= 0, "no case conformed"),
-        (any(one.suite == ended.suite and one.address not in others for one in ledger.lost), "a case was lost"),
+        (any(one.suite == ended.suite and one.address not in others for one in summary.lost), "a case was lost"),
     )
     doubt = next((text for doubtful, text in doubts if doubtful), "")
     return (UNDECIDED, "open", f"it claims to conform, but {doubt}") if doubt else (CONFORMS, "ok", "")
 
 
-def _case_reasons(ledger: Ledger, suite: str) -> list[str]:
+def _case_reasons(summary: RunSummary, suite: str) -> list[str]:
     reasons = []
-    for (of, verdict, reason), (times, first) in ledger.reasons.items():
+    for (of, verdict, reason), (times, first) in summary.reasons.items():
         if of == suite and reason:
-            name = shown(ledger.case_name(suite, first), 300)
+            name = clipped(summary.case_name(suite, first), 300)
             where = name if times == 1 else f"{figure(times)} cases, first {name}"
-            reasons.append(f"{shown(verdict, 60)}: {shown(reason, 400)} ({where})")
+            reasons.append(f"{clipped(verdict, 60)}: {clipped(reason, 400)} ({where})")
     return reasons

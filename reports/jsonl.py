@@ -25,7 +25,7 @@ from rocketmq_conformance.reports.event import (
     ScenarioEnded,
     ScenarioStarted,
 )
-from rocketmq_conformance.reports.run_summary import Conclusion, Ledger
+from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 
 #: Name of the file in the folder of a run.
 NAME = "events.jsonl"
@@ -69,10 +69,10 @@ class Recording:
 
     def conclusion(self) -> Conclusion:
         """What can be concluded from the run; an incomplete recording is never a pass."""
-        ledger = Ledger()
+        summary = RunSummary()
         for event in self.events:
-            ledger.add(event)
-        return ledger.conclusion()
+            summary.add(event)
+        return summary.conclusion()
 
 
 def read(path: Path) -> Recording:

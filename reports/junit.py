@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from rocketmq_conformance.reports.divergence_block import plain
+from rocketmq_conformance.reports.divergence_block import plain_text
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
@@ -31,7 +31,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
 )
-from rocketmq_conformance.reports.run_summary import Ledger
+from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import clean, count, profile
 
 #: Name of the file in the folder of a run.
@@ -61,11 +61,11 @@ class JunitReport:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._ledger = Ledger()
+        self._summary = RunSummary()
 
     def __call__(self, event: Event) -> None:
         """Enter the event; the header and the end of a suite rewrite the file."""
-        self._ledger.add(event)
+        self._summary.add(event)
         if isinstance(event, RunStarted | SuiteEnded):
             self._write()
 
@@ -76,46 +76,46 @@ class JunitReport:
     def _write(self) -> None:
         # Written to a temporary file and renamed, so that no reader sees part of it.
         beside = self._path.with_name(self._path.name + ".part")
-        beside.write_bytes(document(self._ledger))
+        beside.write_bytes(document(self._summary))
         os.replace(beside, self._path)
 
 
-def document(ledger: Ledger) -> bytes:
+def document(summary: RunSummary) -> bytes:
     """The XML file of the events that a summary has collected."""
     root = ElementTree.Element("testsuites", name=_PACKAGE)
-    suites = [(ledger.part_name(*part), _suite_cases(ledger, *part)) for part in ledger.parts]
-    everything = [case for _, cases in suites for case in cases] + _run_cases(ledger)
+    suites = [(summary.part_name(*part), _suite_cases(summary, *part)) for part in summary.parts]
+    everything = [case for _, cases in suites for case in cases] + _run_cases(summary)
     for name, number in _numbers(everything).items():
         # "skipped" is no attribute of the root.
         if name != "skipped":
             root.set(name, str(number))
     root.set("time", f"{sum(case.seconds for case in everything):.3f}")
     for suite, cases in suites:
-        root.append(_element(ledger, suite, cases))
-    root.append(_element(ledger, "run", _run_cases(ledger)))
+        root.append(_element(summary, suite, cases))
+    root.append(_element(summary, "run", _run_cases(summary)))
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
 
 
-def _run_cases(ledger: Ledger) -> list[_TestCase]:
-    conclusion = ledger.conclusion()
+def _run_cases(summary: RunSummary) -> list[_TestCase]:
+    conclusion = summary.conclusion()
     message = f"{conclusion.verdict}: {conclusion.reason}" if conclusion.reason else conclusion.verdict
     if conclusion.passed:
         return [_TestCase("verdict")]
     return [_TestCase("verdict", "failure" if conclusion.verdict == DIVERGES else "error", message)]
 
 
-def _suite_cases(ledger: Ledger, suite: str, address: str) -> list[_TestCase]:
+def _suite_cases(summary: RunSummary, suite: str, address: str) -> list[_TestCase]:
     # A divergence without an address counts against every implementation.
-    others = set(ledger.addresses) - {address}
-    found = [one for one in ledger.divergences if one.suite == suite and one.address not in others]
-    ended = ledger.ended.get((suite, address))
+    others = set(summary.addresses) - {address}
+    found = [one for one in summary.divergences if one.suite == suite and one.address not in others]
+    ended = summary.ended.get((suite, address))
     if ended is None:
         error = _TestCase("verdict", "error", "the suite did not end, so nothing is known of it")
-        return [*_rule_cases(ledger, found, (), ()), error]
+        return [*_rule_cases(summary, found, (), ()), error]
     fired = [str(row[0]) for row in ended.coverage]
-    rules = _rule_cases(ledger, found, fired, ended.silent_rules)
+    rules = _rule_cases(summary, found, fired, ended.silent_rules)
     if ended.control is False:
         # A suite that does not notice a wrong answer cannot confirm a rule.
         rules = [
@@ -123,13 +123,13 @@ def _suite_cases(ledger: Ledger, suite: str, address: str) -> list[_TestCase]:
         ]
     return [
         *rules,
-        _verdict_case(ledger, ended),
+        _verdict_case(summary, ended),
         *([] if ended.verdict == UNSUPPORTED else [_control_case(ended)]),
     ]
 
 
 def _rule_cases(
-    ledger: Ledger,
+    summary: RunSummary,
     divergences: list[DivergenceFound],
     fired: list[str] | tuple[()],
     silent: list[str] | tuple[()],
@@ -146,8 +146,10 @@ def _rule_cases(
             stories = {divergence.fingerprint: divergence for divergence in reversed(failed[rule])}
             first = failed[rule][0]
             message = f"expected {first.expected}, observed {first.observed}"
-            told = [plain(one, _WIDTH, ledger.case_name(one.suite, one.case)) for one in reversed(stories.values())]
-            cases.append(_TestCase(rule, "failure", message, "\n\n".join(told)))
+            bodies = [
+                plain_text(one, _WIDTH, summary.case_name(one.suite, one.case)) for one in reversed(stories.values())
+            ]
+            cases.append(_TestCase(rule, "failure", message, "\n\n".join(bodies)))
         elif rule in fired:
             cases.append(_TestCase(rule))
         else:
@@ -155,10 +157,10 @@ def _rule_cases(
     return cases
 
 
-def _verdict_case(ledger: Ledger, ended: SuiteEnded) -> _TestCase:
+def _verdict_case(summary: RunSummary, ended: SuiteEnded) -> _TestCase:
     reasons = [
-        f"{verdict}: {reason} ({count(times, 'case')}, first {ledger.case_name(suite, first)})"
-        for (suite, verdict, reason), (times, first) in ledger.reasons.items()
+        f"{verdict}: {reason} ({count(times, 'case')}, first {summary.case_name(suite, first)})"
+        for (suite, verdict, reason), (times, first) in summary.reasons.items()
         if suite == ended.suite and reason
     ]
     reasons += [f"unsupported: {operation}: {why}" for operation, why in ended.unsupported.items()]
@@ -191,14 +193,14 @@ def _numbers(cases: list[_TestCase]) -> dict[str, int]:
     }
 
 
-def _element(ledger: Ledger, suite: str, cases: list[_TestCase]) -> ElementTree.Element:
+def _element(summary: RunSummary, suite: str, cases: list[_TestCase]) -> ElementTree.Element:
     element = ElementTree.Element("testsuite", name=_name(suite))
     for name, number in _numbers(cases).items():
         element.set(name, str(number))
     element.set("time", f"{sum(case.seconds for case in cases):.3f}")
-    if ledger.header:
-        element.set("timestamp", clean(ledger.header.started))
-        element.append(_properties(ledger.header))
+    if summary.header:
+        element.set("timestamp", clean(summary.header.started))
+        element.append(_properties(summary.header))
     for case in cases:
         child = ElementTree.SubElement(
             element,

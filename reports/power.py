@@ -68,9 +68,9 @@ class PowerReport:
         self._screen.gap()
         self._screen.show(Rule(Text("Kill matrix", style="bold"), style="dim", align="left"))
         self._screen.show(_matrix(self._judged))
-        told = [mutant for mutant in self._judged if mutant.status != KILLED]
-        if told:
-            self._screen.show("", grid([row for mutant in told for row in _story(mutant)]))
+        not_killed = [mutant for mutant in self._judged if mutant.status != KILLED]
+        if not_killed:
+            self._screen.show("", grid([row for mutant in not_killed for row in _not_killed(mutant)]))
         self._screen.show("", grid(_numbers(self._judged)), "", _last_line(self._header, self._judged, self._footer))
 
 
@@ -104,7 +104,7 @@ def _matrix(judged: list[MutantJudged]) -> Table:
     return table
 
 
-def _story(mutant: MutantJudged) -> list[tuple[str, RenderableType]]:
+def _not_killed(mutant: MutantJudged) -> list[tuple[str, RenderableType]]:
     """What a mutant that was not killed does, and why an equivalent one cannot be killed."""
     text = f"{mutant.name} ({mutant.defect}): {mutant.sentence}"
     rows: list[tuple[str, RenderableType]] = [(clean(mutant.status), Text(clean(text)))]

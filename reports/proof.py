@@ -84,10 +84,10 @@ def _row(found: object) -> ProofRow:
 
 def write_rows(path: Path, rows: Iterable[ProofRow]) -> None:
     """Write rows as JSON Lines in a stable order, so that ``read_rows`` reads them and a diff shows what changed."""
-    path.write_text("".join(json.dumps(_told(row)) + "\n" for row in merge(rows)), "utf-8")
+    path.write_text("".join(json.dumps(_json(row)) + "\n" for row in merge(rows)), "utf-8")
 
 
-def _told(row: ProofRow) -> dict[str, object]:
+def _json(row: ProofRow) -> dict[str, object]:
     """The row as a JSON object, without optional fields that are empty."""
     return {name: value for name, value in asdict(row).items() if name not in ("example", "against") or value}
 

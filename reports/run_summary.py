@@ -47,7 +47,7 @@ class Conclusion:
 
 
 @dataclass
-class Ledger:
+class RunSummary:
     """The events of one run so far, added up."""
 
     header: RunStarted | None = None

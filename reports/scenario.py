@@ -94,13 +94,13 @@ class ScenarioPage:
         """Keep the event; write the page at the footer."""
         self._events.append(event)
         if isinstance(event, ScenarioEnded):
-            self._path.write_text(page(self._events), "utf-8")
+            self._path.write_text(scenario_page(self._events), "utf-8")
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-def page(events: Sequence[Event]) -> str:
+def scenario_page(events: Sequence[Event]) -> str:
     """The whole page, as Markdown that ends with a line break; ValueError for events without header or footer."""
     header = next((event for event in events if isinstance(event, ScenarioStarted)), None)
     footer = next((event for event in events if isinstance(event, ScenarioEnded)), None)
@@ -153,9 +153,9 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _numbers(footer: ScenarioEnded) -> str:
-    told = ", ".join(f"{number} {clean(verdict)}" for verdict, number in footer.steps.items()) or "no step"
+    counts = ", ".join(f"{number} {clean(verdict)}" for verdict, number in footer.steps.items()) or "no step"
     stopped = f", {clean(footer.stopped)}" if footer.stopped else ""
-    return f"({told}{stopped}) in {duration(footer.seconds)}"
+    return f"({counts}{stopped}) in {duration(footer.seconds)}"
 
 
 def _row(step: ScenarioStep, claim: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.broker_admin import Administered, AdministeredModel
+from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_offsets import (
     Commit,
@@ -96,9 +96,9 @@ class Clone(Operation):
 
 def bind(profile: Profile, server_reset: bool | None = None) -> BoundModel:
     """The model; ``server_reset`` is the broker's property useServerSideResetOffset, None its release's default."""
-    model = AdministeredModel(profile, server_reset)
+    model = BrokerAdminModel(profile, server_reset)
     return BoundModel(
-        Administered(),
+        BrokerAdminState(),
         {
             CreateTopic: model.create_topic,
             DeleteTopic: model.delete_topic,
@@ -119,7 +119,7 @@ def bind(profile: Profile, server_reset: bool | None = None) -> BoundModel:
     )
 
 
-def _show(state: Administered) -> str:
+def _show(state: BrokerAdminState) -> str:
     pending = {f"{group}:{topic}/{queue}": offset for (group, topic, queue), offset in state.broker.pending.items()}
     online = {name: sorted(group.subscriptions) for name, group in state.members.items()}
     return f"{values.show(state.broker)}, pending {pending}, members {online}"

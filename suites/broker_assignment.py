@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.assignment import BROADCASTING, CLUSTERING, POP, PULL, PULLED, Mode
-from rocketmq_conformance.models.broker.broker_assignment import CLIENTS, CONNECTIONS, Assigned, AssignedModel
+from rocketmq_conformance.models.broker.assignment import BROADCASTING, CLUSTERING, POP, PULL, PULL_MODE, Mode
+from rocketmq_conformance.models.broker.broker_assignment import (
+    CLIENTS,
+    CONNECTIONS,
+    BrokerAssignmentModel,
+    BrokerAssignmentState,
+)
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values, Whole
@@ -73,12 +78,12 @@ class Ask(Operation):
     strategy: Annotated[str | None, _STRATEGY]
 
 
-def bind(profile: Profile, balancing: bool = True, default: Mode = PULLED) -> BoundModel:
+def bind(profile: Profile, balancing: bool = True, default: Mode = PULL_MODE) -> BoundModel:
     """The model; ``balancing`` is the broker's property serverLoadBalancerEnable, ``default`` its mode where none is
     set."""
-    model = AssignedModel(profile, balancing, default)
+    model = BrokerAssignmentModel(profile, balancing, default)
     return BoundModel(
-        Assigned(),
+        BrokerAssignmentState(),
         {
             MakeTopic: model.make_topic,
             Register: model.register,
@@ -89,7 +94,7 @@ def bind(profile: Profile, balancing: bool = True, default: Mode = PULLED) -> Bo
     )
 
 
-def _show(state: Assigned) -> str:
+def _show(state: BrokerAssignmentState) -> str:
     registered = {name: dict(group.members) for name, group in state.members.items()}
     modes = {f"{group}:{topic}": f"{mode} {share}" for (topic, group), (mode, share) in state.modes.items()}
     return f"topics {sorted(state.topics)}, members {registered}, modes {modes}"

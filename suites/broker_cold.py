@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import aged_store
-from rocketmq_conformance.models.broker.broker_cold import Chilled, ColdModel
-from rocketmq_conformance.models.broker.broker_offsets import AGED
+from rocketmq_conformance.models.broker.broker_cold import BrokerColdModel, BrokerColdState
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -18,7 +18,7 @@ from rocketmq_conformance.suites.values import broker as values
 
 _OWN = Values(0)
 _GROUP = Values(0, 1, weights=(5, 1))
-_TOPIC = Values(0, AGED, weights=(3, 2))
+_TOPIC = Values(0, AGED_TOPIC, weights=(3, 2))
 _QUEUE = Values(*range(len(aged_store.QUEUES)), weights=(8, 4, 2, 1, 2, 1, 1))
 
 
@@ -64,7 +64,7 @@ class QueryPages(Operation):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = ColdModel(profile)
+    model = BrokerColdModel(profile)
     return BoundModel(
         model.initial(),
         {
@@ -77,7 +77,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: Chilled) -> str:
+def _show(state: BrokerColdState) -> str:
     return ("out of memory: " if state.out else "") + values.show(state.broker)
 
 

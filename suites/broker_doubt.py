@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
-from rocketmq_conformance.models.broker.fixtures import begun
+from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
@@ -62,7 +62,7 @@ class Query(Operation):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = BrokerModel(profile)
+    model = BrokerOffsetsModel(profile)
 
     def commit_unheard(
         state: BrokerState, group: int, topic: int, queue: int, offset: int | None, cut: str
@@ -73,7 +73,7 @@ def _bind(profile: Profile) -> BoundModel:
         return model.query(state, group, topic, queue, None)
 
     return BoundModel(
-        begun(),
+        initial_state(),
         {
             CreateGroup: model.create_group,
             Commit: model.commit,

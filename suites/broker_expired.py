@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import aged_store
-from rocketmq_conformance.models.broker.broker_offsets import AGED, BrokerModel
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC, BrokerOffsetsModel
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
@@ -16,7 +16,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
-_TOPIC = Values(AGED)
+_TOPIC = Values(AGED_TOPIC)
 _GROUP = Values(0, 1, weights=(5, 1))
 #: Every queue of the aged topic, and two that it does not have.
 _QUEUE = Values(*range(len(aged_store.QUEUES)), 9, -1)
@@ -79,9 +79,9 @@ class Search(Operation):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = BrokerModel(profile)
+    model = BrokerOffsetsModel(profile)
     return BoundModel(
-        aged_store.aged(BrokerRules.of(profile)),
+        aged_store.aged_broker(BrokerRules.of(profile)),
         {
             Commit: model.commit,
             Query: model.query,

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import broker_locks, broker_locks_strict
-from rocketmq_conformance.models.broker.broker_locks import NOBODYS, Leases
-from rocketmq_conformance.models.broker.broker_locks_strict import Late
+from rocketmq_conformance.models.broker.broker_locks import OWNERLESS, BrokerLocksState
+from rocketmq_conformance.models.broker.broker_locks_strict import BrokerLocksStrictState
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
@@ -24,7 +24,7 @@ _GROUP = Values(0, 1, weights=(4, 1))
 _CLIENT = Values(0, 1, 2, weights=(3, 3, 1))
 _ANY_CLIENT = Values(0, 1, 2, None, weights=(6, 6, 2, 1))
 #: Queues that are asked for at once.
-_SEVERAL = Values((0,), (1,), (2,), (0, 1), (0, 2), (0, 1, 2), (), (NOBODYS,), weights=(6, 2, 2, 3, 2, 3, 1, 2))
+_SEVERAL = Values((0,), (1,), (2,), (0, 1), (0, 2), (0, 1, 2), (), (OWNERLESS,), weights=(6, 2, 2, 3, 2, 3, 1, 2))
 
 
 @operation(
@@ -42,7 +42,7 @@ class Lock(Operation):
 @operation("Ask for a lock without saying for whom.", side=Side.BROKER, observes=True)
 class LockForNobody(Operation):
     group: Annotated[int, _GROUP]
-    queue: Annotated[int, Values(NOBODYS)]
+    queue: Annotated[int, Values(OWNERLESS)]
 
 
 @operation("Give locks back.", side=Side.BROKER, weight=8)
@@ -61,7 +61,7 @@ def bind(profile: Profile, strict: bool = False) -> BoundModel:
     """The model of a broker; ``strict`` is its property lockInStrictMode."""
     if strict:
         return BoundModel(
-            Late(),
+            BrokerLocksStrictState(),
             {
                 Lock: broker_locks_strict.lock_queues,
                 LockForNobody: _for_nobody_late,
@@ -70,7 +70,7 @@ def bind(profile: Profile, strict: bool = False) -> BoundModel:
             },
         )
     return BoundModel(
-        Leases(),
+        BrokerLocksState(),
         {
             Lock: broker_locks.lock_queues,
             LockForNobody: _for_nobody,
@@ -80,16 +80,18 @@ def bind(profile: Profile, strict: bool = False) -> BoundModel:
     )
 
 
-def _for_nobody(state: Leases, observed: Result, group: int, queue: int) -> Answer[Leases]:
+def _for_nobody(state: BrokerLocksState, observed: Result, group: int, queue: int) -> Answer[BrokerLocksState]:
     return broker_locks.lock_queues(state, observed, group, None, (queue,))
 
 
-def _for_nobody_late(state: Late, observed: Result, group: int, queue: int) -> Answer[Late]:
+def _for_nobody_late(
+    state: BrokerLocksStrictState, observed: Result, group: int, queue: int
+) -> Answer[BrokerLocksStrictState]:
     return broker_locks_strict.lock_queues(state, observed, group, None, (queue,))
 
 
-def _show(state: Leases | Late) -> str:
-    if isinstance(state, Late):
+def _show(state: BrokerLocksState | BrokerLocksStrictState) -> str:
+    if isinstance(state, BrokerLocksStrictState):
         return broker_locks_strict.show(state)
     held = {
         f"{group}:{topic}/{broker}/{number}": f"{entry.client} at {state.early[group, queue].confirmed}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
-from rocketmq_conformance.models.broker.fixtures import begun
+from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
@@ -75,9 +75,9 @@ class Min(Operation):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = BrokerModel(profile)
+    model = BrokerOffsetsModel(profile)
     return BoundModel(
-        begun(),
+        initial_state(),
         {
             CreateTopic: model.create_topic,
             DeleteTopic: model.delete_topic,

@@ -9,8 +9,15 @@ from __future__ import annotations
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import aged_store
-from rocketmq_conformance.models.broker.broker_offsets import AGED
-from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN, MOST_PENDING, RUNNING, Life, ProcessModel
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
+from rocketmq_conformance.models.broker.broker_process import (
+    DOWN,
+    FROZEN,
+    MAX_PENDING,
+    RUNNING,
+    BrokerProcessModel,
+    BrokerProcessState,
+)
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_restart
 from rocketmq_conformance.suites.broker_restart import Max, Min, Query, QueryKept
@@ -20,28 +27,28 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 _OWN = Values(0, 1, weights=(4, 1))
-_TOPIC = Values(0, AGED, weights=(3, 2))
+_TOPIC = Values(0, AGED_TOPIC, weights=(3, 2))
 _QUEUE = Values(*range(len(aged_store.QUEUES)))
 
 
-def _runs(life: Life) -> bool:
-    return life.place == RUNNING
+def _runs(life: BrokerProcessState) -> bool:
+    return life.status == RUNNING
 
 
-def _frozen(life: Life) -> bool:
-    return life.place == FROZEN
+def _frozen(life: BrokerProcessState) -> bool:
+    return life.status == FROZEN
 
 
-def _down(life: Life) -> bool:
-    return life.place == DOWN
+def _down(life: BrokerProcessState) -> bool:
+    return life.status == DOWN
 
 
-def _not_down(life: Life) -> bool:
-    return life.place != DOWN
+def _not_down(life: BrokerProcessState) -> bool:
+    return life.status != DOWN
 
 
-def _has_room(life: Life) -> bool:
-    return len(life.pending) < MOST_PENDING
+def _has_room(life: BrokerProcessState) -> bool:
+    return len(life.pending) < MAX_PENDING
 
 
 @operation("Stop the broker (SIGTERM).", side=Side.BROKER, weight=12, guard=_not_down, observes=True)
@@ -95,7 +102,7 @@ class Commit(Operation):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = ProcessModel(profile)
+    model = BrokerProcessModel(profile)
     return BoundModel(
         model.initial(),
         {
@@ -115,9 +122,9 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(life: Life) -> str:
+def _show(life: BrokerProcessState) -> str:
     pending = f", {len(life.pending)} commits under way" if life.pending else ""
-    return f"{life.place}{pending}: {broker_restart.SUITE.show(life.broker)}"
+    return f"{life.status}{pending}: {broker_restart.SUITE.show(life.broker)}"
 
 
 SUITE = Suite(

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import aged_store
-from rocketmq_conformance.models.broker.broker_offsets import AGED
-from rocketmq_conformance.models.broker.broker_restart import RestartModel
-from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, Forked
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
+from rocketmq_conformance.models.broker.broker_restart import BrokerRestartModel
+from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, UncertainBroker
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -18,7 +18,7 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 _OWN = Values(0, 1, weights=(4, 1))
-_TOPIC = Values(0, AGED, 1, weights=(5, 5, 1))
+_TOPIC = Values(0, AGED_TOPIC, 1, weights=(5, 5, 1))
 _QUEUE = Values(*range(len(aged_store.QUEUES)))
 _BOOL = Values(False, True)
 
@@ -128,7 +128,7 @@ class Search(Operation):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = RestartModel(profile)
+    model = BrokerRestartModel(profile)
     return BoundModel(
         model.initial(),
         {
@@ -151,7 +151,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: Forked) -> str:
+def _show(state: UncertainBroker) -> str:
     more = f", or {len(state.possible) - 1} other states" if len(state.possible) > 1 else ""
     return values.show(state.possible[0]) + more
 

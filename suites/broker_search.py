@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
-from rocketmq_conformance.models.broker.fixtures import begun
+from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -62,9 +62,9 @@ class Earliest(Operation):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = BrokerModel(profile)
+    model = BrokerOffsetsModel(profile)
     return BoundModel(
-        begun(),
+        initial_state(),
         {
             SendTimed: model.send_timed,
             Search: model.search,

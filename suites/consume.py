@@ -6,9 +6,9 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.consume import (
     CALM,
+    DURATIONS,
     IN_TIME,
     LATER,
-    LONG,
     LOSES,
     NOTHING,
     OWNED,
@@ -66,7 +66,7 @@ class Put(Operation):
     "was sent back.",
     weight=12,
     commits=True,
-    lasts=lambda *args: LONG.get(args[-1], 0),
+    lasts=lambda *args: DURATIONS.get(args[-1], 0),
 )
 class Consume(Operation):
     at: Annotated[int, Values(0, 1, 2, weights=(4, 2, 1))]

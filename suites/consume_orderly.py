@@ -15,8 +15,8 @@ from rocketmq_conformance.models.client.consume_orderly import (
     ROLLBACK,
     SUCCESS,
     SUSPEND,
-    OrderlyModel,
-    OrderlyState,
+    ConsumeOrderlyModel,
+    ConsumeOrderlyState,
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
@@ -97,9 +97,9 @@ class Update(Operation):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = OrderlyModel(profile)
+    model = ConsumeOrderlyModel(profile)
     return BoundModel(
-        OrderlyState(),
+        ConsumeOrderlyState(),
         {
             Begin: model.begin,
             Put: model.put,
@@ -112,7 +112,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: OrderlyState) -> str:
+def _show(state: ConsumeOrderlyState) -> str:
     queues = []
     for queue, number in state.owned.items():
         held = state.cached[number]

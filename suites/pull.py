@@ -7,7 +7,7 @@ from typing import Annotated
 from rocketmq_conformance.models.client import pull_settings
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.pull import PullModel
-from rocketmq_conformance.models.client.pull_state import LARGE, OWNED, PullState, beginning
+from rocketmq_conformance.models.client.pull_state import INITIALLY_OWNED, LARGE, PullState, initial_state
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
@@ -15,7 +15,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import world
 
-QUEUE = Values(*OWNED, weights=(3, 2, 1))
+QUEUE = Values(*INITIALLY_OWNED, weights=(3, 2, 1))
 #: Which of the requests in one place, from the oldest on; past the latest it begins again.
 PLACE = Values(0, 1, 2, 3)
 OFFSET = Values(5, 0, 1, 8, 12)
@@ -207,7 +207,7 @@ class Route(world.Route):
 def _bind(profile: Profile) -> BoundModel:
     model = PullModel(profile)
     return BoundModel(
-        beginning(),
+        initial_state(),
         {
             Pull: model.pull,
             Found: model.found,

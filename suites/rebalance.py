@@ -6,7 +6,13 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.rebalance import GroupModel, GroupState, beginning, owners, piled_up
+from rocketmq_conformance.models.client.rebalance import (
+    RebalanceModel,
+    RebalanceState,
+    initial_state,
+    owners,
+    unowned_messages,
+)
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
@@ -152,9 +158,9 @@ class CommitElsewhere(world.CommitElsewhere):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = GroupModel(profile)
+    model = RebalanceModel(profile)
     return BoundModel(
-        beginning(),
+        initial_state(),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -176,7 +182,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: GroupState) -> str:
+def _show(state: RebalanceState) -> str:
     told = [
         f"{number}: nobody"
         if who is None
@@ -187,7 +193,7 @@ def _show(state: GroupState) -> str:
     twice = sorted(queue for queue, members in owners(state).items() if len(members) > 1)
     return (
         f"members {'; '.join(told)}; listed {list(state.listed)}, routes {dict(state.routes)}, stored {stored}, "
-        f"owned twice {twice}, messages without owner {piled_up(state)}, clock {state.now}"
+        f"owned twice {twice}, messages without owner {unowned_messages(state)}, clock {state.now}"
     )
 
 

@@ -11,9 +11,13 @@ from rocketmq_conformance.models.client.fixtures import (
     OTHER_TOPIC,
     RETRY_TOPIC,
     TOPIC,
-    pop_retry,
+    pop_retry_topic,
 )
-from rocketmq_conformance.models.client.rebalance_broker import AssignedGroupModel, AssignedState, beginning
+from rocketmq_conformance.models.client.rebalance_broker import (
+    RebalanceBrokerModel,
+    RebalanceBrokerState,
+    initial_state,
+)
 from rocketmq_conformance.models.client.rebalance_broker_round import ODDITIES
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
@@ -110,8 +114,8 @@ class Assign(world.Assign):
             OTHER_TOPIC,
             NEXT_TOPIC,
             RETRY_TOPIC,
-            pop_retry(TOPIC),
-            pop_retry(NEXT_TOPIC),
+            pop_retry_topic(TOPIC),
+            pop_retry_topic(NEXT_TOPIC),
             weights=(6, 2, 3, 1, 2, 2),
         ),
     ]
@@ -128,16 +132,18 @@ class Assign(world.Assign):
 class Route(world.Route):
     topic: Annotated[
         str,
-        Values(TOPIC, OTHER_TOPIC, NEXT_TOPIC, pop_retry(TOPIC), pop_retry(NEXT_TOPIC), weights=(1, 1, 2, 1, 2)),
+        Values(
+            TOPIC, OTHER_TOPIC, NEXT_TOPIC, pop_retry_topic(TOPIC), pop_retry_topic(NEXT_TOPIC), weights=(1, 1, 2, 1, 2)
+        ),
     ]
     queues: Annotated[int, Values(5, 1, 0, -1, weights=(2, 1, 1, 2))]
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = AssignedGroupModel(profile)
+    model = RebalanceBrokerModel(profile)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        beginning(),
+        initial_state(),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -159,7 +165,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: AssignedState) -> str:
+def _show(state: RebalanceBrokerState) -> str:
     told = [
         f"{number}: nobody"
         if who is None

@@ -6,7 +6,11 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.rebalance_changed import ChangedGroupModel, ChangedState, beginning
+from rocketmq_conformance.models.client.rebalance_changed import (
+    RebalanceChangedModel,
+    RebalanceChangedState,
+    initial_state,
+)
 from rocketmq_conformance.models.client.rebalance_changed_round import NO_LIMIT
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
@@ -90,10 +94,10 @@ class Route(world.Route):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = ChangedGroupModel(profile)
+    model = RebalanceChangedModel(profile)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        beginning(),
+        initial_state(),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -109,11 +113,11 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: ChangedState) -> str:
+def _show(state: RebalanceChangedState) -> str:
     told = [
         f"{number}: {who.client} owns {sorted(who.table)}, subscribes to {sorted(who.topics)}, knows "
         f"{dict(who.seen)}, thresholds of a topic {side.limits}, of a queue {side.thresholds}, told "
-        f"{None if side.told is None else sorted(side.told)}"
+        f"{None if side.announced is None else sorted(side.announced)}"
         for number, (who, side) in enumerate(zip(state.group.members, state.sides, strict=True))
         if who is not None
     ]

@@ -6,7 +6,13 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.rebalance import owners
-from rocketmq_conformance.models.client.rebalance_orderly import OrderlyModel, OrderlyState, beginning, held, holders
+from rocketmq_conformance.models.client.rebalance_orderly import (
+    RebalanceOrderlyModel,
+    RebalanceOrderlyState,
+    initial_state,
+    lock_holders,
+    relying_members,
+)
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -141,10 +147,10 @@ class LockElsewhere(world.LockElsewhere):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = OrderlyModel(profile)
+    model = RebalanceOrderlyModel(profile)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        beginning(),
+        initial_state(),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -170,7 +176,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: OrderlyState) -> str:
+def _show(state: RebalanceOrderlyState) -> str:
     told = []
     for number, who in enumerate(state.group.members):
         if who is None:
@@ -187,11 +193,11 @@ def _show(state: OrderlyState) -> str:
         )
     group = state.group
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in group.broker.stored.items()}
-    twice = sorted(queue for queue, members in holders(state).items() if len(members) > 1)
+    twice = sorted(queue for queue, members in relying_members(state).items() if len(members) > 1)
     nobody = sorted(queue for queue, members in owners(group).items() if not members)
     return (
         f"members {'; '.join(told)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
-        f"locks {held(state)}, unlocked later {state.later}, relied on twice {twice}, without owner {nobody}, "
+        f"locks {lock_holders(state)}, unlocked later {state.later}, relied on twice {twice}, without owner {nobody}, "
         f"clock {group.now}"
     )
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.rebalance_plain import PlainModel, PlainState, beginning
+from rocketmq_conformance.models.client.rebalance_plain import RebalancePlainModel, RebalancePlainState, initial_state
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -85,10 +85,10 @@ class Route(world.Route):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = PlainModel(profile)
+    model = RebalancePlainModel(profile)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        beginning(),
+        initial_state(),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -105,7 +105,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: PlainState) -> str:
+def _show(state: RebalancePlainState) -> str:
     group = state.group
     told = [
         f"{number}: nobody"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.rebalance import owners
-from rocketmq_conformance.models.client.rebalance_pull import LiteModel, LiteState, beginning
+from rocketmq_conformance.models.client.rebalance_pull import RebalancePullModel, RebalancePullState, initial_state
 from rocketmq_conformance.models.client.switches import LITE_PULL
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import rebalance
@@ -137,10 +137,10 @@ class ListMembers(world.ListMembers):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = LiteModel(profile)
+    model = RebalancePullModel(profile)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        beginning(),
+        initial_state(),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -161,7 +161,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: LiteState) -> str:
+def _show(state: RebalancePullState) -> str:
     told = []
     for number, (who, kept) in enumerate(zip(state.group.members, state.kept, strict=True)):
         if who is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance.models.client.rebalance_service import CONSUMERS, ServiceModel, ServiceState
+from rocketmq_conformance.models.client.rebalance_service import CONSUMERS, RebalanceServiceModel, RebalanceServiceState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -52,9 +52,9 @@ class Enable(Operation):
 
 
 def _bind(profile: Profile) -> BoundModel:
-    model = ServiceModel(profile)
+    model = RebalanceServiceModel(profile)
     return BoundModel(
-        ServiceState(),
+        RebalanceServiceState(),
         {
             Elapse: model.elapse,
             Notify: model.notify,
@@ -66,7 +66,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: ServiceState) -> str:
+def _show(state: RebalanceServiceState) -> str:
     return (
         f"clock {state.now}, last round {state.last}, next {state.due}; push consumer "
         f"{'paused' if state.paused else 'runs'}, pull consumer {'may' if state.enabled else 'may not'} rebalance, "

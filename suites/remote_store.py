@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
-from rocketmq_conformance.models.client.initial_broker import world as initial_broker
+from rocketmq_conformance.models.client.initial_broker import initial_broker as initial_broker
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.switches import FREEZES
 from rocketmq_conformance.models.profile import Profile

@@ -15,11 +15,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from rocketmq_conformance.conformance.campaign.driver import Driver, Means, search_path
-from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerProcess
+from rocketmq_conformance.conformance.campaign.driver import Driver, SessionOptions, search_path
+from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerSupervisor
 from rocketmq_conformance.conformance.campaign.spark.master import parse, reach
 from rocketmq_conformance.conformance.campaign.spark.session import SUBMITTED, need_java, need_packages
-from rocketmq_conformance.conformance.campaign.spec import Spec, block_size
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec, block_size
 from rocketmq_conformance.conformance.campaign.tables import folder
 from rocketmq_conformance.conformance.campaign.tables.reading import CampaignError
 from rocketmq_conformance.reports import jsonl
@@ -37,19 +37,19 @@ def campaign(
     max_time: float | None = None,
     max_divergences: int | None = None,
     emit: Callable[[Event], None] = lambda event: None,
-    **asked: Any,
+    **given: Any,
 ) -> int:
     """Play a campaign into the folder ``out``, or resume the one there; returns the exit code.
 
-    ``asked`` are fields of ``Spec``: addresses (a tuple), cases and seed are needed for a new one; suites (names),
+    ``given`` are fields of ``Spec``: addresses (a tuple), cases and seed are needed for a new one; suites (names),
     steps, sample, steer, releases, patience (seconds) and memory (bytes) are optional. ``emit`` is called with every
     event.
     Raises CampaignError, MasterError, AddressError or CannotRunError, each with one sentence for the user.
     """
-    wrong = set(asked) - {item.name for item in fields(Spec)}
+    wrong = set(given) - {item.name for item in fields(CampaignSpec)}
     if wrong:
         raise TypeError(f"a campaign has no {sorted(wrong)[0]!r}")
-    with begun(out, asked, resume=resume, master=master) as (spec, opened):
+    with opened_campaign(out, given, resume=resume, master=master) as (spec, opened):
         reports = Fanout([jsonl.JsonlReport.to(out / jsonl.NAME)])
 
         def report(event: Event) -> None:
@@ -57,15 +57,15 @@ def campaign(
             emit(event)
 
         try:
-            return Driver(spec, Means(out, master, partitions, max_time, max_divergences), report).run(opened)
+            return Driver(spec, SessionOptions(out, master, partitions, max_time, max_divergences), report).run(opened)
         finally:
             reports.close()
 
 
 @contextmanager
-def begun(
-    out: Path, asked: Mapping[str, Any], *, resume: bool, master: str | None = None
-) -> Iterator[tuple[Spec, PlayerProcess]]:
+def opened_campaign(
+    out: Path, given: Mapping[str, Any], *, resume: bool, master: str | None = None
+) -> Iterator[tuple[CampaignSpec, PlayerSupervisor]]:
     """The specification of a campaign, its folder claimed, and a player that keeps every address open until the end.
 
     The folder is created and claimed last: a campaign that cannot start leaves nothing behind. CampaignError for a
@@ -78,34 +78,34 @@ def begun(
         reach(parse(master))
     with ExitStack() as held:
         if resume:
-            held.enter_context(folder.claimed(out))
-            spec = folder.resume(out, dict(asked))
-            spec = replace(spec, **{name: asked[name] for name in ("patience", "memory") if name in asked})
+            held.enter_context(folder.locked(out))
+            spec = folder.resume(out, dict(given))
+            spec = replace(spec, **{name: given[name] for name in ("patience", "memory") if name in given})
         else:
-            folder.free(out)
-            spec = _first(asked)
-        player = held.enter_context(closing(PlayerProcess(spec, search_path())))
+            folder.require_unused(out)
+            spec = _first(given)
+        player = held.enter_context(closing(PlayerSupervisor(spec, search_path())))
         hellos = player.open()
         if not resume:
-            spec = _chosen(spec, asked, hellos)
-            folder.begin(out, spec)
-            held.enter_context(folder.claimed(out))
+            spec = _chosen(spec, given, hellos)
+            folder.create(out, spec)
+            held.enter_context(folder.locked(out))
         yield spec, player
 
 
-def _first(asked: Mapping[str, Any]) -> Spec:
+def _first(given: Mapping[str, Any]) -> CampaignSpec:
     """The specification as requested, before the addresses have said which suites they support."""
-    addresses = tuple(asked["addresses"])
+    addresses = tuple(given["addresses"])
     if len(set(addresses)) < len(addresses):
         raise CampaignError("An address is given twice: name every implementation once.")
-    suites = asked.get("suites") or tuple(name for name, suite in SUITES.items() if suite.ordinary)
-    return Spec(**{**asked, "addresses": addresses, "suites": tuple(suites), "block": 1})
+    suites = given.get("suites") or tuple(name for name, suite in SUITES.items() if suite.ordinary)
+    return CampaignSpec(**{**given, "addresses": addresses, "suites": tuple(suites), "block": 1})
 
 
-def _chosen(spec: Spec, asked: Mapping[str, Any], hellos: list[dict[str, Any]]) -> Spec:
+def _chosen(spec: CampaignSpec, given: Mapping[str, Any], hellos: list[dict[str, Any]]) -> CampaignSpec:
     """The specification with its suites: those that an address supports, or those that were named, supported or not."""
     suites = spec.suites
-    if not asked.get("suites"):
+    if not given.get("suites"):
         offered = tuple(name for name in suites if any(name not in hello["refuses"] for hello in hellos))
         suites = offered or suites
-    return replace(spec, suites=suites, block=asked.get("block") or block_size(spec.addresses, len(suites), spec.cases))
+    return replace(spec, suites=suites, block=given.get("block") or block_size(spec.addresses, len(suites), spec.cases))

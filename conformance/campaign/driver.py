@@ -22,14 +22,14 @@ import pyarrow as pa
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.campaign.finish import Closing
-from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerFaultError, PlayerProcess
-from rocketmq_conformance.conformance.campaign.progress import Watch
-from rocketmq_conformance.conformance.campaign.schedule import Block, Schedule
+from rocketmq_conformance.conformance.campaign.finish import ClosingEvents
+from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerFaultError, PlayerSupervisor
+from rocketmq_conformance.conformance.campaign.progress import CampaignProgress
+from rocketmq_conformance.conformance.campaign.schedule import Block, BlockSchedule
 from rocketmq_conformance.conformance.campaign.spark.session import open_session
-from rocketmq_conformance.conformance.campaign.spark.spark_job import Crew
+from rocketmq_conformance.conformance.campaign.spark.spark_job import SparkJobs
 from rocketmq_conformance.conformance.campaign.spark.worker import COULD_NOT_RUN, FAULT, Job, playing_task
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
@@ -49,7 +49,7 @@ _ASKED_FOR = (event.TIME_LIMIT, DIVERGENCE_LIMIT)
 
 
 @dataclass(frozen=True)
-class Means:
+class SessionOptions:
     """How a session runs; none of it affects the result of a case."""
 
     folder: Path
@@ -65,11 +65,11 @@ class Means:
 class Driver:
     """One session."""
 
-    def __init__(self, spec: Spec, means: Means, emit: Emit) -> None:
+    def __init__(self, spec: CampaignSpec, options: SessionOptions, emit: Emit) -> None:
         self.spec = spec
-        self.means = means
+        self.options = options
         self.emit = emit
-        self.folder = means.folder.resolve()
+        self.folder = options.folder.resolve()
         self.started = time.monotonic()
         self.began = datetime.now(UTC)
         self.stopped = ""
@@ -78,7 +78,7 @@ class Driver:
         self._told = 0.0
         self._before = (0, 0)
 
-    def run(self, opened: PlayerProcess) -> int:
+    def run(self, opened: PlayerSupervisor) -> int:
         """Play the blocks that are missing, and emit the events of the whole campaign; returns the exit code.
 
         ``opened`` is a player whose addresses are open and stay open: the servers that it started are shared with the
@@ -88,24 +88,24 @@ class Driver:
         start = {address: hello for address, hello in zip(self.spec.addresses, hellos, strict=True) if hello["shared"]}
         self._write_run(hellos, None)
         self.campaign = open_campaign(self.folder)
-        self.watch = Watch(self.campaign)
-        self.watch.look()
-        self._before = self.watch.cases, self.watch.all_steps
-        schedule = Schedule(self.spec)
+        self.progress = CampaignProgress(self.campaign)
+        self.progress.look()
+        self._before = self.progress.cases, self.progress.all_steps
+        schedule = BlockSchedule(self.spec)
         self.asked = self.spec.cases * len(self.spec.addresses)
         self._announce(hellos)
         job = Job(self.spec, str(self.folder), secrets.token_hex(8), start, search_path())
-        with open_session(self.means.master, name="rocketmq-conformance", log=self.folder / "spark.log") as spark:
-            crew = Crew(spark, self.means.partitions)
+        with open_session(self.options.master, name="rocketmq-conformance", log=self.folder / "spark.log") as spark:
+            jobs = SparkJobs(spark, self.options.partitions)
             (self.folder / PLAYING).write_text(job.session, "utf-8")
             try:
-                self._play(crew, job, schedule)
+                self._play(jobs, job, schedule)
             except CannotRunError as error:
                 self.failure = str(error)
             self._end_playing()
-            self.watch.look()
+            self.progress.look()
             self._go_on()
-            closing = Closing(self.campaign, self.watch, crew, job, hellos, self.means.folder)
+            closing = ClosingEvents(self.campaign, self.progress, jobs, job, hellos, self.options.folder)
             try:
                 ending = list(closing.events(play=not self.failure and self.stopped != event.INTERRUPTED))
             except KeyboardInterrupt:
@@ -117,46 +117,46 @@ class Driver:
         self._go_on()
         verdict = self._verdict(closing)
         code = event.EXIT_CODES[verdict]
-        self._write_run(hellos, (verdict, crew.peak, master))
+        self._write_run(hellos, (verdict, jobs.peak, master))
         self.emit(
             event.RunEnded(
                 verdict=verdict,
                 exit_code=code,
-                cases={name: self.watch.total(name) for name in event.VERDICTS},
-                steps=self.watch.all_steps,
+                cases={name: self.progress.total(name) for name in event.VERDICTS},
+                steps=self.progress.all_steps,
                 seconds=time.monotonic() - self.started,
                 controls_noticed=sum(closing.controls.values()),
                 controls=len(closing.controls),
-                divergences=self.watch.divergences,
+                divergences=self.progress.divergences,
                 silent_rules=closing.silent_everywhere,
                 stopped=self.failure or self.stopped,
                 left=self._left(),
-                workers=len(crew.players),
-                peak_memory=crew.peak,
+                workers=len(jobs.players),
+                peak_memory=jobs.peak,
             )
         )
         return code
 
     # --- playing ----------------------------------------------------------------------------------------------
 
-    def _play(self, crew: Crew, job: Job, schedule: Schedule) -> None:
+    def _play(self, jobs: SparkJobs, job: Job, schedule: BlockSchedule) -> None:
         waves: list[list[Block]] = []
         for number in range(schedule.waves):
-            wave = schedule.wave(number, self.watch.chances(waves[-1]) if waves else {})
+            wave = schedule.wave(number, self.progress.chances(waves[-1]) if waves else {})
             waves.append(wave)
-            work = [block for block in wave if not self.watch.has(block)]
+            work = [block for block in wave if not self.progress.has(block)]
             if not work:
                 continue
             try:
-                self._wave(crew, job, work)
+                self._wave(jobs, job, work)
             except KeyboardInterrupt:
                 self.stopped = event.INTERRUPTED
-            self.watch.look()
+            self.progress.look()
             if self.stopped or self.failure:
                 return
 
-    def _wave(self, crew: Crew, job: Job, work: Sequence[Block]) -> None:
-        for row in crew.run(playing_task(job, list(work)), work, self._look, lambda: self._stop(event.INTERRUPTED)):
+    def _wave(self, jobs: SparkJobs, job: Job, work: Sequence[Block]) -> None:
+        for row in jobs.run(playing_task(job, list(work)), work, self._look, lambda: self._stop(event.INTERRUPTED)):
             if row["status"] == FAULT:
                 raise PlayerFaultError(row["text"])
             if row["status"] == COULD_NOT_RUN:
@@ -167,14 +167,14 @@ class Driver:
         now = time.monotonic()
         if now - self._told >= PROGRESS:
             self._told = now
-            self.watch.look()
+            self.progress.look()
             self._progress()
         if self.stopped:
             return
-        limit, most = self.means.max_time, self.means.max_divergences
+        limit, most = self.options.max_time, self.options.max_divergences
         if limit is not None and now - self.started >= limit:
             self._stop(event.TIME_LIMIT)
-        elif most is not None and self.watch.divergences >= most:
+        elif most is not None and self.progress.divergences >= most:
             self._stop(DIVERGENCE_LIMIT)
 
     def _stop(self, why: str) -> None:
@@ -191,7 +191,7 @@ class Driver:
             (self.folder / STOP).unlink(missing_ok=True)
 
     def _left(self) -> int:
-        return max(0, self.asked - self.watch.cases)
+        return max(0, self.asked - self.progress.cases)
 
     # --- events ------------------------------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ class Driver:
                 profile=hellos[0]["profile"],
                 seed=spec.seed,
                 suites=list(spec.suites),
-                out=str(self.means.folder),
+                out=str(self.options.folder),
                 started=self.began.isoformat(timespec="seconds"),
                 notes=notes,
             )
@@ -226,28 +226,28 @@ class Driver:
                     suite=suite.name, sentence=suite.sentence, cases=cases, steps=spec.steps_of(suite), plan=""
                 )
             )
-        if self.watch.cases:
+        if self.progress.cases:
             self._progress()
 
     def _progress(self) -> None:
         """Emit the progress; times and rates are those of this session."""
-        done = self.watch.cases
+        done = self.progress.cases
         self.emit(
             event.Progress(
                 suite="",
                 cases=done,
                 of=self.asked,
-                steps=self.watch.all_steps,
+                steps=self.progress.all_steps,
                 seconds=time.monotonic() - self.started,
                 cases_before=self._before[0],
                 steps_before=self._before[1],
-                behaviours=self.watch.discovery.behaviours,
-                divergences=self.watch.divergences,
+                behaviours=self.progress.discovery.behaviours,
+                divergences=self.progress.divergences,
             )
         )
 
-    def _verdict(self, closing: Closing) -> str:
-        totals = Counter({name: self.watch.total(name) for name in event.VERDICTS})
+    def _verdict(self, closing: ClosingEvents) -> str:
+        totals = Counter({name: self.progress.total(name) for name in event.VERDICTS})
         totals[event.COULD_NOT_RUN] += bool(self.failure)
         totals[UNDECIDED] += self.stopped not in _ASKED_FOR if self.stopped else self._left() > 0
         verdict = together(totals)
@@ -258,8 +258,8 @@ class Driver:
         place = self.folder / "runs"
         if ended is None:
             self._number = len(list(place.glob("run-*.parquet"))) if place.is_dir() else 0
-        verdict, peak, master = ended or ("", 0, self.means.master or "")
-        watch = self.watch if ended else None
+        verdict, peak, master = ended or ("", 0, self.options.master or "")
+        progress = self.progress if ended else None
         row = {
             "session": self._number,
             "version": VERSION,
@@ -274,9 +274,9 @@ class Driver:
             "master": master,
             "started": self.began,
             "seconds": time.monotonic() - self.started,
-            **{name.replace(" ", "_"): watch.total(name) if watch else 0 for name in event.VERDICTS},
-            "left": self._left() if watch else 0,
-            "steps": watch.all_steps if watch else 0,
+            **{name.replace(" ", "_"): progress.total(name) if progress else 0 for name in event.VERDICTS},
+            "left": self._left() if progress else 0,
+            "steps": progress.all_steps if progress else 0,
             "peak_memory": peak,
             "stopped": (self.failure or self.stopped) if ended else "not ended",
             "verdict": verdict,

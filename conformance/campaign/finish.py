@@ -12,9 +12,9 @@ from typing import Any
 
 from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster, clusters
 from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
-from rocketmq_conformance.conformance.campaign.analysis.separating_features import Discriminator
-from rocketmq_conformance.conformance.campaign.progress import Part, Watch
-from rocketmq_conformance.conformance.campaign.spark.spark_job import Crew
+from rocketmq_conformance.conformance.campaign.analysis.separating_features import SeparatorFinder
+from rocketmq_conformance.conformance.campaign.progress import CampaignProgress, Part
+from rocketmq_conformance.conformance.campaign.spark.spark_job import SparkJobs
 from rocketmq_conformance.conformance.campaign.spark.worker import FINISHED, Job, closing_task
 from rocketmq_conformance.conformance.campaign.tables.folder import STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
@@ -31,17 +31,23 @@ SHRUNK = 200
 SEPARATED = 40
 
 
-class Closing:
+class ClosingEvents:
     """Makes the events that close a session."""
 
     def __init__(
-        self, campaign: Campaign, watch: Watch, crew: Crew, job: Job, hellos: list[dict[str, Any]], shown: Path
+        self,
+        campaign: Campaign,
+        progress: CampaignProgress,
+        jobs: SparkJobs,
+        job: Job,
+        hellos: list[dict[str, Any]],
+        shown: Path,
     ) -> None:
         """``shown`` is the campaign's folder as the user wrote it, which is how commands for the user name it."""
         self.shown = shown
         self.campaign = campaign
-        self.watch = watch
-        self.crew = crew
+        self.progress = progress
+        self.jobs = jobs
         self.job = job
         self.hellos = dict(zip(campaign.addresses, hellos, strict=True))
         #: Was the planted wrong answer noticed? By suite and address, where one could be planted.
@@ -51,7 +57,7 @@ class Closing:
     @property
     def sound(self) -> bool:
         """Did every part that conforms notice the wrong answer that was planted in it?"""
-        return all(self.controls.get(part, False) for part, counts in self.watch.counts.items() if counts[CONFORMS])
+        return all(self.controls.get(part, False) for part, counts in self.progress.counts.items() if counts[CONFORMS])
 
     @property
     def silent_everywhere(self) -> list[str]:
@@ -68,17 +74,17 @@ class Closing:
         answers = self._played(found) if play else {}
         yield from self._divergences(found, answers)
         yield from self._suites()
-        yield from self.watch.discovery.results()
-        yield from sorted(self.watch.lost, key=lambda one: (one.suite, one.case, one.address))
+        yield from self.progress.discovery.results()
+        yield from sorted(self.progress.lost, key=lambda one: (one.suite, one.case, one.address))
 
     # --- what is played ----------------------------------------------------------------------------------------
 
     def _played(self, found: list[Cluster]) -> dict[int, str]:
         """Have the controls played and the clusters shrunk; returns their events (JSON) by position of the cluster."""
         plans = str(Path(self.job.folder) / "plans")
-        controls = [(part, self.watch.good[part]) for part in self.watch.parts if part in self.watch.good]
+        controls = [(part, self.progress.good[part]) for part in self.progress.parts if part in self.progress.good]
         work: list[dict[str, Any]] = [
-            {"do": "tell", "suite": one.suite, "address": one.address, "against": one.against, "case": one.case}
+            {"do": "report", "suite": one.suite, "address": one.address, "against": one.against, "case": one.case}
             | {"folder": plans}
             for one in found[:SHRUNK]
         ]
@@ -87,7 +93,7 @@ class Closing:
         ]
         if not work:
             return {}
-        rows = self.crew.run(closing_task(self.job, work), work, stop=self._stop)
+        rows = self.jobs.run(closing_task(self.job, work), work, stop=self._stop)
         shrunk = len(work) - len(controls)
         for (part, _), row in zip(controls, rows[shrunk:], strict=True):
             if row["status"] == FINISHED and (noticed := json.loads(row["text"])) is not None:
@@ -103,7 +109,7 @@ class Closing:
     def _divergences(self, found: list[Cluster], answers: dict[int, str]) -> Iterator[Event]:
         """One event per kind. Two kinds whose minimal plans have the same fingerprint are counted as one."""
         kinds: dict[tuple[str, str, str, str], event.DivergenceFound] = {}
-        discriminator = Discriminator(self.campaign)
+        finder = SeparatorFinder(self.campaign)
         for at, one in enumerate(found):
             answer = answers.get(at)
             divergence = event_of(json.loads(answer)) if answer else _unshrunk(one, self.job)
@@ -111,7 +117,7 @@ class Closing:
             texts = (divergence.plan, divergence.replay)
             plan, replay = (text.replace(self.job.folder, str(self.shown)) for text in texts)
             divergence = replace(divergence, plan=plan, replay=replay)
-            separates = discriminator.separators(one) if at < SEPARATED else []
+            separates = finder.separators(one) if at < SEPARATED else []
             divergence = replace(
                 divergence, cases=one.count, address=one.address, against=one.against, separates=separates
             )
@@ -125,31 +131,31 @@ class Closing:
 
     def _suites(self) -> Iterator[Event]:
         covered = coverage(self.campaign)
-        for part in self.watch.parts:
+        for part in self.progress.parts:
             suite, address = part
             refused = self.hellos[address]["refuses"].get(suite, "")
             rows = covered.get(part, [])
             fired = {row[0] for row in rows}
             if rows:
                 self._silent[part] = [rule for rule in SUITES[suite].rules if rule not in fired]
-            counts = self.watch.counts[part]
+            counts = self.progress.counts[part]
             verdict, reason = self._verdict(part)
             yield event.SuiteEnded(
                 suite=suite,
                 verdict=verdict,
                 cases=dict(counts),
-                steps=self.watch.steps[part],
-                seconds=self.watch.seconds[part],
+                steps=self.progress.steps[part],
+                seconds=self.progress.seconds[part],
                 coverage=rows,
                 silent_rules=self._silent.get(part, []),
                 control=self.controls.get(part),
-                unsupported=dict.fromkeys(sorted(self.watch.unsupported[part]), "not offered"),
+                unsupported=dict.fromkeys(sorted(self.progress.unsupported[part]), "not offered"),
                 reason=refused or reason,
                 address=address,
             )
 
     def _verdict(self, part: Part) -> tuple[str, str]:
-        counts = self.watch.counts[part]
+        counts = self.progress.counts[part]
         verdict = together(counts)
         if verdict in (COULD_NOT_RUN, UNDECIDED):
             return verdict, self._first_reason(part, verdict) if counts[verdict] else "no case was played"
@@ -163,7 +169,7 @@ class Closing:
     def _first_reason(self, part: Part, verdict: str) -> str:
         found = [
             (times, first, reason)
-            for (of, kind, reason), (times, first) in self.watch.reasons.items()
+            for (of, kind, reason), (times, first) in self.progress.reasons.items()
             if of == part and kind == verdict
         ]
         if not found:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, Discovery
+from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, BehaviourCounter
 from rocketmq_conformance.conformance.campaign.schedule import Block
 from rocketmq_conformance.conformance.campaign.spark.worker import LOST
 from rocketmq_conformance.conformance.campaign.tables import blocks
@@ -19,7 +19,7 @@ Part = tuple[str, str]
 _COLUMNS = list(dict.fromkeys([*COLUMNS, "address", "verdict", "seconds", "reason", "unsupported"]))
 
 
-class Watch:
+class CampaignProgress:
     """Counts what is on disk, every block once."""
 
     def __init__(self, campaign: Campaign) -> None:
@@ -38,9 +38,9 @@ class Watch:
         self.lost: list[CaseLost] = []
         #: Why cases could not be run or decided nothing: times, and the lowest of them.
         self.reasons: dict[tuple[Part, str, str], tuple[int, int]] = {}
-        self.discovery = Discovery(campaign.suites, campaign.block)
+        self.discovery = BehaviourCounter(campaign.suites, campaign.block)
         #: What the waves showed that are played in full.
-        self._waves = Discovery(campaign.suites, campaign.block)
+        self._waves = BehaviourCounter(campaign.suites, campaign.block)
         self._seen: set[tuple[str, int]] = set()
 
     def look(self) -> bool:

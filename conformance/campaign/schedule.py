@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 
 RANDOM, STEERED = "random", "steered"
 #: Waves of a campaign that is steered.
@@ -29,10 +29,10 @@ class Block(NamedTuple):
     arm: str
 
 
-class Schedule:
+class BlockSchedule:
     """Hands out the waves of a campaign, in order."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: CampaignSpec) -> None:
         self._spec = spec
         steered = round(spec.cases * spec.steer)
         self._random = list(_in_turn(spec, spec.cases - steered))
@@ -69,7 +69,7 @@ class Schedule:
                 yield Block(name, number, number * size, cases, STEERED)
 
 
-def _in_turn(spec: Spec, cases: int) -> Iterator[Block]:
+def _in_turn(spec: CampaignSpec, cases: int) -> Iterator[Block]:
     """The blocks of the random arm: the first of every suite, the second of every suite …"""
     each, more = divmod(cases, len(spec.suites))
     columns = [_blocks(name, each + (at < more), spec.block) for at, name in enumerate(spec.suites)]

@@ -11,7 +11,7 @@ from rocketmq_conformance.suites.declare.suite import Suite
 
 
 @dataclass(frozen=True)
-class Spec:
+class CampaignSpec:
     """The specification of a campaign; a resumed campaign must have the same one."""
 
     addresses: tuple[str, ...]
@@ -42,7 +42,7 @@ class Spec:
         return asdict(self)
 
     @classmethod
-    def of(cls, json: Mapping[str, Any]) -> Spec:
+    def of(cls, json: Mapping[str, Any]) -> CampaignSpec:
         """Read :meth:`json` back; KeyError with the name of a missing field, ValueError with a malformed one's."""
         given = {item.name: json[item.name] for item in fields(cls)}
         for name, value in given.items():

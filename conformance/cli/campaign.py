@@ -117,8 +117,8 @@ def run(
     Without ADDRESS it is the bundled port. Exit codes are those of `run`.
     """
     try:
-        from rocketmq_conformance.conformance.campaign.api import begun
-        from rocketmq_conformance.conformance.campaign.driver import Driver, Means
+        from rocketmq_conformance.conformance.campaign.api import opened_campaign
+        from rocketmq_conformance.conformance.campaign.driver import Driver, SessionOptions
         from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerFaultError
         from rocketmq_conformance.conformance.campaign.spark.master import MasterError
         from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError, DamagedError
@@ -151,11 +151,11 @@ def run(
     fanout = Fanout(reports)
     code = FAULT
     try:
-        with begun(out, asked, resume=resume, master=master) as (spec, opened):
+        with opened_campaign(out, asked, resume=resume, master=master) as (spec, opened):
             fanout.add(jsonl.JsonlReport.to(out / jsonl.NAME))
             fanout.add(junit.JunitReport(out / junit.NAME))
             fanout.add(html.HtmlReport(out / html.NAME))
-            code = Driver(spec, Means(out, master, partitions, max_time, max_divergences), fanout).run(opened)
+            code = Driver(spec, SessionOptions(out, master, partitions, max_time, max_divergences), fanout).run(opened)
     except (CannotRunError, DamagedError) as error:
         raise CouldNot(str(error)) from error
     except (AddressError, CampaignError, MasterError) as error:

@@ -20,7 +20,7 @@ from rocketmq_conformance.reports import html, jsonl, junit
 from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout, Report
-from rocketmq_conformance.reports.run_summary import Ledger
+from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.suites.declare.suite import Suite
 
 
@@ -66,7 +66,7 @@ def judge(
 
 def _report(header: Event, events: Events, options: Options, form: str) -> int:
     """Make the reports; the exit code."""
-    ledger = Ledger()
+    summary = RunSummary()
     reports: list[Report] = [ConsoleReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout)]
     if options.out:
         reports.append(jsonl.JsonlReport.to(options.out / jsonl.NAME))
@@ -75,7 +75,7 @@ def _report(header: Event, events: Events, options: Options, form: str) -> int:
     fanout = Fanout(reports)
 
     def receive(event: Event) -> None:
-        ledger.add(event)
+        summary.add(event)
         fanout(event)
 
     try:
@@ -83,4 +83,4 @@ def _report(header: Event, events: Events, options: Options, form: str) -> int:
         deliver(events, receive)
     finally:
         fanout.close()
-    return reported(fanout, ledger.conclusion().exit_code)
+    return reported(fanout, summary.conclusion().exit_code)

@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.proof import broker as brokers_proof
 from rocketmq_conformance.conformance.proof import client_broker_matrix, java_clock, proof_docs
 from rocketmq_conformance.conformance.proof import java as java_proof
 from rocketmq_conformance.conformance.proof import whole as whole_proof
-from rocketmq_conformance.conformance.proof.evidence import Proven
+from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.proof import ProofRow, write_rows
@@ -163,7 +163,7 @@ def page(rows: tuple[Path, ...], out: Path) -> None:
         raise click.UsageError(str(error)) from error
 
 
-def settle(proof: Callable[[], Iterable[Proven]], out: Path | None) -> int:
+def settle(proof: Callable[[], Iterable[ProofResult]], out: Path | None) -> int:
     """Print what each release came to, and keep the rows of all; the exit code."""
     began = time.monotonic()
     rows: list[ProofRow] = []

@@ -61,7 +61,7 @@ def _pages(root: Path, check: bool) -> Iterator[str]:
     """The pages that were stale; without ``check`` they are written."""
     pages = {
         "docs/operations.md": operations_docs.page(SUITES.values()),
-        "docs/campaign-tables.md": tables_docs.page(),
+        "docs/campaign-tables.md": tables_docs.tables_page(),
         "docs/proof.md": proof_docs.page_of(sorted((root / "docs" / "proof").glob("*.jsonl"))),
     }
     for name, text in pages.items():

@@ -9,7 +9,7 @@ import click
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.reports import html, jsonl
 from rocketmq_conformance.reports.event import PowerStarted, ScenarioStarted
-from rocketmq_conformance.reports.run_summary import Ledger
+from rocketmq_conformance.reports.run_summary import RunSummary
 
 
 @click.command()
@@ -22,36 +22,36 @@ def report(events: Path, out: Path | None) -> None:
     in it.
     """
     events = events / jsonl.NAME if events.is_dir() else events
-    ledger = _read(events)
+    summary = _read(events)
     out = out or events.with_name(html.NAME)
     if out.is_dir():
         raise click.UsageError(f"{out} is a folder: name a file with --out.")
     if out.exists() and out.samefile(events):
         raise click.UsageError(f"{out} holds the events themselves: name another file with --out.")
     try:
-        html.write(out, html.rendered(ledger))
+        html.write(out, html.render(summary))
     except OSError as error:
         raise CouldNot(f"Nothing can be written to {out} ({error.strerror}): name another file with --out.") from error
-    conclusion = ledger.conclusion()
+    conclusion = summary.conclusion()
     click.echo(f"{out}  ({conclusion.verdict}{f': {conclusion.reason}' if conclusion.reason else ''})")
 
 
-def _read(events: Path) -> Ledger:
+def _read(events: Path) -> RunSummary:
     """The ledger of a file of events; usage errors for whatever is none."""
-    ledger = Ledger()
+    summary = RunSummary()
     try:
         for event in jsonl.stream(events):
             if isinstance(event, PowerStarted):
                 raise click.UsageError(f"{events} is a measurement of mutants: a page shows a run or a campaign.")
             if isinstance(event, ScenarioStarted):
                 raise click.UsageError(f"{events} is a scenario, whose report is the page beside it.")
-            ledger.add(event)
+            summary.add(event)
     except FileNotFoundError as error:
         raise click.UsageError(f"There is no {events}: name the folder of a run, or its {jsonl.NAME}.") from error
     except OSError as error:
         raise click.UsageError(f"{events} cannot be read ({error.strerror}).") from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    if ledger.header is None:
+    if summary.header is None:
         raise click.UsageError(f"{events} has no whole event: there is nothing to show.")
-    return ledger
+    return summary

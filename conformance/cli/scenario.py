@@ -10,8 +10,8 @@ import click
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
 from rocketmq_conformance.conformance.cli.options import format_option, release_names, writable_folder
-from rocketmq_conformance.conformance.proof.new_group_start import FolkloreTeller
-from rocketmq_conformance.conformance.proof.scenario import Scenario, tell
+from rocketmq_conformance.conformance.proof.new_group_start import NewGroupStartPlayer
+from rocketmq_conformance.conformance.proof.scenario import Scenario, play_scenario
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports import jsonl
@@ -23,7 +23,7 @@ SCENARIOS = {
         "folklore",
         "Where does a new group with CONSUME_FROM_LAST_OFFSET start? Asked of a real broker and a whole Java consumer.",
         ("4.9.7", "5.0.0", "5.1.4", "5.5.0"),
-        FolkloreTeller,
+        NewGroupStartPlayer,
         lambda: needs.java_feature(needs.java()),
     ),
 }
@@ -54,7 +54,7 @@ def scenario(name: str | None, releases: tuple[str, ...], out: Path | None, form
         reports += [jsonl.JsonlReport.to(folder / jsonl.NAME), ScenarioPage(folder / PAGE)]
     fanout = Fanout(reports)
     try:
-        code = tell(found, [Release.parse(text) for text in releases or found.releases], fanout)
+        code = play_scenario(found, [Release.parse(text) for text in releases or found.releases], fanout)
     except CannotRunError as error:
         raise CouldNot(str(error)) from error
     finally:

@@ -18,7 +18,7 @@ from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
-def told(
+def divergence_event(
     suite: Suite,
     number: int,
     mark: str,
@@ -42,8 +42,8 @@ def told(
         case=number,
         fingerprint=mark,
         rules=[rule_json(name) for name in last.why.rules],
-        expected=said(last.expected),
-        observed=said(last.observed),
+        expected=format_result(last.expected),
+        observed=format_result(last.observed),
         steps=[_step(suite, at, step, said_in, step is last) for at, (step, said_in) in enumerate(by_step, start=1)],
         found_steps=found,
         shrink_executions=shrunk.executions,
@@ -82,7 +82,7 @@ def plan_file(folder: Path, suite: Suite, mark: str) -> Path:
     return folder / f"{suite.name}.{mark}.plan.jsonl"
 
 
-def said(result: object) -> str:
+def format_result(result: object) -> str:
     """An expected or observed result as a reader sees it."""
     match result:
         case Undefined():
@@ -93,12 +93,12 @@ def said(result: object) -> str:
             return repr(result)
 
 
-def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverges: bool) -> event.Step:
-    return event.Step(
+def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverges: bool) -> event.DivergenceStep:
+    return event.DivergenceStep(
         number=number,
         operation=str(suite.operation(step.row)),
-        expected=_either(said(one.expected) for one in (step, *step.others)),
-        observed=said(step.observed),
+        expected=_either(format_result(one.expected) for one in (step, *step.others)),
+        observed=format_result(step.observed),
         rules=list(step.why.rules),
         state_kind=step.why.kind,
         before=_either(suite.show(one.before) for one in (step, *step.others)),

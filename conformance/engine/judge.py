@@ -11,7 +11,7 @@ from typing import Any
 
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, Outcome, Result, Undefined, outcome_class
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.measured_time import Span, Times
@@ -56,10 +56,10 @@ class Coverage:
     _MOST = 1 << 15
 
     def __init__(self) -> None:
-        self._raw: Counter[tuple[Why, Expected]] = Counter()
-        self._folded: Counter[tuple[Why, str]] = Counter()
+        self._raw: Counter[tuple[Reason, Expected]] = Counter()
+        self._folded: Counter[tuple[Reason, str]] = Counter()
 
-    def add(self, whys: Sequence[Why], results: Sequence[Expected]) -> None:
+    def add(self, whys: Sequence[Reason], results: Sequence[Expected]) -> None:
         """Count the answers of a case."""
         # of a list counts only whether anything is in it: one stands for all, or each would be kept until it is folded
         counted = [_ITEMS if type(result) is tuple and result else result for result in results]
@@ -152,7 +152,7 @@ class Judge:
         handlers = self.bound.by_position
         state = self.bound.initial
         expected: list[Expected] = []
-        whys: list[Why] = []
+        whys: list[Reason] = []
         for at, args in rows:
             state, result, why = handlers[at](state, *args)
             expected.append(result)

@@ -9,7 +9,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.corpus import CorpusCase
-from rocketmq_conformance.conformance.engine.divergence import listen, plan_file, told
+from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
@@ -213,7 +213,7 @@ class SuiteRun:
             path = str(file)
             command = ["replay", path, options.address]
         command += options.judged_as
-        return told(self.suite, number, mark, shrunk, found, path, command, messages)
+        return divergence_event(self.suite, number, mark, shrunk, found, path, command, messages)
 
     def _again(self, number: int) -> list[str]:
         """The words of the command line that play a case of this run once more."""

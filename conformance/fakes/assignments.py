@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.broker import assignment
-from rocketmq_conformance.models.broker.assignment import NO_MODES, Asked, mode_of
+from rocketmq_conformance.models.broker.assignment import NO_MODES, AssignmentRequest, mode_of
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
@@ -47,10 +47,10 @@ class Assignments:
             return {}
         return {Request.QUERY_ASSIGNMENT: self.query, Request.SET_MESSAGE_REQUEST_MODE: self._set}
 
-    def assign(self, asked: Asked, members: tuple[str, ...] | None) -> Result:
+    def assign(self, asked: AssignmentRequest, members: tuple[str, ...] | None) -> Result:
         """Sorted (broker, queue id, mode) triples, None for no list, or the error."""
         rules = self._storage.rules
-        queues = assignment.route(rules, self._routes(asked.topic), asked.topic in self._storage.state.topics)
+        queues = assignment.known_queues(rules, self._routes(asked.topic), asked.topic in self._storage.state.topics)
         mode = mode_of(self.modes, asked.topic, asked.group)
         result, _ = assignment.assign(rules, asked, mode, queues, members, self._name)
         return cast(Result, result)
@@ -77,7 +77,7 @@ class Assignments:
                 self.record.ask_assignment(topic)
             return 0, "", {}, self.given.get(topic, _NOTHING)
         data = _fields(body)
-        asked = Asked(
+        asked = AssignmentRequest(
             str(data["topic"]),
             str(data["consumerGroup"]),
             data.get("clientId"),

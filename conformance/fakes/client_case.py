@@ -18,15 +18,20 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_GROUP, QUEUES
-from rocketmq_conformance.models.client.initial_broker import reshaped, world
-from rocketmq_conformance.models.client.rebalance import ROUTES, listed_ids, readable
+from rocketmq_conformance.models.client.initial_broker import initial_broker, reshaped
+from rocketmq_conformance.models.client.rebalance import ROUTES, listed_ids, readable_queues
 from rocketmq_conformance.models.client.rebalance_broker import MORE_ROUTES
-from rocketmq_conformance.models.client.rebalance_broker_round import ASSIGNMENTS, Assigned, assigned, assignment_body
+from rocketmq_conformance.models.client.rebalance_broker_round import (
+    INITIAL_ASSIGNMENTS,
+    TopicAssignment,
+    assignment_body,
+    topic_assignment,
+)
 from rocketmq_conformance.models.client.rebalance_orderly import STRANGER
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
 
-_INITIAL = world()
+_INITIAL = initial_broker()
 _ROUTES: Mapping[str, int] = {**ROUTES, **MORE_ROUTES}
 _LISTED: Mapping[str, tuple[str, ...]] = {GROUP: CLIENTS, OTHER_GROUP: CLIENTS}
 
@@ -111,13 +116,13 @@ class ClientCase:
     def assign(self, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Result:
         """Assign these queues of a topic from now on."""
         before = self._assignments.given or {}
-        self._assignments.given = {**before, topic: _assignment_text(topic, assigned(topic, pull, pop, oddity))}
+        self._assignments.given = {**before, topic: _assignment_text(topic, topic_assignment(topic, pull, pop, oddity))}
         return None
 
     def route(self, topic: str, queues: int) -> Result:
         """Give a topic's route so many readable queues, or as many as there are; -1 takes the route away."""
         before = self._administration.routes or {}
-        self._administration.routes = {**before, topic: readable(topic, queues)}
+        self._administration.routes = {**before, topic: readable_queues(topic, queues)}
         return None
 
     def forget_locks(self) -> Result:
@@ -137,10 +142,10 @@ class ClientCase:
 
 
 @lru_cache(maxsize=1024)
-def _assignment_text(topic: str, given: Assigned) -> bytes:
+def _assignment_text(topic: str, given: TopicAssignment) -> bytes:
     """The body of an assignment."""
     return document(assignment_body(given, topic))
 
 
 #: What is assigned of each topic when a case begins.
-_ASSIGNED: Mapping[str, bytes] = {topic: _assignment_text(topic, given) for topic, given in ASSIGNMENTS.items()}
+_ASSIGNED: Mapping[str, bytes] = {topic: _assignment_text(topic, given) for topic, given in INITIAL_ASSIGNMENTS.items()}

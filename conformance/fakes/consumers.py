@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker import lock, members
-from rocketmq_conformance.models.broker.pull import Registered
+from rocketmq_conformance.models.broker.pull import RegisteredSubscription
 from rocketmq_conformance.models.message_queue import MessageQueue, Queue
 from rocketmq_conformance.models.outcome import Err
 
@@ -76,7 +76,7 @@ class Consumers:
         """What it answers otherwise over a connection, by request code."""
         return {int(Request.HEART_BEAT): self._heartbeat, int(Request.UNREGISTER_CLIENT): self._unregister}
 
-    def subscription(self, group: str, topic: str) -> Registered | None:
+    def subscription(self, group: str, topic: str) -> RegisteredSubscription | None:
         """What a group registered for a topic."""
         entry = self.groups.get(group)
         return entry.subscriptions.get(topic) if entry else None
@@ -88,7 +88,7 @@ class Consumers:
     def elsewhere(self, group: str, topic: str) -> bool:
         """BQ-CLONE-ONLINE: do the members of a group subscribe to other topics only?"""
         registered = self.groups.get(group)
-        return registered is not None and members.elsewhere(
+        return registered is not None and members.subscribes_elsewhere(
             self._storage.rules, registered, topic, (group, topic) in self._pulled
         )
 
@@ -114,7 +114,7 @@ class Consumers:
     def closed(self, peer: Peer) -> None:
         """BQ-HB-5: a connection is gone."""
         self._peers.pop(peer.number, None)
-        self.groups, told, _ = members.close(self._storage.rules, self.groups, peer.number)
+        self.groups, told, _ = members.close_connection(self._storage.rules, self.groups, peer.number)
         for group, number in cast(tuple[tuple[str, int], ...], told):
             self._tell(group, (number,))
 
@@ -158,7 +158,7 @@ class Consumers:
         listed = self.listed.get(group)
         if listed:
             return 0, "", {}, _list_text(listed)
-        ids = members.NOBODY if listed is not None else members.consumer_list(self.groups, group)[1]
+        ids = members.NO_MEMBERS if listed is not None else members.consumer_list(self.groups, group)[1]
         if isinstance(ids, Err):
             return refused(ids, f"no consumer for this group, {group}")
         return 0, "", {}, _list_text(cast(tuple[str, ...], ids))

@@ -19,8 +19,8 @@ from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import CODES, Answered, PlainHandler, document
 from rocketmq_conformance.conformance.fakes.send_backs import SEND, SEND_BACK, SEND_SHORT, place_of
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.models.client.fixtures import NEGATIVE, assignment_played
-from rocketmq_conformance.models.client.sent_back import LIES_APART, refused
+from rocketmq_conformance.models.client.fixtures import NEGATIVE_OFFSET, nth_assignment_fault
+from rocketmq_conformance.models.client.sent_back import LOG_DISTANCE, is_refused
 from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
 
 #: The requests of each kind of fault.
@@ -42,7 +42,7 @@ _KIND_OF = {code: kind for kind, codes in KINDS.items() for code in codes}
 _RESPONSES: Mapping[str, Answered] = {name: (code, "scripted", {}, b"") for name, code in CODES.items()} | {
     "no-field": (0, "", {}, b""),
     "no-body": (0, "", {}, b""),
-    "negative": (0, "", {"offset": str(NEGATIVE)}, b""),
+    "negative": (0, "", {"offset": str(NEGATIVE_OFFSET)}, b""),
     "null": (0, "", {}, b"{}"),
     "empty": (0, "", {}, document({"consumerIdList": []})),
 }
@@ -106,7 +106,7 @@ class FaultScript:
 
         def assign(code: int, ext: dict[str, str], body: bytes) -> Answered:
             topic = topic_of(body)
-            played = assignment_played(fault, record.assignments.get(topic, 0) + 1)
+            played = nth_assignment_fault(fault, record.assignments.get(topic, 0) + 1)
             if played == ANSWER:
                 return honest[code](code, ext, body)
             record.ask_assignment(topic)
@@ -125,7 +125,7 @@ def _refuses(fault: str, code: int, ext: dict[str, str]) -> bool:
     if fault == "copy":
         return code == SEND_BACK
     place = place_of(code, ext)
-    return place is not None and refused(fault, place % LIES_APART)
+    return place is not None and is_refused(fault, place % LOG_DISTANCE)
 
 
 def faulty(fault: str) -> Answered:

@@ -35,7 +35,7 @@ class Lifetime:
         storage = self._storage
         state = storage.state._replace(stored=self._written)
         state = lifecycle.restart(storage.rules, state)
-        storage.state = lifecycle.memory(storage.rules, state, hot=True)
+        storage.state = lifecycle.with_memory(storage.rules, state, hot=True)
         storage.hot = True
 
     def paused(self) -> None:

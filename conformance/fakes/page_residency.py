@@ -25,7 +25,7 @@ class Memory:
         """RUN-DYN-1: a ratio of 0 makes every message cold, where the ratio is looked at."""
         storage = self._storage
         storage.hot = storage.rules.empty_is_unknown or int(text) > 0
-        storage.state = lifecycle.memory(storage.rules, storage.state, storage.hot)
+        storage.state = lifecycle.with_memory(storage.rules, storage.state, storage.hot)
 
     def evict(self) -> None:
         """Put all messages out of memory."""

@@ -21,7 +21,14 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker import pull as model
-from rocketmq_conformance.models.broker.pull import COMMIT, SUBSCRIPTION, Codes, Pull, Pulled, Registered
+from rocketmq_conformance.models.broker.pull import (
+    COMMIT,
+    SUBSCRIPTION,
+    PullMessageRequest,
+    PullResult,
+    RegisteredSubscription,
+    TagCodes,
+)
 from rocketmq_conformance.models.outcome import Err, Result
 
 #: Seconds after which a broker looks at its held pulls again, whether or not what arrived passes their filter.
@@ -47,7 +54,7 @@ class _Held:
     peer: Peer
     request: Command
     offset: int
-    codes: Codes | Err
+    codes: TagCodes | Err
     timer: asyncio.TimerHandle | None = None
     check: asyncio.TimerHandle | None = None
 
@@ -65,7 +72,7 @@ class Pulls:
     def __init__(
         self,
         storage: Storage,
-        subscription: Callable[[str, str], Registered | None],
+        subscription: Callable[[str, str], RegisteredSubscription | None],
         pulled: Callable[[str, str], object],
         read: Callable[[str, int, int], object],
         later: Later,
@@ -100,7 +107,7 @@ class Pulls:
         """The answer to a pull that has just arrived; None when it is held."""
         flags = int(request.ext["sysFlag"])
         codes, response = self._first_look(request, flags)
-        if not model.held(Response(response.code).name, flags):
+        if not model.is_held(Response(response.code).name, flags):
             return response
         held = _Held(peer, request, int(request.ext["queueOffset"]), codes)
         seconds = int(request.ext["suspendTimeoutMillis"]) / 1000
@@ -113,7 +120,7 @@ class Pulls:
         response = self._first_look(Command(code, ext), int(ext["sysFlag"]))[1]
         return response.code, response.remark, response.ext, response.body
 
-    def _first_look(self, request: Command, flags: int) -> tuple[Codes | Err, Command]:
+    def _first_look(self, request: Command, flags: int) -> tuple[TagCodes | Err, Command]:
         self._storage.know_group(request.ext["consumerGroup"])
         codes = self._codes(request, flags)
         return codes, self._judge(request, codes, bool(flags & COMMIT))
@@ -121,7 +128,7 @@ class Pulls:
     def arrived(self, topic: str, queue: int, tag: str | None) -> None:
         """A message was stored: pulls whose filter it passes are judged again at once, the others soon."""
         for held in list(self._held.get((topic, queue), ())):
-            if not isinstance(held.codes, Err) and model.passes(held.codes, tag):
+            if not isinstance(held.codes, Err) and model.passes_filter(held.codes, tag):
                 self._wake(held)
             elif held.check is None:
                 held.check = self._later(HOLD_CHECK, partial(self._wake, held))
@@ -143,29 +150,31 @@ class Pulls:
         if not self._held[key]:
             del self._held[key]
 
-    def _codes(self, request: Command, flags: int) -> Codes | Err:
+    def _codes(self, request: Command, flags: int) -> TagCodes | Err:
         ext = request.ext
         if flags & SUBSCRIPTION:
-            return model.carried(self._storage.rules, ext.get("subscription"), ext.get("expressionType"))
+            return model.carried_codes(self._storage.rules, ext.get("subscription"), ext.get("expressionType"))
         registered = self._subscription(ext["consumerGroup"], ext["topic"])
-        return model.registered(self._storage.rules, registered, int(ext["subVersion"]))
+        return model.registered_codes(self._storage.rules, registered, int(ext["subVersion"]))
 
-    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         """BQ-PULL-*: what a pull finds (``Pulled``), or the error."""
         storage = self._storage
         entries = storage.entries(asked.topic, asked.queue)
         storage.state, result, _ = model.pull(storage.rules, storage.state, asked, codes, entries)
         return cast(Result, result)
 
-    def _judge(self, request: Command, codes: Codes | Err, commits: bool) -> Command:
+    def _judge(self, request: Command, codes: TagCodes | Err, commits: bool) -> Command:
         ext, storage = request.ext, self._storage
         group, (topic, queue) = ext["consumerGroup"], place(ext)
         offset = int(ext["queueOffset"])
-        asked = Pull(group, topic, queue, offset, int(ext["maxMsgNums"]), int(ext["commitOffset"]) if commits else None)
+        asked = PullMessageRequest(
+            group, topic, queue, offset, int(ext["maxMsgNums"]), int(ext["commitOffset"]) if commits else None
+        )
         result = self.find(asked, codes)
         if isinstance(result, Err):
             return command(refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue)))
-        status, following, low, high, found = cast(Pulled, result)
+        status, following, low, high, found = cast(PullResult, result)
         if int(ext["sysFlag"]) & SUBSCRIPTION:
             self._pulled(group, topic)
         body = storage.stored(topic, queue, found) if found else b""
@@ -177,4 +186,4 @@ class Pulls:
             "minOffset": str(low),
             "maxOffset": str(high),
         }
-        return Command(int(Response[model.response(status, offset)]), answer, body, remark=status)
+        return Command(int(Response[model.response_code(status, offset)]), answer, body, remark=status)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import LOST, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NO_QUEUE, QUEUES
 from rocketmq_conformance.models.outcome import Value
 
 #: A message that was sent back, as ``models.client.sent_back`` describes it.
 SentBackMessage = tuple[Value, ...]
 
 #: The index of each queue of a client case, by topic and queue id.
-_INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST}
+_INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST_QUEUE}
 
 
 class Record:

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.clone import clone_offsets
-from rocketmq_conformance.models.broker.reset import Pairs, Reset, reset
+from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest, reset
 from rocketmq_conformance.models.outcome import Err, Result
 
 
@@ -32,7 +32,7 @@ class Resets:
 
     # --- what is decided --------------------------------------------------------------------------------------
 
-    def reset(self, asked: Reset) -> Result:
+    def reset(self, asked: ResetRequest) -> Result:
         """BQ-RESET-*: (pairs, what the members are told), or the error."""
         online = asked.group in self._consumers.groups
         self._storage.state, result, _ = reset(self._storage.rules, self._storage.state, asked, online)
@@ -50,18 +50,18 @@ class Resets:
         # a missing time is 0: Java's numbers are never missing
         timestamp, force = optional(ext, "timestamp") or 0, ext.get("isForce") == "true"
         result = self.reset(
-            Reset(group, topic, timestamp, force, -1 if queue is None else queue, optional(ext, "offset"))
+            ResetRequest(group, topic, timestamp, force, -1 if queue is None else queue, optional(ext, "offset"))
         )
         if isinstance(result, Err):
             return refused(result)
-        pairs, told = cast(tuple[Pairs, Pairs | None], result)
+        pairs, told = cast(tuple[OffsetPairs, OffsetPairs | None], result)
         if told is not None:
             fields = {"group": group, "topic": topic, "timestamp": str(timestamp), "isForce": "false"}
             push = Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, self._table(topic, told))
             self._consumers.tell(group, push)
         return 0, "", {}, self._table(topic, pairs)
 
-    def _table(self, topic: str, pairs: Pairs) -> bytes:
+    def _table(self, topic: str, pairs: OffsetPairs) -> bytes:
         """A body whose keys are objects (WIRE-JSON-2)."""
         members = [
             document({"brokerName": self._name, "queueId": queue, "topic": topic}) + f":{offset}".encode()

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.models.broker import admin
 from rocketmq_conformance.models.broker.lifecycle import expire
-from rocketmq_conformance.models.broker.pull import Entry
+from rocketmq_conformance.models.broker.pull import StoredEntry
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored
 from rocketmq_conformance.models.broker.switches import BrokerRules
@@ -28,7 +28,7 @@ _RETRY = "%RETRY%"
 class _Log:
     """Retained messages of one queue: what filters look at, and the bytes that are handed out."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[StoredEntry] = field(default_factory=list)
     stored: list[bytes] = field(default_factory=list)
 
 
@@ -133,7 +133,7 @@ class Storage:
         self.state = after
         self._physical += len(raw)
         kept = self._logs.setdefault((draft.topic, queue), _Log())
-        kept.entries.append(Entry(len(raw), message.tag))
+        kept.entries.append(StoredEntry(len(raw), message.tag))
         kept.stored.append(raw)
         return message
 
@@ -158,7 +158,7 @@ class Storage:
         for at, time in enumerate(log.times):
             raw = messages.encode(Message(topic, queue, log.first + at, self._physical, b"x", store_time=time))
             self._physical += len(raw)
-            kept.entries.append(Entry(len(raw), None))
+            kept.entries.append(StoredEntry(len(raw), None))
             kept.stored.append(raw)
         return kept
 
@@ -185,7 +185,7 @@ class Storage:
             logs = {key: log._replace(hot=hot) for key, log in self.state.logs.items() if key in keys}
             self.state = self.state._replace(logs={**self.state.logs, **logs})
 
-    def entries(self, topic: str, queue: int) -> list[Entry]:
+    def entries(self, topic: str, queue: int) -> list[StoredEntry]:
         """What filters look at, for every retained message of a queue."""
         log = self._kept(topic, queue)
         return log.entries if log else []

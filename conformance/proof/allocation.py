@@ -14,7 +14,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.proof.evidence import Tally
-from rocketmq_conformance.models.allocation.nearby import INNER
+from rocketmq_conformance.models.allocation.nearby import INNER_STRATEGIES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.proof import ProofRow
@@ -96,7 +96,7 @@ def nearby_worlds() -> Iterator[Case]:
         for spread in spreads:
             members = tuple(f"{room}@c{n}" for room, count in zip(rooms, spread, strict=True) for n in range(count))
             for me in (*members, "absent"):
-                for inner in INNER:
+                for inner in INNER_STRATEGIES:
                     yield "allocate_nearby", (me, queues, members, inner)
 
 

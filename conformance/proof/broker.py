@@ -14,19 +14,19 @@ from dataclasses import replace
 from functools import partial
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.proof import broker_story
 from rocketmq_conformance.conformance.proof import broker_tables as tables
+from rocketmq_conformance.conformance.proof import embedded_broker
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
-from rocketmq_conformance.conformance.proof.evidence import Proven, Tally
+from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.launch_config import java, java_feature, seeing_java
 from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
 from rocketmq_conformance.models.broker import lifecycle
-from rocketmq_conformance.models.broker.aged_store import aged
+from rocketmq_conformance.models.broker.aged_store import aged_broker
 from rocketmq_conformance.models.broker.assignment import POP, PULL, Mode
-from rocketmq_conformance.models.broker.broker_restart import SURVIVED
-from rocketmq_conformance.models.broker.fixtures import begun
+from rocketmq_conformance.models.broker.broker_restart import SURVIVAL_REASONS
+from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
@@ -105,7 +105,7 @@ class Table:
     def begin(self, lanes: int) -> None:
         """So many new cases."""
         self.adapter.reset_many([(lane, broker_offsets.SUITE) for lane in range(lanes)])
-        old, new = aged(self.rules), begun()
+        old, new = aged_broker(self.rules), initial_state()
         self.states = [old._replace(topics={**old.topics, **new.topics})] * lanes
 
     def play(self, cases: Sequence[Sequence[Operation]]) -> None:
@@ -121,7 +121,7 @@ class Table:
             given = (observed, *operation.args) if operation.spec.observes else operation.args
             after, expected, why = handler(state, *given)
             if self.how and why.rules == ("BQ-QUERY-1",):
-                why = SURVIVED[self.how]
+                why = SURVIVAL_REASONS[self.how]
             self.tally.add(expected, why, observed, partial(_describe, operation, show(state)))
             state = after
         return state
@@ -151,7 +151,7 @@ def prove_tables(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None
     table.play(everywhere)
     for hot in (False, True):
         adapter.apply(broker_restart.Memory(hot))
-        table.change(partial(lifecycle.memory, table.rules, hot=hot))
+        table.change(partial(lifecycle.with_memory, table.rules, hot=hot))
         table.play(everywhere)
     for how in (STOP, KILL):
         adapter.apply(broker_restart.Save())
@@ -311,7 +311,7 @@ def prove_release(release: str) -> Tally:
     return tally
 
 
-def prove(releases: Iterable[str], workers: int) -> Iterator[Proven]:
+def prove(releases: Iterable[str], workers: int) -> Iterator[ProofResult]:
     """Prove the model against each release, ``workers`` of them side by side, and give them in their order.
 
     The rows of the fake broker's story are among those of a release.
@@ -320,13 +320,13 @@ def prove(releases: Iterable[str], workers: int) -> Iterator[Proven]:
         yield from pool.map(_prove, releases)
 
 
-def _prove(release: str) -> Proven:
+def _prove(release: str) -> ProofResult:
     try:
-        tally, story = prove_release(release), broker_story.prove(release)
+        tally, story = prove_release(release), embedded_broker.prove(release)
     except CannotRunError as error:
-        return Proven(release=release, lines=[f"broker {release}: not judged: {error}"], rows=[], judged=False)
+        return ProofResult(release=release, lines=[f"broker {release}: not judged: {error}"], rows=[], judged=False)
     rows = [*tally.rows(), *story]
     wrong = [row for row in rows if row.differences]
     counted = f"broker {release}: {tally.cases} cases, {tally.differences} differences"
     lines = [counted, *(f"  {example}" for example in dict.fromkeys(row.example for row in wrong))]
-    return Proven(release=release, lines=lines, rows=rows, differences=len(wrong))
+    return ProofResult(release=release, lines=lines, rows=rows, differences=len(wrong))

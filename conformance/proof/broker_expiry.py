@@ -16,8 +16,8 @@ from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapte
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE
 from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
 from rocketmq_conformance.models.broker import aged_store, lifecycle
-from rocketmq_conformance.models.broker.broker_offsets import AGED
-from rocketmq_conformance.models.broker.fixtures import TOPICS, begun
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
+from rocketmq_conformance.models.broker.fixtures import TOPICS, initial_state
 from rocketmq_conformance.models.broker.lifecycle import STOP
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
 from rocketmq_conformance.models.broker.state import BrokerState
@@ -25,7 +25,7 @@ from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites import broker_search
 from rocketmq_conformance.suites.broker_expired import Earliest, Search
 from rocketmq_conformance.suites.broker_offsets import CreateTopic, Max, Min, Query
@@ -85,7 +85,7 @@ class Expiry:
         firsts |= {(aged_store.TOPIC, queue): log.max for queue, log in enumerate(aged_store.QUEUES)}
         self.state, whys = lifecycle.expire(self.rules, self.state, firsts)
         for (topic, queue), why in whys.items():
-            index = AGED if topic == aged_store.TOPIC else 0
+            index = AGED_TOPIC if topic == aged_store.TOPIC else 0
             self._check(tally, Min(index, queue), why_instead=why)
         for queue, count in _BEFORE.items():
             self.adapter.forget_messages(0, 0, queue, count)
@@ -96,7 +96,7 @@ class Expiry:
 
     def _fill(self) -> None:
         """Write messages that will expire, files full of others, and messages that will not."""
-        old, new = aged_store.aged(self.rules), begun()
+        old, new = aged_store.aged_broker(self.rules), initial_state()
         self.state = old._replace(topics={**old.topics, **new.topics})
         self.adapter.reset_many([(0, broker_search.SUITE)])
         self._do(CreateTopic(0, _QUEUES))
@@ -126,7 +126,7 @@ class Expiry:
         for operation in asked:
             self._check(tally, operation)
 
-    def _check(self, tally: Tally, operation: Operation, why_instead: Why | None = None) -> None:
+    def _check(self, tally: Tally, operation: Operation, why_instead: Reason | None = None) -> None:
         handler = self.handlers[type(operation)]
         _, expected, why = handler(self.state, *operation.args)
         tally.add(expected, why_instead or why, self._observe(operation), lambda: f"{operation} on {show(self.state)}")

@@ -10,7 +10,7 @@ from itertools import product
 
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
-from rocketmq_conformance.models.broker.broker_offsets import AGED
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
@@ -38,7 +38,7 @@ STORED = (None, 0, 1, 2, 3, 4, 9, 10, 12, 15, 18, 100, -1, -7, 2**31, 2**53 + 1)
 AGED_QUEUES = (*range(len(aged_store.QUEUES)), 9, -1)
 #: (topic, queue) of every kind: written, never written, beyond the topic's, of no topic, of a deleted topic, aged.
 WRITTEN, EMPTY = (0, 0), (0, 1)
-PLACES = (WRITTEN, EMPTY, (0, 9), (0, -1), (1, 0), (2, 0), *((AGED, queue) for queue in AGED_QUEUES))
+PLACES = (WRITTEN, EMPTY, (0, 9), (0, -1), (1, 0), (2, 0), *((AGED_TOPIC, queue) for queue in AGED_QUEUES))
 SET_ZERO = (None, True, False)
 _DAY = 86_400_000
 #: Distances from the first message of an aged queue that reach before, between, at and after all of them (ms).
@@ -77,7 +77,7 @@ def searches() -> list[Case]:
     """Every time around the messages of every aged queue, with every boundary."""
     boundaries = ("", LOWER, UPPER)
     return [
-        [Search(AGED, queue, 0, delta, boundary) for delta in _DELTAS for boundary in boundaries]
+        [Search(AGED_TOPIC, queue, 0, delta, boundary) for delta in _DELTAS for boundary in boundaries]
         for queue in AGED_QUEUES
     ]
 
@@ -121,7 +121,9 @@ def _looks(group: int, topic: int = 0) -> Iterator[Operation]:
 
 def aged_looks() -> Case:
     """The requests for the aged topic: bounds, searches, queries of a group that does not exist."""
-    asked: Case = [ask(AGED, queue) for queue in AGED_QUEUES for ask in (Max, Min, Earliest)]
-    asked += [Query(1, AGED, queue, zero) for queue in AGED_QUEUES for zero in SET_ZERO]
+    asked: Case = [ask(AGED_TOPIC, queue) for queue in AGED_QUEUES for ask in (Max, Min, Earliest)]
+    asked += [Query(1, AGED_TOPIC, queue, zero) for queue in AGED_QUEUES for zero in SET_ZERO]
     deltas: Sequence[int] = (-_DAY, 0, _DAY)
-    return asked + [Search(AGED, q, 0, delta, edge) for q in AGED_QUEUES for delta in deltas for edge in (LOWER, UPPER)]
+    return asked + [
+        Search(AGED_TOPIC, q, 0, delta, edge) for q in AGED_QUEUES for delta in deltas for edge in (LOWER, UPPER)
+    ]

@@ -16,7 +16,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.proof.evidence import Proven, Tally
+from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
@@ -26,7 +26,7 @@ from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
-from rocketmq_conformance.models.client.initial_broker import TIMES, shaped
+from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.offset_table import STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
@@ -63,13 +63,13 @@ class PairState:
         self.broker = BrokerState(
             topics={TOPIC: len(_SHAPES)},
             groups=frozenset({GROUP}),
-            logs={(TOPIC, QUEUES[at].id): reopened(rules, shaped(shape)) for at, shape in _SHAPES.items()},
+            logs={(TOPIC, QUEUES[at].id): reopened(rules, log_of_shape(shape)) for at, shape in _SHAPES.items()},
         )
 
 
 def logs() -> list[QueueLog]:
     """The queues of the topic, as the store has them."""
-    return [shaped(shape) for shape in _SHAPES.values()]
+    return [log_of_shape(shape) for shape in _SHAPES.values()]
 
 
 def prove_pair(client: JavaRelease, cluster: Cluster, java: int) -> Tally:
@@ -170,7 +170,7 @@ def _bounds(tally: Tally, state: PairState, client: PairedClient) -> None:
             tally.add(expected, why, observed, partial("{} in a queue that is {}".format, what, shape))
 
 
-def prove(clients: Sequence[str], brokers: Sequence[str]) -> Iterator[Proven]:
+def prove(clients: Sequence[str], brokers: Sequence[str]) -> Iterator[ProofResult]:
     """What every pair came to, and every release that could not be had."""
     java = needs.java_feature(needs.java())
     loaded: dict[str, JavaRelease] = {}
@@ -192,9 +192,9 @@ def prove(clients: Sequence[str], brokers: Sequence[str]) -> Iterator[Proven]:
             yield _missing("broker", broker, error)
 
 
-def _pair(client: str, broker: str, tally: Tally, seconds: float) -> Proven:
+def _pair(client: str, broker: str, tally: Tally, seconds: float) -> ProofResult:
     counted = f"{tally.cases} cases, {tally.differences} differences, {seconds:.1f} s"
-    return Proven(
+    return ProofResult(
         release=client,
         lines=[f"client {client} on broker {broker}: {counted}", *(f"  {example}" for example in tally.examples[:5])],
         rows=[replace(row, against=broker) for row in tally.rows()],
@@ -202,5 +202,5 @@ def _pair(client: str, broker: str, tally: Tally, seconds: float) -> Proven:
     )
 
 
-def _missing(side: str, release: str, error: CannotRunError) -> Proven:
-    return Proven(release=release, lines=[f"{side} {release}: not judged: {error}"], rows=[], judged=False)
+def _missing(side: str, release: str, error: CannotRunError) -> ProofResult:
+    return ProofResult(release=release, lines=[f"{side} {release}: not judged: {error}"], rows=[], judged=False)

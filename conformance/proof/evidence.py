@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocketmq_conformance.models.outcome import UNDEFINED, Expected, agrees
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.proof import ProofRow
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proven:
+class ProofResult:
     """What asking one release, or one pair of releases, came to; it travels between processes."""
 
     release: str
@@ -41,10 +41,10 @@ class Tally:
         self.undefined = 0
         #: The first differences, as text.
         self.examples: list[str] = []
-        self._whys: dict[Why, int] = {}
+        self._whys: dict[Reason, int] = {}
         self._wrong: dict[str, tuple[int, str]] = {}
 
-    def add(self, expected: Expected, why: Why, observed: Expected, describe: Callable[[], str]) -> bool:
+    def add(self, expected: Expected, why: Reason, observed: Expected, describe: Callable[[], str]) -> bool:
         """Count one case; ``describe`` is asked only when it differs. True when it agrees."""
         if expected is UNDEFINED:
             self.undefined += 1
@@ -74,6 +74,6 @@ class Tally:
         ]
 
 
-def described(suite: Suite, row: Row, state: Any) -> str:
+def describe_step(suite: Suite, row: Row, state: Any) -> str:
     """A step and the model's state before it, as text."""
     return f"{suite.name}: {suite.operation(row)} in {suite.show(state)}"

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof import allocation, java_clock, java_tables
-from rocketmq_conformance.conformance.proof.evidence import Proven, Tally, described
+from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally, describe_step
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.conformance.targets.java_client.allocation import JavaAllocation
@@ -142,13 +142,13 @@ def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Ite
             state, expected, why = bound.by_position[position](state, *args)
             if suite.operations[position].spec.side is Side.WORLD:
                 continue
-            describe = partial(described, suite, (position, args), before)
+            describe = partial(describe_step, suite, (position, args), before)
             tally.add(expected, why, observed, describe)
             if not agrees(expected, observed):
                 break
 
 
-def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "", real_clock: bool = False) -> Proven:
+def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "", real_clock: bool = False) -> ProofResult:
     """Prove the model against one release, by everything or by stateful runs of one client suite; or on a real clock
     by stateful runs of what depends on time."""
     began = time.monotonic()
@@ -160,9 +160,9 @@ def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "", r
         else:
             tallies = prove_release(release, release in EXHAUSTIVE, release in stateful)
     except (CannotRunError, AdapterError) as error:
-        return Proven(release=release, lines=[f"client {release}: not judged: {error}"], rows=[], judged=False)
+        return ProofResult(release=release, lines=[f"client {release}: not judged: {error}"], rows=[], judged=False)
     counts = ", ".join(f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies)
-    return Proven(
+    return ProofResult(
         release=release,
         lines=[
             f"client {release}: {counts}, {time.monotonic() - began:.0f} s",
@@ -179,7 +179,7 @@ def prove_all(
     stateful: Collection[str] = STATEFUL,
     suite: str = "",
     real_clock: bool = False,
-) -> Generator[Proven]:
+) -> Generator[ProofResult]:
     """Prove each release, in so many processes; yields each result as soon as it is known.
 
     The releases that take longest begin first, so that no process is left with one of them in the end.
@@ -195,7 +195,7 @@ def prove_all(
         yield from _side_by_side(one, todo[at : at + together], workers)
 
 
-def _side_by_side(one: Callable[[str], Proven], releases: Sequence[str], workers: int) -> Generator[Proven]:
+def _side_by_side(one: Callable[[str], ProofResult], releases: Sequence[str], workers: int) -> Generator[ProofResult]:
     """Prove these releases in so many processes."""
     with TemporaryDirectory(prefix="rocketmq-conformance-proof-") as folder:
         # A process that has a Java machine cannot be forked.

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.engine.handshake import hello_of
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.proof.evidence import Tally, described
+from rocketmq_conformance.conformance.proof.evidence import Tally, describe_step
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -51,7 +51,7 @@ def prove_release(release: str, only: str = "", cases: int = CASES) -> Tally:
                     raise AdapterError(played.reason)
                 for step in played.judged.steps:
                     if _asks(suite, step.row):
-                        describe = partial(described, suite, step.row, step.before)
+                        describe = partial(describe_step, suite, step.row, step.before)
                         tally.add(step.expected, step.why, step.observed, describe)
         return tally
     finally:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rocketmq_conformance.models.client.fixtures import LOST, NO_QUEUE
+from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NO_QUEUE
 from rocketmq_conformance.models.client.initial_broker import SHAPES
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -16,7 +16,7 @@ STORED = (None, 0, 5, 100)
 #: Offsets that memory may hold.
 HELD = (None, 0, 7)
 #: An ordinary queue, the retry topic's, and one whose broker is unknown.
-QUEUES = (0, 3, LOST)
+QUEUES = (0, 3, LOST_QUEUE)
 
 Plan = list[Row]
 
@@ -39,7 +39,7 @@ def starts(suite: Suite) -> Iterator[Plan]:
             queue, fault, bound_fault = _faults(suite, row)
             if queue not in QUEUES:
                 continue
-            for shape in SHAPES if queue != LOST else ("young",):
+            for shape in SHAPES if queue != LOST_QUEUE else ("young",):
                 for stored in STORED if fault == "answer" else (None,):
                     yield [*_shaped(suite, queue, shape), *_stored(suite, queue, stored), row]
             if bound_fault == "answer":
@@ -71,7 +71,7 @@ def _distinct(suite: Suite, name: str) -> Sequence[Row]:
 
 
 def _stored(suite: Suite, queue: int, offset: int | None) -> Plan:
-    if offset is None or queue in (LOST, NO_QUEUE):
+    if offset is None or queue in (LOST_QUEUE, NO_QUEUE):
         return []
     return [(suite.index["commit_elsewhere"], (queue, offset))]
 

@@ -20,10 +20,10 @@ from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.new_group_start import (
     ARRIVING,
-    DONATED,
     DONOR,
-    EACH,
+    DONOR_OFFSET,
     EXPIRED,
+    MESSAGES_EACH,
     QUEUE_COUNT,
 )
 from rocketmq_conformance.models.outcome import Err, Value
@@ -33,10 +33,10 @@ from rocketmq_conformance.models.release import Release
 YOUNG, OLD, OTHER = "YOUNG", "OLD", "OTHER"
 #: How long a commit may be under way (s).
 _COMMIT_LIMIT = 5.0
-_LOG = QueueLog(first=EXPIRED, times=(aged_store.EPOCH,) * (EACH - EXPIRED))
+_LOG = QueueLog(first=EXPIRED, times=(aged_store.EPOCH,) * (MESSAGES_EACH - EXPIRED))
 
 
-class FolkloreTeller:
+class NewGroupStartPlayer:
     """Plays the story on one release; a context manager that starts and stops a name server and a broker."""
 
     def __init__(self, release: Release) -> None:
@@ -79,12 +79,12 @@ class FolkloreTeller:
         for topic in (YOUNG, OLD, OTHER):
             self.cluster.await_route(topic)
         for topic in (YOUNG, OTHER):
-            for _ in range(EACH):
+            for _ in range(MESSAGES_EACH):
                 for queue in range(QUEUE_COUNT):
                     self.cluster.send(topic, queue)
         self.cluster.do(requests.create_group(DONOR))
         for queue in range(QUEUE_COUNT):
-            self.cluster.do(requests.commit(DONOR, OTHER, queue, DONATED))
+            self.cluster.do(requests.commit(DONOR, OTHER, queue, DONOR_OFFSET))
 
     def _consume(self, group: str, topic: str) -> Value:
         """Start a consumer, send messages after that, and report what it received (first -1: nothing) and

@@ -46,14 +46,14 @@ and compare each answer with the model's:
 
 - **pure** and **client**: the classes of the published Java clients, loaded into a Java machine, release by release.
   Their network is a scripted broker, their offset files are real files.
-- **clock**: the same classes on the clock of the machine, their timers 250 times faster: nobody sets the time, and the
-  model goes by what was measured.
+- **clock**: the same classes on the clock of the machine, their timers 250 times faster: the model uses the times that
+  were measured.
 - **whole**: push, orderly and lite pull consumers of these clients that run, with threads, timers and sockets: on real
   brokers of their release, where members of a group come and go, and on embedded brokers that fail by a script.
 - **broker**: brokers started from the published jars, asked over their sockets; stopped, killed and started again; and
   one whose messages really expire. Pulls, members, locks and the wire are compared through the embedded broker, which
-  answers by the same models: it and the real broker are told one story, and each answer counts for every rule that
-  its chapter of the story is about.
+  answers by the same models: it and the real broker get the same requests, and each answer counts for every rule
+  that its chapter of requests is about.
 
 Repeat it (Java and Maven are needed):
 
@@ -73,7 +73,7 @@ that no row confirms is **unproven**.
 
 ## Rules and releases
 
-`rocketmq-conformance explain RULE` prints what a rule demands and where it was read. A case counts for every rule that
+`rocketmq-conformance explain RULE` prints what a rule requires and its source. A case counts for every rule that
 made its answer.
 """
 
@@ -121,7 +121,7 @@ What the real thing did otherwise than its source was understood, and what was n
 """
 
 
-def page(rules: Iterable[Rule], rows: Iterable[ProofRow], unjudged: Iterable[Unjudged] = UNJUDGED) -> str:
+def proof_page(rules: Iterable[Rule], rows: Iterable[ProofRow], unjudged: Iterable[Unjudged] = UNJUDGED) -> str:
     """The page, as Markdown that ends with a line break; ValueError when a row's rule is not among ``rules``."""
     told = [ProvenRule(rule.id, rule.level.value, rule.origin.value) for rule in rules]
     found = [replace(row, release=_plain(row.release)) for row in rows]
@@ -153,7 +153,7 @@ def _plain(release: str) -> str:
 
 def page_of(files: Iterable[Path]) -> str:
     """The page of rows that proofs wrote; OSError or ValueError with one sentence when a file cannot be used."""
-    return page(rulebook.RULES.values(), [row for path in files for row in _read(path)])
+    return proof_page(rulebook.RULES.values(), [row for path in files for row in _read(path)])
 
 
 def _read(path: Path) -> list[ProofRow]:

@@ -22,7 +22,7 @@ from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES
 Emit = Callable[[Event], None]
 
 
-class Teller(Protocol):
+class ScenarioPlayer(Protocol):
     """Plays the steps of a scenario on one release, in their order."""
 
     def play(self, step: str) -> Value:
@@ -31,7 +31,7 @@ class Teller(Protocol):
 
 
 #: Starts what a release needs.
-Open = Callable[[Release], AbstractContextManager[Teller]]
+Open = Callable[[Release], AbstractContextManager[ScenarioPlayer]]
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,17 @@ class _Judged:
         self.verdicts: Counter[str] = Counter()
         #: What releases answered, by step and answer in words, in the order of their coming.
         self.seen: dict[str, dict[str, list[Release]]] = {}
-        self.rules: dict[Release, new_group_start.Rules] = {}
+        self.rules: dict[Release, new_group_start.ProfileRules] = {}
 
 
-def tell(scenario: Scenario, releases: Sequence[Release], emit: Emit) -> int:
+def play_scenario(scenario: Scenario, releases: Sequence[Release], emit: Emit) -> int:
     """Play a scenario on releases, of broker and client alike; the exit code.
 
     A release that is not available, or that fails, is reported; the others are played nevertheless.
     """
     began = time.monotonic()
     steps = [
-        [step.name, step.sentence, new_group_start.said(step.claim) if step.claim else ""]
+        [step.name, step.sentence, new_group_start.format_answer(step.claim) if step.claim else ""]
         for step in new_group_start.STEPS
     ]
     emit(
@@ -101,7 +101,7 @@ def tell(scenario: Scenario, releases: Sequence[Release], emit: Emit) -> int:
 
 
 def _play(scenario: Scenario, release: Release, judged: _Judged, emit: Emit) -> None:
-    rules = judged.rules[release] = new_group_start.Rules.of(Profile(release, release, scenario.java()).judged())
+    rules = judged.rules[release] = new_group_start.ProfileRules.of(Profile(release, release, scenario.java()).judged())
     at = time.monotonic()
     step = new_group_start.STEPS[0]
     try:
@@ -119,7 +119,7 @@ def _play(scenario: Scenario, release: Release, judged: _Judged, emit: Emit) -> 
                 release=str(release),
                 step=step.name,
                 verdict=COULD_NOT_RUN,
-                expected=new_group_start.said(expected.expected),
+                expected=new_group_start.format_answer(expected.expected),
                 observed="",
                 rules=list(expected.rules),
                 seconds=seconds,
@@ -130,7 +130,7 @@ def _play(scenario: Scenario, release: Release, judged: _Judged, emit: Emit) -> 
 
 def _judge(
     release: Release,
-    rules: new_group_start.Rules,
+    rules: new_group_start.ProfileRules,
     step: str,
     observed: Value,
     judged: _Judged,
@@ -140,9 +140,9 @@ def _judge(
     prediction = new_group_start.predict(rules, step)
     verdict = CONFORMS if agrees(prediction.expected, observed) else DIVERGES
     judged.verdicts[verdict] += 1
-    told = new_group_start.said(observed)
+    told = new_group_start.format_answer(observed)
     judged.seen.setdefault(step, {}).setdefault(told, []).append(release)
-    expected = new_group_start.said(prediction.expected)
+    expected = new_group_start.format_answer(prediction.expected)
     reason = "" if verdict == CONFORMS else "the model expects otherwise"
     emit(
         event.ScenarioStep(
@@ -168,7 +168,9 @@ def _differences(judged: _Judged) -> list[event.ScenarioDifference]:
         for told, releases in rest:
             rules = judged.rules[releases[0]]
             new = [rule for rule in new_group_start.predict(rules, step).rules if rule not in known]
-            switches = [f"{switch.id}: {switch.change}" for switch in new_group_start.deciding(rules, base, step)]
+            switches = [
+                f"{switch.id}: {switch.change}" for switch in new_group_start.deciding_switches(rules, base, step)
+            ]
             found.append(
                 event.ScenarioDifference(
                     step=step,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.proof import whole_cases, whole_real
-from rocketmq_conformance.conformance.proof.evidence import Proven, Tally
+from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
 from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
@@ -33,15 +33,15 @@ from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client import switches as client_switches
 from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
-from rocketmq_conformance.models.client.initial_broker import TIMES, shaped
+from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, consume
-from rocketmq_conformance.models.client.whole_group import GroupLife
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
@@ -62,7 +62,7 @@ _COMMIT_LIMIT = 5.0
 _LEASE = 10.0
 
 
-class Case(NamedTuple):
+class StartCase(NamedTuple):
     """One consumer: what it is and where it begins."""
 
     kind: str
@@ -79,21 +79,21 @@ class Case(NamedTuple):
         return f"{self.kind}, {self.where}, {self.shape} queue, stored {self.stored}"
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[StartCase]:
     """Every case; ConsumeFromWhere is of no interest once something is stored, which one of its values shows."""
     for kind, shape, where, stored in product((PUSH, ORDERLY, LITE), _SHAPES, _WHERES, _STORED):
         if stored is None or where == LAST:
-            yield Case(kind, shape, where, stored)
+            yield StartCase(kind, shape, where, stored)
 
 
-def expected(model: StartModel, case: Case) -> tuple[Value, Why]:
+def expected(model: StartModel, case: StartCase) -> tuple[Value, Reason]:
     """(first, messages, committed) of a case, and the rules of whole consumers that make it."""
-    log = reopened(model.store.broker, shaped(case.shape))
+    log = reopened(model.store.broker, log_of_shape(case.shape))
     stored = {} if case.stored is None else {(GROUP, TOPIC, 0): case.stored}
     broker = BrokerState({TOPIC: 1}, frozenset({GROUP}), {(TOPIC, 0): log}, stored)
     done = consume(model, RemoteStore(broker=broker), case.kind, 0, case.where, 1, _TIME)
-    rules = dict.fromkeys(rule for why in done.whys for rule in why.rules if rule.startswith("WHOLE-"))
-    return (done.first, done.messages, done.committed), Why(tuple(rules), str(case))
+    rules = dict.fromkeys(rule for why in done.reasons for rule in why.rules if rule.startswith("WHOLE-"))
+    return (done.first, done.messages, done.committed), Reason(tuple(rules), str(case))
 
 
 class Site(Protocol):
@@ -114,7 +114,7 @@ class Site(Protocol):
 class EmbeddedSite:
     """The embedded broker of a release; a context manager."""
 
-    def __init__(self, release: Release, every: Sequence[Case]) -> None:
+    def __init__(self, release: Release, every: Sequence[StartCase]) -> None:
         self._every = every
         self._now = TIMES[0]
         self._broker = FakeBroker(Profile(release, release), clock=lambda: self._now)
@@ -128,7 +128,7 @@ class EmbeddedSite:
             self._broker.create_topic(shape, 1)
             for self._now in TIMES:
                 self.send(shape, 0)
-            self._broker.expire(shape, 0, shaped(shape).first)
+            self._broker.expire(shape, 0, log_of_shape(shape).first)
         for case in self._every:
             self._broker.create_group(case.group)
             if case.stored is not None:
@@ -150,9 +150,9 @@ class EmbeddedSite:
 
 
 @contextmanager
-def _real(release: Release, every: Sequence[Case], moving: Sequence[whole_cases.Case]) -> Iterator[Cluster]:
+def _real(release: Release, every: Sequence[StartCase], moving: Sequence[whole_cases.TableCase]) -> Iterator[Cluster]:
     """A real broker that starts on a store of these topics and offsets, and of those of members that come and go."""
-    topics = {shape: (shaped(shape),) for shape in _SHAPES} | whole_real.topics(moving)
+    topics = {shape: (log_of_shape(shape),) for shape in _SHAPES} | whole_real.topics(moving)
     stored: dict[tuple[str, str], Mapping[int, int]]
     stored = {(case.group, case.shape): {0: case.stored} for case in every if case.stored is not None}
     stored |= whole_real.stored(moving)
@@ -177,16 +177,18 @@ def prove_release(text: str, embedded: bool = False) -> Tally:
     else:
         with _real(release, every, moving) as cluster:
             _prove_starts(tally, model, classes, cluster, every)
-            prove_handovers(tally, GroupLife(model), classes, cluster, moving)
+            prove_handovers(tally, WholeGroupModel(model), classes, cluster, moving)
     return tally
 
 
-def _prove_starts(tally: Tally, model: StartModel, classes: JavaRelease, site: Site, every: Sequence[Case]) -> None:
+def _prove_starts(
+    tally: Tally, model: StartModel, classes: JavaRelease, site: Site, every: Sequence[StartCase]
+) -> None:
     from rocketmq_conformance.conformance.targets.java_client.whole import PullCounter, WholeConsumer
 
     pulls = PullCounter(classes)
     with ExitStack() as running:
-        begun: list[tuple[Case, WholeConsumer]] = []
+        begun: list[tuple[StartCase, WholeConsumer]] = []
         for case in every:
             consumer = WholeConsumer(
                 classes,
@@ -227,7 +229,7 @@ def prove_scripted(text: str, only: str = "") -> Tally:
     return tally
 
 
-def _committed(site: Site, case: Case, wanted: int) -> int | str:
+def _committed(site: Site, case: StartCase, wanted: int) -> int | str:
     """What the group has stored; commits are one way, and given a little time to arrive."""
     until = time.monotonic() + _COMMIT_LIMIT
     while True:
@@ -237,7 +239,7 @@ def _committed(site: Site, case: Case, wanted: int) -> int | str:
         time.sleep(0.05)
 
 
-def prove_releases(releases: Sequence[str], *, embedded: bool, scripted: bool, only: str) -> Iterator[Proven]:
+def prove_releases(releases: Sequence[str], *, embedded: bool, scripted: bool, only: str) -> Iterator[ProofResult]:
     """Prove the model against each release: on a real broker, or on the embedded one, scripted or not.
 
     ``only`` picks the scripted cases that have it in their name.
@@ -248,8 +250,8 @@ def prove_releases(releases: Sequence[str], *, embedded: bool, scripted: bool, o
             tally = prove_scripted(release, only) if scripted else prove_release(release, embedded)
         except CannotRunError as error:
             lines = [f"whole {release}: not judged: {error}"]
-            yield Proven(release=release, lines=lines, rows=[], judged=False)
+            yield ProofResult(release=release, lines=lines, rows=[], judged=False)
             continue
         counted = f"whole {release}: {tally.cases} cases, {tally.differences} differences"
         lines = [f"{counted}, {time.monotonic() - began:.0f} s", *(f"  {example}" for example in tally.examples)]
-        yield Proven(release=release, lines=lines, rows=tally.rows(), differences=tally.differences)
+        yield ProofResult(release=release, lines=lines, rows=tally.rows(), differences=tally.differences)

@@ -11,10 +11,10 @@ from typing import NamedTuple, cast
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
-from rocketmq_conformance.conformance.proof.whole_cases import Case, cases
+from rocketmq_conformance.conformance.proof.whole_cases import TableCase, cases
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.models.broker.pull import OFFSET_TOO_SMALL, Codes, Pull, Pulled
+from rocketmq_conformance.models.broker.pull import OFFSET_TOO_SMALL, PullMessageRequest, PullResult, TagCodes
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
@@ -40,17 +40,17 @@ class NothingIsZero(Offsets):
 
 
 class PullsNext(Pulls):
-    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         end = self._storage.state.logs.get((asked.topic, asked.queue), ABSENT).max
         return super().find(asked._replace(offset=min(asked.offset + 1, end)), codes)
 
 
 class MovesToMax(Pulls):
-    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         result = super().find(asked, codes)
         if isinstance(result, Err):
             return result
-        status, following, low, high, found = cast(Pulled, result)
+        status, following, low, high, found = cast(PullResult, result)
         return status, high if status == OFFSET_TOO_SMALL else following, low, high, found
 
 
@@ -80,7 +80,7 @@ class WholeMutant(NamedTuple):
     case: str
     kind: str
 
-    def shown_by(self) -> Case:
+    def shown_by(self) -> TableCase:
         """The case."""
         return next(case for case in cases() if (case.name, case.kind) == (self.case, self.kind))
 

@@ -14,7 +14,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.proof.whole_cases import TIME, Case
+from rocketmq_conformance.conformance.proof.whole_cases import TIME, TableCase
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.client.fixtures import BROKER
@@ -22,16 +22,16 @@ from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
     Arrive,
-    Given,
+    GivenMessages,
     Hold,
     Join,
     Leave,
     LetGo,
+    LockElsewhere,
     Look,
     Move,
-    Release,
-    Seen,
-    Seize,
+    Observation,
+    UnlockElsewhere,
 )
 from rocketmq_conformance.models.message_queue import Queue
 
@@ -64,7 +64,7 @@ class PlayedCase(ABC):
     address: str
 
     def __init__(
-        self, classes: JavaRelease, case: Case, instance: str, group: str, topic: str, limit: float = LOOK_LIMIT
+        self, classes: JavaRelease, case: TableCase, instance: str, group: str, topic: str, limit: float = LOOK_LIMIT
     ) -> None:
         self.case, self.group, self.topic = case, group, topic
         self.consumers: dict[str, WholeConsumer] = {}
@@ -86,10 +86,10 @@ class PlayedCase(ABC):
         for name in list(self.consumers):
             self.leave(name)
 
-    def played(self, expected: Sequence[Seen]) -> tuple[Seen, ...]:
+    def played(self, expected: Sequence[Observation]) -> tuple[Observation, ...]:
         """Open it, and make every move; what each look shows, up to the first that differs."""
         with self:
-            seen: list[Seen] = []
+            seen: list[Observation] = []
             for move in self.case.moves:
                 if not isinstance(move, Look):
                     self.move(move)
@@ -135,9 +135,9 @@ class PlayedCase(ABC):
                     time.sleep(_POLL_TIME)
             case LetGo(name):
                 self._free[name].set()
-            case Seize():
+            case LockElsewhere():
                 self.ask(requests.lock(self.group, STRANGER, self.queues()))
-            case Release():
+            case UnlockElsewhere():
                 self.ask(requests.unlock(self.group, STRANGER, self.queues()))
             case _:
                 raise AssertionError(f"{move} is no move")
@@ -176,12 +176,12 @@ class PlayedCase(ABC):
 
     # --- looks ----------------------------------------------------------------------------------------------
 
-    def settle(self, expected: Seen) -> None:
+    def settle(self, expected: Observation) -> None:
         """Wait for what a look does not show: listeners that are to be busy are."""
         held = [name for name in self.consumers if not self._free[name].is_set()]
         wait_for(lambda: all(self._busy[name].is_set() for name in held), _GIVE_LIMIT)
 
-    def look(self, expected: Seen) -> Seen:
+    def look(self, expected: Observation) -> Observation:
         """Come to what is expected, and see what there is."""
         wait_for(lambda: self._seen() == expected, self._limit)
         self.settle(expected)
@@ -191,7 +191,7 @@ class PlayedCase(ABC):
             self._known[name] += sum(count for _, _, count in given)
         return seen
 
-    def _seen(self) -> Seen:
+    def _seen(self) -> Observation:
         """What is to be seen now, once everybody has committed."""
         shown = tuple(
             (name, consumer.owned(), runs(consumer.given[self._known[name] :]))
@@ -202,7 +202,7 @@ class PlayedCase(ABC):
         return shown, self.stored()
 
 
-def runs(places: Sequence[tuple[int, int]]) -> Given:
+def runs(places: Sequence[tuple[int, int]]) -> GivenMessages:
     """Each run of messages of a queue, in the order in which they were given."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for queue, offset in places:

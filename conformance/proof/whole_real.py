@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof.evidence import Tally
-from rocketmq_conformance.conformance.proof.whole_cases import Case
+from rocketmq_conformance.conformance.proof.whole_cases import TableCase
 from rocketmq_conformance.conformance.proof.whole_played import PlayedCase, play_all
 from rocketmq_conformance.conformance.proof.whole_scripted import rules_of
 from rocketmq_conformance.conformance.remoting.client import Connection
@@ -21,12 +21,12 @@ from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.broker.process import HOST
 from rocketmq_conformance.models.broker.state import QueueLog
-from rocketmq_conformance.models.client.initial_broker import shaped
-from rocketmq_conformance.models.client.whole_group import GroupLife, holders
-from rocketmq_conformance.models.client.whole_moves import STRANGER, Look, Seen
+from rocketmq_conformance.models.client.initial_broker import log_of_shape
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel, lock_holders
+from rocketmq_conformance.models.client.whole_moves import STRANGER, Look, Observation
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
@@ -39,7 +39,7 @@ _PATIENCE = 20.0
 _PASSER_BY = "a passer-by"
 
 #: What each look shows, and who has the lock of each queue then.
-Handover = tuple[tuple[Seen, tuple[str, ...]], ...]
+Handover = tuple[tuple[Observation, tuple[str, ...]], ...]
 
 
 class Names(NamedTuple):
@@ -54,16 +54,16 @@ def names(number: int, attempt: int) -> Names:
     return Names(f"HANDOVER-{number}-{attempt}", f"G-HANDOVER-{number}-{attempt}")
 
 
-def topics(every: Sequence[Case]) -> dict[str, tuple[QueueLog, ...]]:
+def topics(every: Sequence[TableCase]) -> dict[str, tuple[QueueLog, ...]]:
     """The topics that the broker has from the start."""
     return {
-        names(number, attempt).topic: (shaped(case.shape),) * case.queues
+        names(number, attempt).topic: (log_of_shape(case.shape),) * case.queues
         for number, case in enumerate(every)
         for attempt in range(ATTEMPTS)
     }
 
 
-def stored(every: Sequence[Case]) -> dict[tuple[str, str], Mapping[int, int]]:
+def stored(every: Sequence[TableCase]) -> dict[tuple[str, str], Mapping[int, int]]:
     """The offsets that it has."""
     found: dict[tuple[str, str], Mapping[int, int]] = {}
     for number, case in enumerate(every):
@@ -77,7 +77,7 @@ def stored(every: Sequence[Case]) -> dict[tuple[str, str], Mapping[int, int]]:
 class RealCase(PlayedCase):
     """One attempt at a case on a real broker."""
 
-    def __init__(self, classes: JavaRelease, cluster: Cluster, number: int, attempt: int, case: Case) -> None:
+    def __init__(self, classes: JavaRelease, cluster: Cluster, number: int, attempt: int, case: TableCase) -> None:
         topic, group = names(number, attempt)
         super().__init__(classes, case, f"handover-{number}-{attempt}", group, topic)
         self._port = cluster.broker.port
@@ -112,7 +112,7 @@ class RealCase(PlayedCase):
         found = (requests.number(self.ask(request)) for request in asked)
         return tuple(-1 if isinstance(offset, Err) else offset for offset in found)
 
-    def look(self, expected: Seen) -> Seen:
+    def look(self, expected: Observation) -> Observation:
         """Come to what is expected, and see what there is."""
         seen = super().look(expected)
         self.held.append(self.holders())
@@ -133,21 +133,21 @@ class RealCase(PlayedCase):
         return tuple(found.get(queue, "?") for queue in self.queues())
 
 
-def expected(life: GroupLife, case: Case) -> tuple[Handover, Why]:
+def expected(life: WholeGroupModel, case: TableCase) -> tuple[Handover, Reason]:
     """What every look shows, and the rules of whole consumers that make it."""
     group = case.group(life.start.store.broker)
-    looks: list[tuple[Seen, tuple[str, ...]]] = []
+    looks: list[tuple[Observation, tuple[str, ...]]] = []
     for move in case.moves:
         if isinstance(move, Look):
             group, seen = life.look(group)
-            looks.append((seen, holders(group)))
+            looks.append((seen, lock_holders(group)))
         else:
             group = life.move(group, move)
-    return tuple(looks), rules_of(group.whys, str(case))
+    return tuple(looks), rules_of(group.reasons, str(case))
 
 
 def prove_handovers(
-    tally: Tally, life: GroupLife, classes: JavaRelease, cluster: Cluster, every: Sequence[Case]
+    tally: Tally, life: WholeGroupModel, classes: JavaRelease, cluster: Cluster, every: Sequence[TableCase]
 ) -> None:
     """Play cases, and compare; one that differs is played once more when the others are done, and that counts."""
     wanted = [expected(life, case) for case in every]

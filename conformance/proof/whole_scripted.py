@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.responses import Answered, document
 from rocketmq_conformance.conformance.proof.evidence import Tally
-from rocketmq_conformance.conformance.proof.whole_cases import Case
+from rocketmq_conformance.conformance.proof.whole_cases import TableCase
 from rocketmq_conformance.conformance.proof.whole_played import LOOK_LIMIT, PlayedCase, play_all, wait_for
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -27,24 +27,24 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
-from rocketmq_conformance.models.client.initial_broker import TIMES, shaped
+from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.whole_group import GroupLife
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     PULL,
     Expire,
     Fail,
+    LockElsewhere,
     Mend,
     Move,
-    Release,
-    Reset,
-    Seen,
-    Seize,
+    Observation,
+    ResetTo,
+    UnlockElsewhere,
 )
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
@@ -108,12 +108,18 @@ class ScriptedCase(PlayedCase):
     """One case that is played; a context manager. ``instance`` names its clients in this process."""
 
     def __init__(
-        self, classes: JavaRelease, profile: Profile, case: Case, instance: str, parts: Mapping[str, type], limit: float
+        self,
+        classes: JavaRelease,
+        profile: Profile,
+        case: TableCase,
+        instance: str,
+        parts: Mapping[str, type],
+        limit: float,
     ) -> None:
         # a name of its own: a client that could not start may still be looking for a broker where this one is now
         super().__init__(classes, case, instance, f"{GROUP}-{uuid4().hex}", TOPIC, limit)
         # an answer to an old pull undoes a reset if it comes right after it: keep away from that moment
-        waits = any(isinstance(move, Reset) for move in case.moves) and not _RESETS_AT_ONCE.on(profile.client)
+        waits = any(isinstance(move, ResetTo) for move in case.moves) and not _RESETS_AT_ONCE.on(profile.client)
         self._script = Script(BRIEF_HOLD if waits else HOLD)
         self._now = TIMES[0]
         self.broker = FakeBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})
@@ -133,7 +139,7 @@ class ScriptedCase(PlayedCase):
         for queue in range(self.case.queues):
             for self._now in TIMES:
                 self.send(queue)
-            self.broker.expire(TOPIC, queue, shaped(self.case.shape).first)
+            self.broker.expire(TOPIC, queue, log_of_shape(self.case.shape).first)
             if self.case.stored is not None:
                 self.ask(requests.commit(self.group, TOPIC, queue, self.case.stored))
         return self
@@ -174,15 +180,15 @@ class ScriptedCase(PlayedCase):
                 self._planted.clear()
             case Expire(first):
                 self.broker.expire(TOPIC, 0, first)
-            case Reset(offset):
+            case ResetTo(offset):
                 key = document({"brokerName": BROKER, "queueId": 0, "topic": TOPIC}).decode()
                 fields = {"group": self.group, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
                 body = f'{{"offsetTable":{{{key}:{offset}}}}}'.encode()
                 self.broker.tell(self.group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
-            case Seize():
+            case LockElsewhere():
                 self._planted[Request.LOCK_BATCH_MQ] = self.broker.arrived(Request.LOCK_BATCH_MQ) + 1
                 super().move(move)
-            case Release():
+            case UnlockElsewhere():
                 self._planted.clear()
                 super().move(move)
             case _:
@@ -217,7 +223,7 @@ class ScriptedCase(PlayedCase):
 
     # --- looks ----------------------------------------------------------------------------------------------
 
-    def settle(self, expected: Seen) -> None:
+    def settle(self, expected: Observation) -> None:
         """Wait until the queues that were taken are pulled, and what fails has failed."""
         super().settle(expected)
         taken = {queue for _, owned, _ in expected[0] for queue in owned} - self._owned
@@ -227,7 +233,7 @@ class ScriptedCase(PlayedCase):
         if self._planted and (idle or Request.PULL_MESSAGE in self._planted):
             wait_for(self._met, _MET_LIMIT)
 
-    def look(self, expected: Seen) -> Seen:
+    def look(self, expected: Observation) -> Observation:
         """Come to what is expected, and see what there is."""
         seen = super().look(expected)
         self._owned = {queue for _, owned, _ in seen[0] for queue in owned}
@@ -238,25 +244,25 @@ class ScriptedCase(PlayedCase):
         return any(self.broker.arrived(request) >= before + _MET for request, before in self._planted.items())
 
 
-def rules_of(whys: Iterable[Why], name: str) -> Why:
+def rules_of(whys: Iterable[Reason], name: str) -> Reason:
     """The rules of whole consumers among those of a case."""
-    return Why(tuple(dict.fromkeys(rule for why in whys for rule in why.rules if rule.startswith("WHOLE-"))), name)
+    return Reason(tuple(dict.fromkeys(rule for why in whys for rule in why.rules if rule.startswith("WHOLE-"))), name)
 
 
-def expected(life: GroupLife, case: Case) -> tuple[tuple[Seen, ...], Why]:
+def expected(life: WholeGroupModel, case: TableCase) -> tuple[tuple[Observation, ...], Reason]:
     """What every look shows, and the rules of whole consumers that make it."""
     seen, whys = life.play(case.group(life.start.store.broker), case.moves)
     return seen, rules_of(whys, str(case))
 
 
 def play_cases(
-    classes: JavaRelease, every: Sequence[tuple[Case, Mapping[str, type]]], limit: float = LOOK_LIMIT
-) -> list[tuple[Seen, ...]]:
+    classes: JavaRelease, every: Sequence[tuple[TableCase, Mapping[str, type]]], limit: float = LOOK_LIMIT
+) -> list[tuple[Observation, ...]]:
     """What every look of every case shows, many played at the same time; the mapping of a case replaces parts of its
     broker, and ``limit`` is how long (s) a look waits for what is expected. CannotRunError when a consumer does not
     start at all."""
     profile = Profile(classes.release, classes.release)
-    life = GroupLife(StartModel(profile))
+    life = WholeGroupModel(StartModel(profile))
 
     def opened(number: int, attempt: int) -> ScriptedCase:
         case, parts = every[number]
@@ -269,20 +275,20 @@ def play_cases(
     return [found[number] for number in range(len(every))]
 
 
-def _weight(case: Case) -> int:
+def _weight(case: TableCase) -> int:
     """How long a case takes, roughly: resets and corrections take ten seconds, lost answers five."""
-    slow = any(isinstance(move, Reset | Expire) for move in case.moves)
+    slow = any(isinstance(move, ResetTo | Expire) for move in case.moves)
     lost = any(isinstance(move, Fail) and (move.later or move.fault in _UNANSWERED) for move in case.moves)
     return 100 * slow + 50 * lost + len(case.moves)
 
 
-def prove_cases(tally: Tally, classes: JavaRelease, every: Sequence[Case], limit: float = LOOK_LIMIT) -> None:
+def prove_cases(tally: Tally, classes: JavaRelease, every: Sequence[TableCase], limit: float = LOOK_LIMIT) -> None:
     """Play cases on one release, and compare.
 
     A case that differs is played once more when the others are done, and that counts: on a busy machine a client's
     timers may come so late that a look is over before them.
     """
-    life = GroupLife(StartModel(Profile(classes.release, classes.release)))
+    life = WholeGroupModel(StartModel(Profile(classes.release, classes.release)))
     seen = dict(zip(every, play_cases(classes, [(case, {}) for case in every], limit), strict=True))
     again = [case for case in every if seen[case] != expected(life, case)[0]]
     seen.update(zip(again, play_cases(classes, [(case, {}) for case in again], limit), strict=True))

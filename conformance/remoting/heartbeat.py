@@ -6,7 +6,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.models.broker.members import Consumer
-from rocketmq_conformance.models.broker.pull import Codes, Registered
+from rocketmq_conformance.models.broker.pull import RegisteredSubscription, TagCodes
 
 
 def read(body: bytes) -> tuple[str, list[Consumer]]:
@@ -27,12 +27,12 @@ def _consumer(data: dict[str, Any]) -> Consumer:
     return Consumer(str(data["groupName"]), subscriptions, data.get("messageModel") == "BROADCASTING")
 
 
-def _registered(data: dict[str, Any]) -> Registered:
+def _registered(data: dict[str, Any]) -> RegisteredSubscription:
     kind = str(data.get("expressionType") or "")
-    return Registered(_codes(data), int(data.get("subVersion") or 0), kind)
+    return RegisteredSubscription(_codes(data), int(data.get("subVersion") or 0), kind)
 
 
-def _codes(data: dict[str, Any]) -> Codes:
+def _codes(data: dict[str, Any]) -> TagCodes:
     """The broker relies on the hashes that the client computed: without them no tag passes, as in a real one."""
     if data.get("classFilterMode") or data["subString"] == "*":
         return None

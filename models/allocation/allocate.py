@@ -25,16 +25,16 @@ from rocketmq_conformance.models.message_queue import (
 )
 from rocketmq_conformance.models.outcome import UNDEFINED
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Why
+from rocketmq_conformance.models.rule import Answer, Reason
 
 _ORDER = ("REB-CLU-2", "MQ-ORD-1")
-_SORTED = Why(_ORDER, "queues")
-_CIRCULAR = Why(_ORDER, "ids in a circle")
-_IDS = Why(("REB-CLU-2",), "client ids")
-_COMPARED = Why(("MQ-ORD-1",), "two queues")
-_WRAPPED = Why(("MQ-ORD-1",), "two queues, difference wraps")
-_IDENTITY = Why(("MQ-ID-1",), "text and hash")
-_PLACE = Why(("ALLOC-CH-4",), "place of a text")
+_SORTED = Reason(_ORDER, "queues")
+_CIRCULAR = Reason(_ORDER, "ids in a circle")
+_IDS = Reason(("REB-CLU-2",), "client ids")
+_COMPARED = Reason(("MQ-ORD-1",), "two queues")
+_WRAPPED = Reason(("MQ-ORD-1",), "two queues, difference wraps")
+_IDENTITY = Reason(("MQ-ID-1",), "text and hash")
+_PLACE = Reason(("ALLOC-CH-4",), "place of a text")
 
 
 class AllocationModel:

@@ -8,7 +8,7 @@ the second place have no owner.
 from __future__ import annotations
 
 from rocketmq_conformance.models.allocation.check import Members, Queues, Shares, refusal
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -20,11 +20,11 @@ RULES = (
 )
 
 _RULE = ("ALLOC-AVG-1",)
-_LARGER = Why(_RULE, "larger block")
-_SMALLER = Why(_RULE, "smaller block")
-_EVEN = Why(_RULE, "all blocks even")
-_SURPLUS = Why(_RULE, "more members than queues")
-_TWICE = Why(_RULE, "own id twice")
+_LARGER = Reason(_RULE, "larger block")
+_SMALLER = Reason(_RULE, "smaller block")
+_EVEN = Reason(_RULE, "all blocks even")
+_SURPLUS = Reason(_RULE, "more members than queues")
+_TWICE = Reason(_RULE, "own id twice")
 
 
 def averagely(me: str, queues: Queues, members: Members) -> Shares:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Expected
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -22,14 +22,14 @@ RULES = (
 Queues = tuple[Queue, ...]
 Members = tuple[str, ...]
 #: The answer of a strategy: the queues of one member, and the reason.
-Shares = tuple[Expected, Why]
+Shares = tuple[Expected, Reason]
 
 ILLEGAL_ARGUMENT = Err("ILLEGAL_ARGUMENT")
 
-_EMPTY_ID = Why(("ALLOC-CHK-1",), "own id empty")
-_NO_QUEUES = Why(("ALLOC-CHK-1",), "no queues")
-_NO_MEMBERS = Why(("ALLOC-CHK-1",), "no members")
-_NOT_A_MEMBER = Why(("ALLOC-CHK-1",), "own id missing")
+_EMPTY_ID = Reason(("ALLOC-CHK-1",), "own id empty")
+_NO_QUEUES = Reason(("ALLOC-CHK-1",), "no queues")
+_NO_MEMBERS = Reason(("ALLOC-CHK-1",), "no members")
+_NOT_A_MEMBER = Reason(("ALLOC-CHK-1",), "own id missing")
 
 
 def refusal(me: str, queues: Queues, members: Members) -> Shares | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.allocation.check import Members, Queues, Shares, refusal
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -13,9 +13,9 @@ RULES = (
     ),
 )
 
-_DEALT = Why(("ALLOC-CIRC-1",), "dealt")
-_SURPLUS = Why(("ALLOC-CIRC-1",), "more members than queues")
-_TWICE = Why(("ALLOC-CIRC-1",), "own id twice")
+_DEALT = Reason(("ALLOC-CIRC-1",), "dealt")
+_SURPLUS = Reason(("ALLOC-CIRC-1",), "more members than queues")
+_TWICE = Reason(("ALLOC-CIRC-1",), "own id twice")
 
 
 def by_circle(me: str, queues: Queues, members: Members) -> Shares:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.allocation.check import Queues, Shares
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -14,8 +14,8 @@ RULES = (
     ),
 )
 
-_CONFIGURED = Why(("ALLOC-CONF-1",), "configured")
-_UNSET = Why(("ALLOC-CONF-1",), "not configured")
+_CONFIGURED = Reason(("ALLOC-CONF-1",), "configured")
+_UNSET = Reason(("ALLOC-CONF-1",), "not configured")
 
 
 def by_config(configured: Queues | None) -> Shares:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.allocation.check import ILLEGAL_ARGUMENT, Members, Queues, Shares, refusal
 from rocketmq_conformance.models.message_queue import queue_text
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -48,13 +48,13 @@ RULES = (
 #: Virtual nodes of a member by default.
 DEFAULT_NODES = 10
 
-_NEGATIVE = Why(("ALLOC-CH-1",), "negative number of virtual nodes")
-_EMPTY_RING = Why(("ALLOC-CH-1",), "empty ring")
+_NEGATIVE = Reason(("ALLOC-CH-1",), "negative number of virtual nodes")
+_EMPTY_RING = Reason(("ALLOC-CH-1",), "empty ring")
 _RULES = ("ALLOC-CH-1", "ALLOC-CH-2", "ALLOC-CH-3", "ALLOC-CH-4")
-_PLAIN = Why(_RULES, "unique ids")
-_WRAPPED = Why(_RULES, "a queue after the last node")
-_TWICE = Why(_RULES, "an id twice")
-_COLLISION = Why(_RULES, "virtual nodes collide")
+_PLAIN = Reason(_RULES, "unique ids")
+_WRAPPED = Reason(_RULES, "a queue after the last node")
+_TWICE = Reason(_RULES, "an id twice")
+_COLLISION = Reason(_RULES, "virtual nodes collide")
 
 
 class Ring(NamedTuple):

@@ -16,7 +16,7 @@ from rocketmq_conformance.models.allocation.check import ILLEGAL_ARGUMENT, Membe
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.java_text import is_blank, split
 from rocketmq_conformance.models.outcome import UNDEFINED
-from rocketmq_conformance.models.rule import Level, Rule, Why
+from rocketmq_conformance.models.rule import Level, Reason, Rule
 
 RULES = (
     Rule(
@@ -46,18 +46,18 @@ RULES = (
     ),
 )
 
-_UNCHECKED_MISSING = Why(("ALLOC-ROOM-1-CHECK",), "unchecked, own id missing")
-_UNCHECKED_NO_QUEUES = Why(("ALLOC-ROOM-1-CHECK",), "unchecked, no queues")
-_BLANK = Why(("ALLOC-ROOM-1-CHECK",), "own id blank")
-_NO_SET = Why(("ALLOC-ROOM-1-NULL",), "no set of rooms")
-_NO_ROOM = Why(("ALLOC-ROOM-1",), "no queue in the rooms")
-_BLOCK = Why(("ALLOC-ROOM-1",), "block")
-_BLOCK_AND_TAIL = Why(("ALLOC-ROOM-1",), "block and tail")
-_TAIL = Why(("ALLOC-ROOM-1",), "tail")
-_NOTHING = Why(("ALLOC-ROOM-1",), "more members than queues")
+_UNCHECKED_MISSING = Reason(("ALLOC-ROOM-1-CHECK",), "unchecked, own id missing")
+_UNCHECKED_NO_QUEUES = Reason(("ALLOC-ROOM-1-CHECK",), "unchecked, no queues")
+_BLANK = Reason(("ALLOC-ROOM-1-CHECK",), "own id blank")
+_NO_SET = Reason(("ALLOC-ROOM-1-NULL",), "no set of rooms")
+_NO_ROOM = Reason(("ALLOC-ROOM-1",), "no queue in the rooms")
+_BLOCK = Reason(("ALLOC-ROOM-1",), "block")
+_BLOCK_AND_TAIL = Reason(("ALLOC-ROOM-1",), "block and tail")
+_TAIL = Reason(("ALLOC-ROOM-1",), "tail")
+_NOTHING = Reason(("ALLOC-ROOM-1",), "more members than queues")
 #: By "has a block" and "has one of the tail".
 _KINDS = {(True, False): _BLOCK, (True, True): _BLOCK_AND_TAIL, (False, True): _TAIL, (False, False): _NOTHING}
-_FOREIGN = Why(("ALLOC-ROOM-1-FAULT",), "foreign block")
+_FOREIGN = Reason(("ALLOC-ROOM-1-FAULT",), "foreign block")
 
 
 @lru_cache(maxsize=1 << 12)

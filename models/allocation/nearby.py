@@ -17,7 +17,7 @@ from rocketmq_conformance.models.allocation.circle import by_circle
 from rocketmq_conformance.models.allocation.consistent_hash import DEFAULT_NODES, by_consistent_hash
 from rocketmq_conformance.models.java_text import utf16
 from rocketmq_conformance.models.outcome import Value
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -31,18 +31,22 @@ RULES = (
 
 AVG, CIRCLE, HASH = "AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"
 
-_NO_ROOM = Why(("ALLOC-NEAR-1",), "room unknown")
-_OWN = Why(("ALLOC-NEAR-1",), "own room")
-_BOTH = Why(("ALLOC-NEAR-1",), "own room and rooms without members")
-_SHARED = Why(("ALLOC-NEAR-1",), "rooms without members")
-_NEITHER = Why(("ALLOC-NEAR-1",), "no queue in reach")
+_NO_ROOM = Reason(("ALLOC-NEAR-1",), "room unknown")
+_OWN = Reason(("ALLOC-NEAR-1",), "own room")
+_BOTH = Reason(("ALLOC-NEAR-1",), "own room and rooms without members")
+_SHARED = Reason(("ALLOC-NEAR-1",), "rooms without members")
+_NEITHER = Reason(("ALLOC-NEAR-1",), "no queue in reach")
 
 
-def _hashed(me: str, queues: Queues, members: Members) -> Shares:
+def _by_consistent_hash(me: str, queues: Queues, members: Members) -> Shares:
     return by_consistent_hash(me, queues, members, DEFAULT_NODES)
 
 
-INNER: dict[str, Callable[[str, Queues, Members], Shares]] = {AVG: averagely, CIRCLE: by_circle, HASH: _hashed}
+INNER_STRATEGIES: dict[str, Callable[[str, Queues, Members], Shares]] = {
+    AVG: averagely,
+    CIRCLE: by_circle,
+    HASH: _by_consistent_hash,
+}
 
 
 def room_of(name: str) -> str:
@@ -64,7 +68,7 @@ def nearby(me: str, queues: Queues, members: Members, inner: str) -> Shares:
         members_of.setdefault(room_of(member), []).append(member)
     if "" in queues_of or "" in members_of:
         return ILLEGAL_ARGUMENT, _NO_ROOM
-    divide = INNER[inner]
+    divide = INNER_STRATEGIES[inner]
     own = room_of(me)
     mine: list[Value] = []
     if own in queues_of:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import BrokerState, Stored
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 RULES = (
     Rule(
@@ -60,24 +60,24 @@ RULES = (
 #: Names of the flag that asks for a group's offsets to be removed; "" asks for nothing.
 KEEP, REMOVE_OFFSET, CLEAN_OFFSET = "", "removeOffset", "cleanOffset"
 
-_CREATE = {kind: Why(("BQ-TOPIC-1",), kind) for kind in ("new topic", "same again", "other queues")}
-_CREATE["created again"] = Why(("BQ-TOPIC-1", "BQ-TOPIC-3"), "new topic, offsets kept")
-_DELETE = {kind: Why(("BQ-TOPIC-3",), kind) for kind in ("unknown topic", "nothing stored", "offsets kept")}
-_DELETE["offsets removed"] = Why(("BQ-TOPIC-3", "BQ-COM-9"), "offsets removed")
+_CREATE = {kind: Reason(("BQ-TOPIC-1",), kind) for kind in ("new topic", "same again", "other queues")}
+_CREATE["created again"] = Reason(("BQ-TOPIC-1", "BQ-TOPIC-3"), "new topic, offsets kept")
+_DELETE = {kind: Reason(("BQ-TOPIC-3",), kind) for kind in ("unknown topic", "nothing stored", "offsets kept")}
+_DELETE["offsets removed"] = Reason(("BQ-TOPIC-3", "BQ-COM-9"), "offsets removed")
 _DELETE |= {
-    f"{kind}, {end}": Why((*why.rules, "BQ-COM-9-RESETS"), f"{kind}, {end}")
+    f"{kind}, {end}": Reason((*why.rules, "BQ-COM-9-RESETS"), f"{kind}, {end}")
     for kind, why in tuple(_DELETE.items())
     for end in ("resets kept", "resets removed")
 }
-_GROUP = {kind: Why(("BQ-GROUP-1",), kind) for kind in ("new group", "same again", "new group, offsets kept")}
-_DELETE_GROUP = {kind: Why(("BQ-GROUP-2",), kind) for kind in ("nothing stored", "not asked", "flag not known")}
-_DELETE_GROUP["offsets removed"] = Why(("BQ-GROUP-2", "BQ-COM-9"), "offsets removed")
+_GROUP = {kind: Reason(("BQ-GROUP-1",), kind) for kind in ("new group", "same again", "new group, offsets kept")}
+_DELETE_GROUP = {kind: Reason(("BQ-GROUP-2",), kind) for kind in ("nothing stored", "not asked", "flag not known")}
+_DELETE_GROUP["offsets removed"] = Reason(("BQ-GROUP-2", "BQ-COM-9"), "offsets removed")
 _DELETE_GROUP |= {
-    f"{kind}, {end}": Why((*why.rules, "BQ-COM-9-RESETS"), f"{kind}, {end}")
+    f"{kind}, {end}": Reason((*why.rules, "BQ-COM-9-RESETS"), f"{kind}, {end}")
     for kind, why in tuple(_DELETE_GROUP.items())
     for end in ("resets kept", "resets removed")
 }
-_CREATED = {kind: Why(("BQ-GROUP-3", *why.rules), f"{kind}, group is back") for kind, why in _DELETE_GROUP.items()}
+_CREATED = {kind: Reason(("BQ-GROUP-3", *why.rules), f"{kind}, group is back") for kind, why in _DELETE_GROUP.items()}
 
 
 def create_topic(rules: BrokerRules, state: BrokerState, topic: str, queues: int) -> Answer[BrokerState]:

@@ -1,7 +1,7 @@
 """Fixture: an aged broker, with one topic whose older messages have expired and offsets that were stored long ago.
 
 Expiry takes a minute and a half on a real broker, and store times cannot be chosen there. So the kit writes such a
-store itself, and every release starts on it: ``QUEUES`` is what the files hold, ``aged`` the state of a broker
+store itself, and every release starts on it: ``QUEUES`` is what the files hold, ``aged_broker`` the state of a broker
 that loaded them (BQ-MIN-1).
 """
 
@@ -14,7 +14,7 @@ from rocketmq_conformance.models.broker.switches import BrokerRules
 
 TOPIC = "AGED"
 #: The group whose offsets the store holds.
-KEPT = "KEPT"
+KEPT_GROUP = "KEPT"
 #: Store time of the first retained message (ms since the epoch): 2024-01-01T00:00:00Z.
 EPOCH = 1_704_067_200_000
 
@@ -38,11 +38,11 @@ QUEUES = (
 STORED = {0: 12, 1: 1, 2: 0, 3: 2, 4: 9999, 5: -7}
 
 
-def aged(rules: BrokerRules) -> BrokerState:
+def aged_broker(rules: BrokerRules) -> BrokerState:
     """The broker after it started on the store; group 0 exists as well."""
     return BrokerState(
         topics={TOPIC: len(QUEUES)},
         groups=frozenset({GROUPS[0]}),
         logs={(TOPIC, queue): reopened(rules, log) for queue, log in enumerate(QUEUES) if log != QueueLog()},
-        stored={(KEPT, TOPIC, queue): offset for queue, offset in STORED.items()},
+        stored={(KEPT_GROUP, TOPIC, queue): offset for queue, offset in STORED.items()},
     )

@@ -19,7 +19,7 @@ from rocketmq_conformance.models.allocation.circle import by_circle
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.message_queue import Queue, sort_ids, sort_queues
 from rocketmq_conformance.models.outcome import Err, Expected
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 _SINCE = "5.0.0-PREVIEW+"
 
@@ -89,8 +89,8 @@ RULES = (
 
 PULL, POP = "PULL", "POP"
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
-RETRY = "%RETRY%"
-LMQ = "%LMQ%"
+RETRY_PREFIX = "%RETRY%"
+LMQ_PREFIX = "%LMQ%"
 #: The queue id that stands for all queues of a broker.
 ANY_QUEUE = -1
 
@@ -103,13 +103,13 @@ class Mode(NamedTuple):
 
 
 #: The default of a broker whose properties do not set another.
-PULLED = Mode()
+PULL_MODE = Mode()
 #: Modes by (topic, group). Never changed in place.
 Modes = Mapping[tuple[str, str], Mode]
 NO_MODES: Modes = MappingProxyType({})
 
 
-class Asked(NamedTuple):
+class AssignmentRequest(NamedTuple):
     """The request of a member; a message model, strategy or client id of None is a field that is not sent."""
 
     topic: str
@@ -120,22 +120,26 @@ class Asked(NamedTuple):
 
 
 #: The broker's answer, and the reason.
-Assignment = tuple[Expected, Why]
+Assignment = tuple[Expected, Reason]
 
 _STRATEGIES = {"AVG": averagely, "AVG_BY_CIRCLE": by_circle}
 _FAILED = Err("SYSTEM_ERROR")
 
-_NO_LIST = whys(
+_NO_LIST = reasons_by_kind(
     ("BQ-ASSIGN-3",), "nobody registered", "unknown strategy", "no client id", "no readable queue", "blank client id"
 )
-_NO_MODEL = Why(("BQ-ASSIGN-3",), "no message model")
-_NO_ROUTE = whys(("BQ-ASSIGN-2",), "no route, broadcasting", "no route, cluster")
-_STRANGER = Why(("BQ-ASSIGN-3",), "not registered")
-_EVERY = {mode: Why(("BQ-ASSIGN-3", "BQ-ASSIGN-2", "BQ-ASSIGN-1"), f"broadcasting, {mode}") for mode in (PULL, POP)}
-_OFF = {mode: Why(("BQ-ASSIGN-OFF", "BQ-ASSIGN-2", "BQ-ASSIGN-1"), f"switched off, {mode}") for mode in (PULL, POP)}
-_BY_STRATEGY = whys(("BQ-ASSIGN-4", "BQ-ASSIGN-2", "BQ-ASSIGN-1"), "queues", "more members than queues")
-_LIGHT = whys(("BQ-ASSIGN-4", "BQ-ASSIGN-2-LMQ", "BQ-ASSIGN-1"), "queues", "more members than queues")
-_POPPED = whys(
+_NO_MODEL = Reason(("BQ-ASSIGN-3",), "no message model")
+_NO_ROUTE = reasons_by_kind(("BQ-ASSIGN-2",), "no route, broadcasting", "no route, cluster")
+_NOT_REGISTERED = Reason(("BQ-ASSIGN-3",), "not registered")
+_BROADCASTING = {
+    mode: Reason(("BQ-ASSIGN-3", "BQ-ASSIGN-2", "BQ-ASSIGN-1"), f"broadcasting, {mode}") for mode in (PULL, POP)
+}
+_SWITCHED_OFF = {
+    mode: Reason(("BQ-ASSIGN-OFF", "BQ-ASSIGN-2", "BQ-ASSIGN-1"), f"switched off, {mode}") for mode in (PULL, POP)
+}
+_BY_STRATEGY = reasons_by_kind(("BQ-ASSIGN-4", "BQ-ASSIGN-2", "BQ-ASSIGN-1"), "queues", "more members than queues")
+_LIGHT = reasons_by_kind(("BQ-ASSIGN-4", "BQ-ASSIGN-2-LMQ", "BQ-ASSIGN-1"), "queues", "more members than queues")
+_POPPED = reasons_by_kind(
     ("BQ-ASSIGN-5", "BQ-ASSIGN-2", "BQ-ASSIGN-1"),
     "no share",
     "a share as large as the group",
@@ -146,10 +150,12 @@ _POPPED = whys(
     "one queue by place",
     "stranger",
 )
-_SET = whys(("BQ-ASSIGN-6",), "set", "set anew", "retry topic", "unknown topic", "unknown group", "mode not sent")
+_SET = reasons_by_kind(
+    ("BQ-ASSIGN-6",), "set", "set anew", "retry topic", "unknown topic", "unknown group", "mode not sent"
+)
 
 
-def route(rules: BrokerRules, named: tuple[Queue, ...] | None, own: bool) -> tuple[Queue, ...] | None:
+def known_queues(rules: BrokerRules, named: tuple[Queue, ...] | None, own: bool) -> tuple[Queue, ...] | None:
     """BQ-ASSIGN-2: the readable queues as the broker knows them; ``named`` is the name server's route, None for none,
     and ``own`` whether the broker has the topic itself."""
     return None if rules.routes_polled and not own else named
@@ -157,7 +163,7 @@ def route(rules: BrokerRules, named: tuple[Queue, ...] | None, own: bool) -> tup
 
 def assign(
     rules: BrokerRules,
-    asked: Asked,
+    asked: AssignmentRequest,
     mode: Mode,
     queues: tuple[Queue, ...] | None,
     members: tuple[str, ...] | None,
@@ -174,14 +180,14 @@ def assign(
     if asked.model == BROADCASTING:
         if queues is None:
             return None, _NO_ROUTE["no route, broadcasting"]
-        return _triples(queues, mode), _EVERY[mode.mode]
-    light = rules.lmq_assigned and asked.topic.startswith(LMQ)
+        return _triples(queues, mode), _BROADCASTING[mode.mode]
+    light = rules.lmq_assigned and asked.topic.startswith(LMQ_PREFIX)
     if light:
         queues = ((asked.topic, broker, 0),)
     if queues is None:
         return None, _NO_ROUTE["no route, cluster"]
     if not balancing:
-        return _triples(queues, mode), _OFF[mode.mode]
+        return _triples(queues, mode), _SWITCHED_OFF[mode.mode]
     if members is None:
         return None, _NO_LIST["nobody registered"]
     if asked.strategy not in _STRATEGIES:
@@ -193,19 +199,21 @@ def assign(
     return _pulled(asked, mode, ordered, sort_ids(members), light)
 
 
-def _pulled(asked: Asked, mode: Mode, queues: tuple[Queue, ...], members: tuple[str, ...], light: bool) -> Assignment:
+def _pulled(
+    asked: AssignmentRequest, mode: Mode, queues: tuple[Queue, ...], members: tuple[str, ...], light: bool
+) -> Assignment:
     """BQ-ASSIGN-4."""
     mine = _share(asked, asked.client, queues, members)
-    if isinstance(mine, Why):
+    if isinstance(mine, Reason):
         return None, mine
     if asked.client not in members:
-        return (), _STRANGER
+        return (), _NOT_REGISTERED
     kind = "queues" if mine else "more members than queues"
     return _triples(mine, mode), (_LIGHT if light else _BY_STRATEGY)[kind]
 
 
 def _popped(
-    rules: BrokerRules, asked: Asked, mode: Mode, queues: tuple[Queue, ...], members: tuple[str, ...]
+    rules: BrokerRules, asked: AssignmentRequest, mode: Mode, queues: tuple[Queue, ...], members: tuple[str, ...]
 ) -> Assignment:
     """BQ-ASSIGN-5."""
     whole = rules.large_share_is_all and mode.share >= len(members) - 1
@@ -216,7 +224,7 @@ def _popped(
     if len(members) > len(queues):
         return _one_queue(rules, asked, mode, queues, members)
     mine = _share(asked, asked.client, queues, members)
-    if isinstance(mine, Why):
+    if isinstance(mine, Reason):
         return None, mine
     if asked.client not in members:
         return (), _POPPED["stranger"]
@@ -225,7 +233,7 @@ def _popped(
     shared = {*mine}
     for other in behind:
         theirs = _share(asked, other, queues, members)
-        assert not isinstance(theirs, Why)  # they are registered, and there are queues
+        assert not isinstance(theirs, Reason)  # they are registered, and there are queues
         shared.update(theirs)
     if len({*members}) < len(members):
         kind = "an id twice"
@@ -235,7 +243,7 @@ def _popped(
 
 
 def _one_queue(
-    rules: BrokerRules, asked: Asked, mode: Mode, queues: tuple[Queue, ...], members: tuple[str, ...]
+    rules: BrokerRules, asked: AssignmentRequest, mode: Mode, queues: tuple[Queue, ...], members: tuple[str, ...]
 ) -> Assignment:
     """BQ-ASSIGN-5: more members than queues."""
     if not asked.client:
@@ -250,8 +258,8 @@ def _one_queue(
 
 
 def _share(
-    asked: Asked, client: str | None, queues: tuple[Queue, ...], members: tuple[str, ...]
-) -> tuple[Queue, ...] | Why:
+    asked: AssignmentRequest, client: str | None, queues: tuple[Queue, ...], members: tuple[str, ...]
+) -> tuple[Queue, ...] | Reason:
     """The answer of a strategy, or the reason why it refuses."""
     if not client:
         return _NO_LIST["no client id"]
@@ -263,16 +271,16 @@ def _triples(queues: object, mode: Mode) -> tuple[tuple[str, int, str], ...]:
     return tuple(sorted((broker, number, mode.mode) for _, broker, number in queues))  # type: ignore[attr-defined]
 
 
-def mode_of(modes: Modes, topic: str, group: str, default: Mode = PULLED) -> Mode:
+def mode_of(modes: Modes, topic: str, group: str, default: Mode = PULL_MODE) -> Mode:
     """BQ-ASSIGN-1: the mode that is set; ``default`` is the broker's."""
-    return modes.get((topic, group), PULLED if topic.startswith(RETRY) else default)
+    return modes.get((topic, group), PULL_MODE if topic.startswith(RETRY_PREFIX) else default)
 
 
 def set_mode(
     rules: BrokerRules, modes: Modes, topic: str, group: str, mode: str | None, share: int | None, known: str = ""
 ) -> Answer[Modes]:
     """BQ-ASSIGN-6: None, or the error. ``known`` is what the broker lacks, "topic" or "group", or ""."""
-    if topic.startswith(RETRY):
+    if topic.startswith(RETRY_PREFIX):
         return modes, Err("NO_PERMISSION"), _SET["retry topic"]
     if known and rules.mode_checked:
         code = "TOPIC_NOT_EXIST" if known == "topic" else "SUBSCRIPTION_GROUP_NOT_EXIST"

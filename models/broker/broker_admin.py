@@ -11,22 +11,29 @@ from functools import cache
 from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import aged_store, clone, members
-from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
-from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, begun
+from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
-from rocketmq_conformance.models.broker.pull import Entry, Pull, Pulled, Registered, pull, response
-from rocketmq_conformance.models.broker.reset import Reset, reset
+from rocketmq_conformance.models.broker.pull import (
+    PullMessageRequest,
+    PullResult,
+    RegisteredSubscription,
+    StoredEntry,
+    pull,
+    response_code,
+)
+from rocketmq_conformance.models.broker.reset import ResetRequest, reset
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 #: The connection of the one member that a group may have, and its client id.
 CONNECTION, CLIENT = 0, "member"
 #: What a filter sees of a message that passes every filter and limit.
-_SMALL = Entry(0)
+_SMALL_ENTRY = StoredEntry(0)
 
 
 RULES = (
@@ -39,85 +46,85 @@ RULES = (
 )
 
 
-class Administered(NamedTuple):
+class BrokerAdminState(NamedTuple):
     """A broker, its registered members, and the (group, topic) pairs that were pulled from (BQ-CLONE-ONLINE)."""
 
-    broker: BrokerState = begun()
+    broker: BrokerState = initial_state()
     members: Groups = NO_GROUPS
     pulled: frozenset[tuple[str, str]] = frozenset()
 
 
-class AdministeredModel:
+class BrokerAdminModel:
     """The rules of suite broker-admin; every method is pure. Topics and groups are indexes of the fixtures."""
 
     __slots__ = ("broker", "rules")
 
     def __init__(self, profile: Profile, server_reset: bool | None = None) -> None:
         """``server_reset`` is the broker's property useServerSideResetOffset; None is its release's default."""
-        self.broker = BrokerModel(profile)
+        self.broker = BrokerOffsetsModel(profile)
         if server_reset is not None:
             self.broker.rules = replace(self.broker.rules, server_reset=server_reset)
         self.rules: BrokerRules = self.broker.rules
 
-    def create_topic(self, state: Administered, topic: int, queues: int) -> Answer[Administered]:
+    def create_topic(self, state: BrokerAdminState, topic: int, queues: int) -> Answer[BrokerAdminState]:
         """BQ-TOPIC-1."""
-        return _on(state, self.broker.create_topic, topic, queues)
+        return _of_broker(state, self.broker.create_topic, topic, queues)
 
-    def delete_topic(self, state: Administered, topic: int) -> Answer[Administered]:
+    def delete_topic(self, state: BrokerAdminState, topic: int) -> Answer[BrokerAdminState]:
         """BQ-TOPIC-3."""
-        return _on(state, self.broker.delete_topic, topic)
+        return _of_broker(state, self.broker.delete_topic, topic)
 
-    def create_group(self, state: Administered, group: int) -> Answer[Administered]:
+    def create_group(self, state: BrokerAdminState, group: int) -> Answer[BrokerAdminState]:
         """BQ-GROUP-1."""
-        return _on(state, self.broker.create_group, group)
+        return _of_broker(state, self.broker.create_group, group)
 
-    def delete_group(self, state: Administered, group: int, flag: str) -> Answer[Administered]:
+    def delete_group(self, state: BrokerAdminState, group: int, flag: str) -> Answer[BrokerAdminState]:
         """BQ-GROUP-2."""
-        return _on(state, self.broker.delete_group, group, flag)
+        return _of_broker(state, self.broker.delete_group, group, flag)
 
     def send_timed(
-        self, state: Administered, observed: Result, topic: int, queue: int, count: int, apart: bool
-    ) -> Answer[Administered]:
+        self, state: BrokerAdminState, observed: Result, topic: int, queue: int, count: int, apart: bool
+    ) -> Answer[BrokerAdminState]:
         """BQ-SEND-1."""
-        return _on(state, self.broker.send_timed, observed, topic, queue, count, apart)
+        return _of_broker(state, self.broker.send_timed, observed, topic, queue, count, apart)
 
     def commit(
-        self, state: Administered, group: int, topic: int, queue: int | None, offset: int | None
-    ) -> Answer[Administered]:
+        self, state: BrokerAdminState, group: int, topic: int, queue: int | None, offset: int | None
+    ) -> Answer[BrokerAdminState]:
         """BQ-UPDATE-*."""
-        return _on(state, self.broker.commit, group, topic, queue, offset)
+        return _of_broker(state, self.broker.commit, group, topic, queue, offset)
 
     def query(
-        self, state: Administered, group: int, topic: int, queue: int | None, set_zero: bool | None
-    ) -> Answer[Administered]:
+        self, state: BrokerAdminState, group: int, topic: int, queue: int | None, set_zero: bool | None
+    ) -> Answer[BrokerAdminState]:
         """BQ-QUERY-*."""
-        return _on(state, self.broker.query, group, topic, queue, set_zero)
+        return _of_broker(state, self.broker.query, group, topic, queue, set_zero)
 
-    def max(self, state: Administered, topic: int, queue: int) -> Answer[Administered]:
+    def max(self, state: BrokerAdminState, topic: int, queue: int) -> Answer[BrokerAdminState]:
         """BQ-STORE-MAX."""
-        return _on(state, self.broker.max, topic, queue)
+        return _of_broker(state, self.broker.max, topic, queue)
 
-    def join(self, state: Administered, group: int, topics: tuple[int, ...]) -> Answer[Administered]:
+    def join(self, state: BrokerAdminState, group: int, topics: tuple[int, ...]) -> Answer[BrokerAdminState]:
         """BQ-HB-1: None."""
-        subscribed = {TOPICS[topic]: Registered(None, 0) for topic in topics}
+        subscribed = {TOPICS[topic]: RegisteredSubscription(None, 0) for topic in topics}
         consumer = Consumer(GROUPS[group], subscribed)
         groups, _, why = members.heartbeat(self.rules, state.members, CONNECTION, CLIENT, consumer)
         broker = _with_group(state.broker, GROUPS[group])
         if broker is not state.broker:
             why = _creating(why)
-        return Administered(broker, groups, state.pulled), None, why
+        return BrokerAdminState(broker, groups, state.pulled), None, why
 
-    def leave(self, state: Administered, group: int) -> Answer[Administered]:
+    def leave(self, state: BrokerAdminState, group: int) -> Answer[BrokerAdminState]:
         """BQ-HB-6: None."""
         groups, _, why = members.unregister(self.rules, state.members, CONNECTION, GROUPS[group])
         broker = _with_group(state.broker, GROUPS[group])
         if broker is not state.broker:
             why = _creating(why)
-        return Administered(broker, groups, state.pulled), None, why
+        return BrokerAdminState(broker, groups, state.pulled), None, why
 
     def pull(
-        self, state: Administered, group: int, topic: int, queue: int, offset: int, commit: int | None
-    ) -> Answer[Administered]:
+        self, state: BrokerAdminState, group: int, topic: int, queue: int, offset: int, commit: int | None
+    ) -> Answer[BrokerAdminState]:
         """BQ-PULL-*: (response code's name, next offset, offsets of the messages found), or the error.
 
         The request carries its subscription, to everything.
@@ -125,67 +132,69 @@ class AdministeredModel:
         broker = _with_group(state.broker, GROUPS[group])
         created = broker is not state.broker
         log = broker.logs.get((TOPICS[topic], queue), ABSENT)
-        asked = Pull(GROUPS[group], TOPICS[topic], queue, offset, commit=commit)
-        after, result, why = pull(self.rules, broker, asked, None, [_SMALL] * len(log.times))
+        asked = PullMessageRequest(GROUPS[group], TOPICS[topic], queue, offset, commit=commit)
+        after, result, why = pull(self.rules, broker, asked, None, [_SMALL_ENTRY] * len(log.times))
         if created:
             why = _creating(why)
         if isinstance(result, Err):
             return state._replace(broker=after), result, why
-        status, following, _, _, found = cast(Pulled, result)
+        status, following, _, _, found = cast(PullResult, result)
         pulled = state.pulled | {(GROUPS[group], TOPICS[topic])}
-        return Administered(after, state.members, pulled), (response(status, offset), following, found), why
+        return BrokerAdminState(after, state.members, pulled), (response_code(status, offset), following, found), why
 
     def reset_by_time(
-        self, state: Administered, group: int, topic: int, message: int, delta: int, force: bool
-    ) -> Answer[Administered]:
+        self, state: BrokerAdminState, group: int, topic: int, message: int, delta: int, force: bool
+    ) -> Answer[BrokerAdminState]:
         """BQ-RESET-*: all queues, to the time ``delta`` ms from a message of queue 0."""
         log = state.broker.logs.get((TOPICS[topic], 0), ABSENT)
         timestamp = instant(log, message, delta, aged_store.EPOCH)
-        return self._reset(state, Reset(GROUPS[group], TOPICS[topic], timestamp, force))
+        return self._reset(state, ResetRequest(GROUPS[group], TOPICS[topic], timestamp, force))
 
     def reset_to_max(
-        self, state: Administered, group: int, topic: int, timestamp: int, force: bool
-    ) -> Answer[Administered]:
+        self, state: BrokerAdminState, group: int, topic: int, timestamp: int, force: bool
+    ) -> Answer[BrokerAdminState]:
         """BQ-RESET-*: all queues, by a negative time."""
-        return self._reset(state, Reset(GROUPS[group], TOPICS[topic], timestamp, force))
+        return self._reset(state, ResetRequest(GROUPS[group], TOPICS[topic], timestamp, force))
 
     def reset_queue(
-        self, state: Administered, group: int, topic: int, queue: int, offset: int | None
-    ) -> Answer[Administered]:
+        self, state: BrokerAdminState, group: int, topic: int, queue: int, offset: int | None
+    ) -> Answer[BrokerAdminState]:
         """BQ-RESET-2, BQ-RESET-QUEUE: one queue, to an offset, or to max without one."""
-        return self._reset(state, Reset(GROUPS[group], TOPICS[topic], -1, True, queue, offset))
+        return self._reset(state, ResetRequest(GROUPS[group], TOPICS[topic], -1, True, queue, offset))
 
-    def _reset(self, state: Administered, request: Reset) -> Answer[Administered]:
-        return _on(state, lambda broker: reset(self.rules, broker, request, request.group in state.members))
+    def _reset(self, state: BrokerAdminState, request: ResetRequest) -> Answer[BrokerAdminState]:
+        return _of_broker(state, lambda broker: reset(self.rules, broker, request, request.group in state.members))
 
     def clone(
-        self, state: Administered, source: int, destination: int, topic: int | None, offline: bool
-    ) -> Answer[Administered]:
+        self, state: BrokerAdminState, source: int, destination: int, topic: int | None, offline: bool
+    ) -> Answer[BrokerAdminState]:
         """BQ-CLONE-*: None. A topic of None is a field that is not sent."""
         name = "" if topic is None else TOPICS[topic]
-        passed_over = not offline and self._elsewhere(state, GROUPS[source], name)
-        return _on(
+        passed_over = not offline and self._subscribes_elsewhere(state, GROUPS[source], name)
+        return _of_broker(
             state, lambda broker: clone.clone_offsets(broker, GROUPS[source], GROUPS[destination], name, passed_over)
         )
 
-    def _elsewhere(self, state: Administered, group: str, topic: str) -> bool:
+    def _subscribes_elsewhere(self, state: BrokerAdminState, group: str, topic: str) -> bool:
         """BQ-CLONE-ONLINE: do members of the group subscribe to other topics only?"""
         registered = state.members.get(group)
-        return registered is not None and members.elsewhere(
+        return registered is not None and members.subscribes_elsewhere(
             self.rules, registered, topic, (group, topic) in state.pulled
         )
 
 
-def _on(state: Administered, handler: Callable[..., Answer[BrokerState]], *arguments: object) -> Answer[Administered]:
+def _of_broker(
+    state: BrokerAdminState, handler: Callable[..., Answer[BrokerState]], *arguments: object
+) -> Answer[BrokerAdminState]:
     """Apply an operation that concerns the broker's offsets, topics and groups only."""
     after, result, why = handler(state.broker, *arguments)
-    return Administered(after, state.members, state.pulled), result, why
+    return BrokerAdminState(after, state.members, state.pulled), result, why
 
 
 @cache
-def _creating(why: Why) -> Why:
+def _creating(why: Reason) -> Reason:
     """The same reason where the group is created as well; one object for each."""
-    return Why((*why.rules, "BQ-GROUP-LOOKUP"), f"{why.kind}, group created")
+    return Reason((*why.rules, "BQ-GROUP-LOOKUP"), f"{why.kind}, group created")
 
 
 def _with_group(broker: BrokerState, group: str) -> BrokerState:

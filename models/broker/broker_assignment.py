@@ -10,21 +10,30 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker import assignment, members
-from rocketmq_conformance.models.broker.assignment import LMQ, NO_MODES, PULLED, RETRY, Asked, Mode, Modes, mode_of
+from rocketmq_conformance.models.broker.assignment import (
+    LMQ_PREFIX,
+    NO_MODES,
+    PULL_MODE,
+    RETRY_PREFIX,
+    AssignmentRequest,
+    Mode,
+    Modes,
+    mode_of,
+)
 from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
-from rocketmq_conformance.models.broker.pull import Registered
+from rocketmq_conformance.models.broker.pull import RegisteredSubscription
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, whys
+from rocketmq_conformance.models.rule import Answer, reasons_by_kind
 
 #: Groups by index; no broker creates the last one, whose name is illegal.
 GROUPS = ("G0", "G1", "G!")
-ILLEGAL = 2
+ILLEGAL_GROUP = 2
 #: Topics by index: on one broker, on several, with one queue, with no readable queue, without a route, the retry
 #: topics of two groups, of which only the first has a route, and a light message queue.
-TOPICS = ("T0", "T1", "T2", "T3", "T4", f"{RETRY}G0", f"{RETRY}G1", f"{LMQ}L")
+TOPICS = ("T0", "T1", "T2", "T3", "T4", f"{RETRY_PREFIX}G0", f"{RETRY_PREFIX}G1", f"{LMQ_PREFIX}L")
 #: Client ids by index, in an order that is not Java's; the last one is blank.
 CLIENTS = ("c2", "c10", "C3", "\u00e9", " ")
 #: Connections over which members register.
@@ -36,13 +45,13 @@ ROUTES: dict[str, tuple[tuple[str, int, bool], ...]] = {
     "T1": (("broker-c", 2, False), ("broker-b", 2, True), (BROKER, 3, True)),
     "T2": (("broker-b", 1, True),),
     "T3": ((BROKER, 2, False),),
-    f"{RETRY}G0": ((BROKER, 1, True),),
+    f"{RETRY_PREFIX}G0": ((BROKER, 1, True),),
 }
 
-_MADE = whys(("BQ-TOPIC-1",), "new topic", "same again")
+_CREATED = reasons_by_kind(("BQ-TOPIC-1",), "new topic", "same again")
 
 
-def readable(topic: str) -> tuple[Queue, ...] | None:
+def readable_queues(topic: str) -> tuple[Queue, ...] | None:
     """The readable queues of a topic of the fixtures; None without a route."""
     found = ROUTES.get(topic)
     if found is None:
@@ -50,7 +59,7 @@ def readable(topic: str) -> tuple[Queue, ...] | None:
     return tuple((topic, broker, number) for broker, count, may in found if may for number in range(count))
 
 
-class Assigned(NamedTuple):
+class BrokerAssignmentState(NamedTuple):
     """The topics of the broker, its registered members, and the modes that are set."""
 
     topics: frozenset[str] = frozenset({TOPICS[0]})
@@ -58,64 +67,72 @@ class Assigned(NamedTuple):
     modes: Modes = NO_MODES
 
 
-class AssignedModel:
+class BrokerAssignmentModel:
     """The rules of a broker that assigns queues; every method is pure. Arguments are indexes of the fixtures."""
 
     __slots__ = ("balancing", "default", "rules")
 
-    def __init__(self, profile: Profile, balancing: bool = True, default: Mode = PULLED) -> None:
+    def __init__(self, profile: Profile, balancing: bool = True, default: Mode = PULL_MODE) -> None:
         """``balancing`` is the broker's property serverLoadBalancerEnable, ``default`` the mode that its properties
         defaultMessageRequestMode and defaultPopShareQueueNum set."""
         self.rules = BrokerRules.of(profile)
         self.balancing = balancing
         self.default = default
 
-    def make_topic(self, state: Assigned, topic: int) -> Answer[Assigned]:
+    def make_topic(self, state: BrokerAssignmentState, topic: int) -> Answer[BrokerAssignmentState]:
         """BQ-TOPIC-1: None."""
-        why = _MADE["same again" if TOPICS[topic] in state.topics else "new topic"]
+        why = _CREATED["same again" if TOPICS[topic] in state.topics else "new topic"]
         return state._replace(topics=state.topics | {TOPICS[topic]}), None, why
 
-    def register(self, state: Assigned, connection: int, client: int, group: int) -> Answer[Assigned]:
+    def register(
+        self, state: BrokerAssignmentState, connection: int, client: int, group: int
+    ) -> Answer[BrokerAssignmentState]:
         """BQ-HB-1: None."""
-        consumer = Consumer(GROUPS[group], {TOPICS[0]: Registered(None, 0)})
+        consumer = Consumer(GROUPS[group], {TOPICS[0]: RegisteredSubscription(None, 0)})
         groups, _, why = members.heartbeat(self.rules, state.members, connection, CLIENTS[client], consumer)
-        return Assigned(state.topics | {RETRY + GROUPS[group]}, groups, state.modes), None, why
+        return BrokerAssignmentState(state.topics | {RETRY_PREFIX + GROUPS[group]}, groups, state.modes), None, why
 
-    def unregister(self, state: Assigned, connection: int, group: int) -> Answer[Assigned]:
+    def unregister(self, state: BrokerAssignmentState, connection: int, group: int) -> Answer[BrokerAssignmentState]:
         """BQ-HB-6: None."""
         groups, _, why = members.unregister(self.rules, state.members, connection, GROUPS[group])
-        return Assigned(state.topics, groups, state.modes), None, why
+        return BrokerAssignmentState(state.topics, groups, state.modes), None, why
 
     def set_mode(
-        self, state: Assigned, topic: int, group: int, mode: str | None, share: int | None
-    ) -> Answer[Assigned]:
+        self, state: BrokerAssignmentState, topic: int, group: int, mode: str | None, share: int | None
+    ) -> Answer[BrokerAssignmentState]:
         """BQ-ASSIGN-6: None, or the error."""
-        lacking = "topic" if TOPICS[topic] not in state.topics else "group" if group == ILLEGAL else ""
+        lacking = "topic" if TOPICS[topic] not in state.topics else "group" if group == ILLEGAL_GROUP else ""
         modes, result, why = assignment.set_mode(
             self.rules, state.modes, TOPICS[topic], GROUPS[group], mode, share, lacking
         )
-        return Assigned(state.topics, state.members, modes), result, why
+        return BrokerAssignmentState(state.topics, state.members, modes), result, why
 
     def ask(
-        self, state: Assigned, topic: int, group: int, client: str | None, model: str | None, strategy: str | None
-    ) -> Answer[Assigned]:
+        self,
+        state: BrokerAssignmentState,
+        topic: int,
+        group: int,
+        client: str | None,
+        model: str | None,
+        strategy: str | None,
+    ) -> Answer[BrokerAssignmentState]:
         """BQ-ASSIGN-1 to 5: sorted (broker, queue id, mode) triples, None for no list, or the error."""
         name = TOPICS[topic]
-        asked = Asked(name, GROUPS[group], client, model, strategy)
+        asked = AssignmentRequest(name, GROUPS[group], client, model, strategy)
         registered = state.members.get(GROUPS[group])
         listed = None if registered is None else tuple(registered.members.values())
         mode = mode_of(state.modes, name, GROUPS[group], self.default)
-        return state, *_assigned(self.rules, asked, mode, name in state.topics, listed, self.balancing)
+        return state, *_assignment(self.rules, asked, mode, name in state.topics, listed, self.balancing)
 
 
 @lru_cache(maxsize=1 << 16)
-def _assigned(
+def _assignment(
     rules: BrokerRules,
-    asked: Asked,
+    asked: AssignmentRequest,
     mode: Mode,
     own: bool,
     listed: tuple[str, ...] | None,
     balancing: bool,
 ) -> assignment.Assignment:
-    queues = assignment.route(rules, readable(asked.topic), own)
+    queues = assignment.known_queues(rules, readable_queues(asked.topic), own)
     return assignment.assign(rules, asked, mode, queues, listed, BROKER, balancing)

@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker import aged_store
-from rocketmq_conformance.models.broker.broker_offsets import NAMES, BrokerModel
-from rocketmq_conformance.models.broker.fixtures import begun
+from rocketmq_conformance.models.broker.broker_offsets import TOPIC_NAMES, BrokerOffsetsModel
+from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 RULES = (
     Rule(
@@ -30,65 +30,67 @@ RULES = (
 )
 
 #: Most messages that one read answers.
-READ = 32
+READ_LIMIT = 32
 
-_EVICTED = {old: Why(("BQ-DISK-1" if old else "BQ-MEM-2",), "put out of memory") for old in (False, True)}
-_READ = {there: Why(("BQ-PULL-STATUS",), kind) for there, kind in ((True, "read"), (False, "nothing to read"))}
-_TOLD = ("BQ-QUERY-G3", "BQ-MEM-1")
-_HOT, _COLD = Why(_TOLD, "in memory"), Why(_TOLD, "not in memory")
-_BLIND = Why(("BQ-QUERY-G3", "BQ-MEM-2"), "not in memory, and not seen")
-_BY_DISTANCE = Why(("BQ-QUERY-4", "BQ-DISK-1"), "not in memory, and near the end")
+_EVICTED = {old: Reason(("BQ-DISK-1" if old else "BQ-MEM-2",), "put out of memory") for old in (False, True)}
+_READ = {there: Reason(("BQ-PULL-STATUS",), kind) for there, kind in ((True, "read"), (False, "nothing to read"))}
+_ANSWERED_BY = ("BQ-QUERY-G3", "BQ-MEM-1")
+_HOT, _COLD = Reason(_ANSWERED_BY, "in memory"), Reason(_ANSWERED_BY, "not in memory")
+_NOT_SEEN = Reason(("BQ-QUERY-G3", "BQ-MEM-2"), "not in memory, and not seen")
+_BY_DISTANCE = Reason(("BQ-QUERY-4", "BQ-DISK-1"), "not in memory, and near the end")
 
 
-class Chilled(NamedTuple):
+class BrokerColdState(NamedTuple):
     """A broker, and whether everything was evicted (``out``) without any read or write since."""
 
     broker: BrokerState
     out: bool = False
 
 
-class ColdModel:
+class BrokerColdModel:
     """The rules of such a broker, for one profile; every method is pure."""
 
     __slots__ = ("broker",)
 
     def __init__(self, profile: Profile) -> None:
-        self.broker = BrokerModel(profile)
+        self.broker = BrokerOffsetsModel(profile)
 
-    def initial(self) -> Chilled:
+    def initial(self) -> BrokerColdState:
         """The initial state: a broker that started on the aged store, with topic 0 and group 0."""
-        old, new = aged_store.aged(self.broker.rules), begun()
-        return Chilled(old._replace(topics={**old.topics, **new.topics}))
+        old, new = aged_store.aged_broker(self.broker.rules), initial_state()
+        return BrokerColdState(old._replace(topics={**old.topics, **new.topics}))
 
-    def evict(self, state: Chilled) -> Answer[Chilled]:
+    def evict(self, state: BrokerColdState) -> Answer[BrokerColdState]:
         """BQ-MEM-2: None. The operating system was made to evict all messages."""
         return state._replace(out=True), None, _EVICTED[not self.broker.rules.empty_is_unknown]
 
-    def send(self, state: Chilled, topic: int, queue: int, count: int) -> Answer[Chilled]:
+    def send(self, state: BrokerColdState, topic: int, queue: int, count: int) -> Answer[BrokerColdState]:
         """BQ-SEND-1: the offsets of the messages, or the error. Writing brings neighbouring pages into memory."""
         after, result, why = self.broker.send(state.broker, topic, queue, count)
-        return Chilled(after, state.out and isinstance(result, Err)), result, why
+        return BrokerColdState(after, state.out and isinstance(result, Err)), result, why
 
-    def read(self, state: Chilled, topic: int, queue: int) -> Answer[Chilled]:
-        """BQ-PULL-STATUS: the offsets of the first ``READ`` messages of a queue whose messages are all kept."""
-        count = min(state.broker.logs.get((NAMES[topic], queue), ABSENT).max, READ)
+    def read(self, state: BrokerColdState, topic: int, queue: int) -> Answer[BrokerColdState]:
+        """BQ-PULL-STATUS: the offsets of the first ``READ_LIMIT`` messages of a queue whose messages are all kept."""
+        count = min(state.broker.logs.get((TOPIC_NAMES[topic], queue), ABSENT).max, READ_LIMIT)
         return state._replace(out=state.out and not count), tuple(range(count)), _READ[count > 0]
 
-    def commit(self, state: Chilled, group: int, topic: int, queue: int, offset: int) -> Answer[Chilled]:
+    def commit(
+        self, state: BrokerColdState, group: int, topic: int, queue: int, offset: int
+    ) -> Answer[BrokerColdState]:
         """BQ-UPDATE-*: None, or the error. No message is read."""
         after, result, why = self.broker.commit(state.broker, group, topic, queue, offset)
         return state._replace(broker=after), result, why
 
     def query_pages(
-        self, state: Chilled, observed: Result, group: int, topic: int, queue: int, set_zero: bool | None
-    ) -> Answer[Chilled]:
+        self, state: BrokerColdState, observed: Result, group: int, topic: int, queue: int, set_zero: bool | None
+    ) -> Answer[BrokerColdState]:
         """BQ-QUERY-*: (the offset or the error's name, is message 0 in memory), None for no message 0.
 
         The second is the observed one, corrected where it is impossible.
         """
-        key = NAMES[topic], queue
+        key = TOPIC_NAMES[topic], queue
         log = state.broker.logs.get(key)
-        here = None if log is None or log.first or not log.times else not state.out and _seen(observed)
+        here = None if log is None or log.first or not log.times else not state.out and _seen_in_memory(observed)
         asked = state.broker
         if log is not None and here is not None and self.broker.rules.empty_is_unknown:
             asked = asked._replace(logs={**asked.logs, key: log._replace(hot=here)})
@@ -100,16 +102,16 @@ class ColdModel:
         assert isinstance(result, int), result
         return state, (result, here), why
 
-    def _why(self, here: bool, why: Why) -> Why:
+    def _why(self, here: bool, why: Reason) -> Reason:
         """The reason, with the rule by which message 0 counts as in memory, or does not."""
         rules = self.broker.rules
         if rules.empty_is_unknown and not rules.always_resident:
             return _HOT if here else _COLD
         if here:
             return why
-        return _BLIND if rules.empty_is_unknown else _BY_DISTANCE
+        return _NOT_SEEN if rules.empty_is_unknown else _BY_DISTANCE
 
 
-def _seen(observed: Result) -> bool:
+def _seen_in_memory(observed: Result) -> bool:
     """Was message 0 seen in memory? True where the observation does not say."""
     return not (isinstance(observed, tuple) and len(observed) == 2 and observed[1] is False)

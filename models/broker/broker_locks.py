@@ -17,7 +17,7 @@ from rocketmq_conformance.models.broker.fixtures import GROUPS
 from rocketmq_conformance.models.broker.lock import NO_LOCKS, Lock, Locks
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.models.rule import Answer, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, reasons_by_kind
 
 #: The lease, in thousandths of itself.
 LEASE = 1000
@@ -25,21 +25,21 @@ LEASE = 1000
 QUEUES: tuple[Queue, ...] = (("T0", "b0", 0), ("T0", "b0", 1), ("T1", "b0", 0), ("T0", "b1", 0))
 #: The queue that may be locked without an owner. It is never asked for together with others: when one queue of a
 #: request fails, the fate of the others depends on the order in which the broker looks at them.
-NOBODYS = 3
+OWNERLESS = 3
 #: Client ids by index.
 CLIENTS = ("one", "two", "three")
 
-_PASSED = Why(("BQ-LOCK-2",), "time passed")
-_MANY = whys(("BQ-LOCK-1",), "nothing asked", "all granted", "some granted", "none granted")
-_TAKEN = whys(("BQ-LOCK-1", "BQ-LOCK-2"), "all granted, one expired", "some granted, one expired")
+_PASSED = Reason(("BQ-LOCK-2",), "time passed")
+_MANY = reasons_by_kind(("BQ-LOCK-1",), "nothing asked", "all granted", "some granted", "none granted")
+_TAKEN_OVER = reasons_by_kind(("BQ-LOCK-1", "BQ-LOCK-2"), "all granted, one expired", "some granted, one expired")
 _OPEN = {
-    True: Why(("BQ-LOCK-2",), "about to expire, taken over"),
-    False: Why(("BQ-LOCK-2",), "about to expire, still held"),
+    True: Reason(("BQ-LOCK-2",), "about to expire, taken over"),
+    False: Reason(("BQ-LOCK-2",), "about to expire, still held"),
 }
 _EXPIRED = "of another, expired"
 
 
-class Leases(NamedTuple):
+class BrokerLocksState(NamedTuple):
     """The locks, confirmed as early and as late as possible; ``since`` is when the last request was sent."""
 
     early: Locks = NO_LOCKS
@@ -47,30 +47,30 @@ class Leases(NamedTuple):
     since: int = 0
 
 
-def pass_time(state: Leases, share: int) -> Answer[Leases]:
+def pass_time(state: BrokerLocksState, share: int) -> Answer[BrokerLocksState]:
     """BQ-LOCK-2: None. How much time has passed shows in the next request to lock."""
     return state, None, _PASSED
 
 
 def lock_queues(
-    state: Leases, observed: Result, group: int, client: int | None, queues: tuple[int, ...]
-) -> Answer[Leases]:
+    state: BrokerLocksState, observed: Result, group: int, client: int | None, queues: tuple[int, ...]
+) -> Answer[BrokerLocksState]:
     """BQ-LOCK-1: (indexes of the queues granted, when the request was sent, when it was answered), or the error.
 
     The times are the observed ones, corrected where they are impossible. No client is a field that is not sent.
     """
-    seen_granted, sent, answered = seen(state, observed)
+    seen_granted, sent, answered = read_observation(state, observed)
     early, late = state.early, state.late
     name = None if client is None else CLIENTS[client]
     granted: list[int] = []
-    reasons: list[Why] = []
+    reasons: list[Reason] = []
     for index in queues:
         key = GROUPS[group], QUEUES[index]
         # a lock has expired the sooner, the earlier it was confirmed and the later the request is handled
         after, may, _ = lock.lock(early, GROUPS[group], name, QUEUES[index], answered, LEASE)
         later, must, why = lock.lock(late, GROUPS[group], name, QUEUES[index], sent, LEASE)
         if must is lock.FAILED:
-            return Leases(after, later, state.since), must, why
+            return BrokerLocksState(after, later, state.since), must, why
         if may and not must:
             may = index in seen_granted
             why = _OPEN[may]
@@ -78,19 +78,21 @@ def lock_queues(
             granted.append(index)
             early, late = {**early, key: Lock(name, sent)}, {**late, key: Lock(name, answered)}
         reasons.append(why)
-    return Leases(early, late, sent), (tuple(granted), sent, answered), reason(granted, reasons)
+    return BrokerLocksState(early, late, sent), (tuple(granted), sent, answered), combined_reason(granted, reasons)
 
 
-def unlock_queues(state: Leases, group: int, client: int | None, queues: tuple[int, ...]) -> Answer[Leases]:
+def unlock_queues(
+    state: BrokerLocksState, group: int, client: int | None, queues: tuple[int, ...]
+) -> Answer[BrokerLocksState]:
     """BQ-LOCK-3: None, or the error."""
     name = None if client is None else CLIENTS[client]
     named = [QUEUES[index] for index in queues]
     early, _, _ = lock.unlock_batch(state.early, GROUPS[group], name, named)
     late, result, why = lock.unlock_batch(state.late, GROUPS[group], name, named)
-    return Leases(early, late, state.since), result, why
+    return BrokerLocksState(early, late, state.since), result, why
 
 
-def reason(granted: list[int], reasons: list[Why]) -> Why:
+def combined_reason(granted: list[int], reasons: list[Reason]) -> Reason:
     """The reason of one queue's answer, or the reason that sums up several."""
     if len(reasons) == 1:
         return reasons[0]
@@ -98,10 +100,10 @@ def reason(granted: list[int], reasons: list[Why]) -> Why:
         return _MANY["none granted" if reasons else "nothing asked"]
     kind = "all granted" if len(granted) == len(reasons) else "some granted"
     expired = any(why.kind == _EXPIRED for why in reasons)
-    return _TAKEN[f"{kind}, one expired"] if expired else _MANY[kind]
+    return _TAKEN_OVER[f"{kind}, one expired"] if expired else _MANY[kind]
 
 
-def seen(state: Leases, observed: Result) -> tuple[tuple[object, ...], int, int]:
+def read_observation(state: BrokerLocksState, observed: Result) -> tuple[tuple[object, ...], int, int]:
     """The queues granted, when the request was sent, when answered: as observed, or the earliest possible."""
     if isinstance(observed, tuple) and len(observed) == 3:
         granted, sent, answered = observed

@@ -15,15 +15,15 @@ from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Why
+from rocketmq_conformance.models.rule import Answer, Reason
 
 #: The index one past the topics: the topic of the aged store.
-AGED = len(TOPICS)
-NAMES = (*TOPICS, aged_store.TOPIC)
-_KEPT = Why(("BQ-COM-11", "BQ-QUERY-1"), "in the store from the start")
+AGED_TOPIC = len(TOPICS)
+TOPIC_NAMES = (*TOPICS, aged_store.TOPIC)
+_IN_STORE = Reason(("BQ-COM-11", "BQ-QUERY-1"), "in the store from the start")
 
 
-class BrokerModel:
+class BrokerOffsetsModel:
     """A broker's rules for one profile; every method is pure. Topics and groups are indexes of the fixtures."""
 
     __slots__ = ("rules",)
@@ -51,18 +51,18 @@ class BrokerModel:
         self, state: BrokerState, group: int, topic: int, queue: int | None, offset: int | None
     ) -> Answer[BrokerState]:
         """BQ-UPDATE-*: None, or the error."""
-        return commit_offset(self.rules, state, GROUPS[group], NAMES[topic], queue, offset)
+        return commit_offset(self.rules, state, GROUPS[group], TOPIC_NAMES[topic], queue, offset)
 
     def query(
         self, state: BrokerState, group: int, topic: int, queue: int | None, set_zero: bool | None
     ) -> Answer[BrokerState]:
         """BQ-QUERY-*: the offset, or the error."""
-        return query_offset(self.rules, state, GROUPS[group], NAMES[topic], queue, set_zero)
+        return query_offset(self.rules, state, GROUPS[group], TOPIC_NAMES[topic], queue, set_zero)
 
     def query_kept(self, state: BrokerState, queue: int, set_zero: bool | None) -> Answer[BrokerState]:
         """The offset that the aged store holds for a queue of its topic (BQ-COM-11)."""
-        after, result, why = query_offset(self.rules, state, aged_store.KEPT, aged_store.TOPIC, queue, set_zero)
-        return after, result, _KEPT if why.rules == ("BQ-QUERY-1",) else why
+        after, result, why = query_offset(self.rules, state, aged_store.KEPT_GROUP, aged_store.TOPIC, queue, set_zero)
+        return after, result, _IN_STORE if why.rules == ("BQ-QUERY-1",) else why
 
     def send(self, state: BrokerState, topic: int, queue: int, count: int) -> Answer[BrokerState]:
         """BQ-SEND-1: the offsets of ``count`` messages, or the error. Store times are not observed."""
@@ -76,20 +76,20 @@ class BrokerModel:
 
     def max(self, state: BrokerState, topic: int, queue: int) -> Answer[BrokerState]:
         """BQ-STORE-MAX."""
-        return max_offset(state, NAMES[topic], queue)
+        return max_offset(state, TOPIC_NAMES[topic], queue)
 
     def min(self, state: BrokerState, topic: int, queue: int) -> Answer[BrokerState]:
         """BQ-STORE-MIN."""
-        return min_offset(state, NAMES[topic], queue)
+        return min_offset(state, TOPIC_NAMES[topic], queue)
 
     def earliest(self, state: BrokerState, topic: int, queue: int) -> Answer[BrokerState]:
         """BQ-EARLIEST-1, ms since the epoch."""
-        return earliest_time(state, NAMES[topic], queue)
+        return earliest_time(state, TOPIC_NAMES[topic], queue)
 
     def search(
         self, state: BrokerState, topic: int, queue: int, message: int, delta: int, boundary: str
     ) -> Answer[BrokerState]:
         """BQ-TIME-*: the offset found for the time ``delta`` ms from a message; no ``boundary`` is ""."""
-        log = state.logs.get((NAMES[topic], queue), ABSENT)
+        log = state.logs.get((TOPIC_NAMES[topic], queue), ABSENT)
         timestamp = instant(log, message, delta, aged_store.EPOCH)
-        return search(self.rules, state, NAMES[topic], queue, timestamp, boundary)
+        return search(self.rules, state, TOPIC_NAMES[topic], queue, timestamp, boundary)

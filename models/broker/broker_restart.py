@@ -9,69 +9,73 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocketmq_conformance.models.broker import aged_store, lifecycle
-from rocketmq_conformance.models.broker.broker_offsets import AGED, NAMES, BrokerModel
-from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, begun
-from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, Forked, step
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC, TOPIC_NAMES, BrokerOffsetsModel
+from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
+from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, UncertainBroker, step
 from rocketmq_conformance.models.broker.send import send_observed
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.outcome import UNDEFINED, Result
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Why
+from rocketmq_conformance.models.rule import Answer, Reason
 
-_HAUNTED = Why(("BQ-TOPIC-5",), "deleted before the restart")
+_HAUNTED = Reason(("BQ-TOPIC-5",), "deleted before the restart")
 
 #: Reasons of an offset that was stored before the last restart and is answered after it.
-SURVIVED = {
-    STOP: Why(("BQ-COM-11", "BQ-QUERY-1"), "stored before it was stopped"),
-    KILL: Why(("BQ-COM-12", "BQ-QUERY-1"), "stored before it was killed"),
+SURVIVAL_REASONS = {
+    STOP: Reason(("BQ-COM-11", "BQ-QUERY-1"), "stored before it was stopped"),
+    KILL: Reason(("BQ-COM-12", "BQ-QUERY-1"), "stored before it was killed"),
 }
 
 
-class RestartModel:
+class BrokerRestartModel:
     """The rules of a broker that is restarted, for one profile; every method is pure."""
 
     __slots__ = ("broker",)
 
     def __init__(self, profile: Profile) -> None:
-        self.broker = BrokerModel(profile)
+        self.broker = BrokerOffsetsModel(profile)
 
-    def initial(self) -> Forked:
+    def initial(self) -> UncertainBroker:
         """The initial state: a broker that started on the aged store, with topic 0 and group 0."""
-        old, new = aged_store.aged(self.broker.rules), begun()
-        return Forked.of(old._replace(topics={**old.topics, **new.topics}))
+        old, new = aged_store.aged_broker(self.broker.rules), initial_state()
+        return UncertainBroker.of(old._replace(topics={**old.topics, **new.topics}))
 
-    def restart(self, state: Forked, observed: Result, how: str) -> Answer[Forked]:
+    def restart(self, state: UncertainBroker, observed: Result, how: str) -> Answer[UncertainBroker]:
         """BQ-COM-11, BQ-COM-12: stopped or killed, and started again."""
         if how == STOP:
             return lifecycle.stop(self.broker.rules, state)
         return lifecycle.kill(self.broker.rules, state)
 
-    def save(self, state: Forked, observed: Result) -> Answer[Forked]:
+    def save(self, state: UncertainBroker, observed: Result) -> Answer[UncertainBroker]:
         """BQ-COM-12: stored offsets have been written to disk."""
         return lifecycle.save(state)
 
-    def memory(self, state: Forked, observed: Result, hot: bool) -> Answer[Forked]:
+    def memory(self, state: UncertainBroker, observed: Result, hot: bool) -> Answer[UncertainBroker]:
         """RUN-DYN-1."""
         return lifecycle.set_memory(self.broker.rules, state, hot)
 
-    def create_topic(self, state: Forked, observed: Result, topic: int, queues: int) -> Answer[Forked]:
+    def create_topic(
+        self, state: UncertainBroker, observed: Result, topic: int, queues: int
+    ) -> Answer[UncertainBroker]:
         """BQ-TOPIC-1."""
         return step(state, observed, lambda broker: self.broker.create_topic(broker, topic, queues))
 
-    def delete_topic(self, state: Forked, observed: Result, topic: int) -> Answer[Forked]:
+    def delete_topic(self, state: UncertainBroker, observed: Result, topic: int) -> Answer[UncertainBroker]:
         """BQ-TOPIC-3, BQ-TOPIC-5."""
-        before = lifecycle.deleted(state, TOPICS[topic])
+        before = lifecycle.with_deleted(state, TOPICS[topic])
         return step(before, observed, lambda broker: self.broker.delete_topic(broker, topic))
 
-    def create_group(self, state: Forked, observed: Result, group: int) -> Answer[Forked]:
+    def create_group(self, state: UncertainBroker, observed: Result, group: int) -> Answer[UncertainBroker]:
         """BQ-GROUP-1."""
         return step(state, observed, lambda broker: self.broker.create_group(broker, group))
 
-    def delete_group(self, state: Forked, observed: Result, group: int, flag: str) -> Answer[Forked]:
+    def delete_group(self, state: UncertainBroker, observed: Result, group: int, flag: str) -> Answer[UncertainBroker]:
         """BQ-GROUP-2."""
         return step(state, observed, lambda broker: self.broker.delete_group(broker, group, flag))
 
-    def send(self, state: Forked, observed: Result, topic: int, queue: int, count: int, apart: bool) -> Answer[Forked]:
+    def send(
+        self, state: UncertainBroker, observed: Result, topic: int, queue: int, count: int, apart: bool
+    ) -> Answer[UncertainBroker]:
         """BQ-SEND-1."""
         name, hot = TOPICS[topic], state.hot
         rules = self.broker.rules
@@ -81,47 +85,49 @@ class RestartModel:
         return step(state, observed, lambda broker: send_observed(rules, broker, observed, name, queue, count, hot))
 
     def commit(
-        self, state: Forked, observed: Result, group: int, topic: int, queue: int | None, offset: int | None
-    ) -> Answer[Forked]:
+        self, state: UncertainBroker, observed: Result, group: int, topic: int, queue: int | None, offset: int | None
+    ) -> Answer[UncertainBroker]:
         """BQ-UPDATE-*."""
         if queue is not None:
-            state = state._replace(survivors=state.survivors - {(GROUPS[group], NAMES[topic], queue)})
+            state = state._replace(survivors=state.survivors - {(GROUPS[group], TOPIC_NAMES[topic], queue)})
         return step(state, observed, lambda broker: self.broker.commit(broker, group, topic, queue, offset))
 
     def query(
-        self, state: Forked, observed: Result, group: int, topic: int, queue: int | None, set_zero: bool | None
-    ) -> Answer[Forked]:
+        self, state: UncertainBroker, observed: Result, group: int, topic: int, queue: int | None, set_zero: bool | None
+    ) -> Answer[UncertainBroker]:
         """BQ-QUERY-*; an offset from before the last restart also shows BQ-COM-11 or BQ-COM-12."""
-        key = GROUPS[group], NAMES[topic], queue or 0
+        key = GROUPS[group], TOPIC_NAMES[topic], queue or 0
         least = min(broker.stored.get(key, -1) for broker in state.possible)
-        if self._haunts(state, topic) and queue is not None and least < 0:
+        if self._is_haunted(state, topic) and queue is not None and least < 0:
             return state, UNDEFINED, _HAUNTED
         after, expected, why = step(
             state, observed, lambda broker: self.broker.query(broker, group, topic, queue, set_zero)
         )
         if why.rules == ("BQ-QUERY-1",) and key in state.survivors:
-            why = SURVIVED[state.how]
+            why = SURVIVAL_REASONS[state.how]
         return after, expected, why
 
-    def query_kept(self, state: Forked, observed: Result, queue: int, set_zero: bool | None) -> Answer[Forked]:
+    def query_kept(
+        self, state: UncertainBroker, observed: Result, queue: int, set_zero: bool | None
+    ) -> Answer[UncertainBroker]:
         """BQ-COM-11."""
         return step(state, observed, lambda broker: self.broker.query_kept(broker, queue, set_zero))
 
-    def max(self, state: Forked, observed: Result, topic: int, queue: int) -> Answer[Forked]:
+    def max(self, state: UncertainBroker, observed: Result, topic: int, queue: int) -> Answer[UncertainBroker]:
         """BQ-STORE-MAX."""
         return self._log(state, observed, topic, lambda broker: self.broker.max(broker, topic, queue))
 
-    def min(self, state: Forked, observed: Result, topic: int, queue: int) -> Answer[Forked]:
+    def min(self, state: UncertainBroker, observed: Result, topic: int, queue: int) -> Answer[UncertainBroker]:
         """BQ-STORE-MIN."""
         return self._log(state, observed, topic, lambda broker: self.broker.min(broker, topic, queue))
 
-    def earliest(self, state: Forked, observed: Result, topic: int, queue: int) -> Answer[Forked]:
+    def earliest(self, state: UncertainBroker, observed: Result, topic: int, queue: int) -> Answer[UncertainBroker]:
         """BQ-EARLIEST-1."""
         return self._log(state, observed, topic, lambda broker: self.broker.earliest(broker, topic, queue))
 
     def search(
-        self, state: Forked, observed: Result, topic: int, queue: int, message: int, delta: int, boundary: str
-    ) -> Answer[Forked]:
+        self, state: UncertainBroker, observed: Result, topic: int, queue: int, message: int, delta: int, boundary: str
+    ) -> Answer[UncertainBroker]:
         """BQ-TIME-*."""
         return self._log(
             state,
@@ -131,13 +137,17 @@ class RestartModel:
         )
 
     def _log(
-        self, state: Forked, observed: Result, topic: int, handler: Callable[[BrokerState], Answer[BrokerState]]
-    ) -> Answer[Forked]:
+        self,
+        state: UncertainBroker,
+        observed: Result,
+        topic: int,
+        handler: Callable[[BrokerState], Answer[BrokerState]],
+    ) -> Answer[UncertainBroker]:
         """An operation on the messages of a queue."""
-        if self._haunts(state, topic):
+        if self._is_haunted(state, topic):
             return state, UNDEFINED, _HAUNTED
         return step(state, observed, handler)
 
     @staticmethod
-    def _haunts(state: Forked, topic: int) -> bool:
-        return topic != AGED and TOPICS[topic] in state.haunted
+    def _is_haunted(state: UncertainBroker, topic: int) -> bool:
+        return topic != AGED_TOPIC and TOPICS[topic] in state.haunted

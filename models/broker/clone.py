@@ -6,7 +6,7 @@ No request is refused, so the caller cannot tell when nothing was cloned.
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -29,9 +29,11 @@ RULES = (
     ),
 )
 
-_CLONE = whys(("BQ-CLONE-1",), "unknown topic", "nothing to clone", "to a group without offsets", "offsets replaced")
-_BLANK = Why(("BQ-CLONE-BLANK",), "no topic")
-_PASSED_OVER = Why(("BQ-CLONE-ONLINE",), "not subscribed")
+_CLONE = reasons_by_kind(
+    ("BQ-CLONE-1",), "unknown topic", "nothing to clone", "to a group without offsets", "offsets replaced"
+)
+_BLANK = Reason(("BQ-CLONE-BLANK",), "no topic")
+_NOT_SUBSCRIBED = Reason(("BQ-CLONE-ONLINE",), "not subscribed")
 
 
 def clone_offsets(
@@ -44,7 +46,7 @@ def clone_offsets(
     if topic not in state.topics:
         return state, None, _CLONE["unknown topic"]
     if passed_over:
-        return state, None, _PASSED_OVER
+        return state, None, _NOT_SUBSCRIBED
     cloned = {
         (destination, topic, key[2]): offset for key, offset in state.stored.items() if key[:2] == (source, topic)
     }

@@ -10,7 +10,7 @@ from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 RULES = (
     Rule(
@@ -44,16 +44,16 @@ NO_TOPIC = Err("TOPIC_NOT_EXIST")
 SYSTEM_ERROR = Err("SYSTEM_ERROR")
 INVALID_PARAMETER = Err("INVALID_PARAMETER")
 
-_GROUP = Why(("BQ-UPDATE-1",), "unknown group")
-_TOPIC = Why(("BQ-UPDATE-1",), "unknown topic")
-_FIELD = Why(("BQ-UPDATE-FIELD",), "missing field")
-_FIRST = Why(("BQ-UPDATE-2",), "first commit")
-_FORWARD = Why(("BQ-UPDATE-2",), "forward")
-_SAME = Why(("BQ-UPDATE-2",), "same again")
-_BACK = Why(("BQ-UPDATE-2",), "backwards")
-_NEGATIVE = Why(("BQ-UPDATE-2",), "negative")
-_UNKNOWN = Why(("BQ-UPDATE-1", "BQ-UPDATE-2"), "unknown name stored")
-_SWALLOWED = Why(("BQ-UPDATE-RESET", "BQ-RESET-3"), "swallowed")
+_GROUP = Reason(("BQ-UPDATE-1",), "unknown group")
+_TOPIC = Reason(("BQ-UPDATE-1",), "unknown topic")
+_FIELD = Reason(("BQ-UPDATE-FIELD",), "missing field")
+_FIRST = Reason(("BQ-UPDATE-2",), "first commit")
+_FORWARD = Reason(("BQ-UPDATE-2",), "forward")
+_SAME = Reason(("BQ-UPDATE-2",), "same again")
+_BACK = Reason(("BQ-UPDATE-2",), "backwards")
+_NEGATIVE = Reason(("BQ-UPDATE-2",), "negative")
+_UNKNOWN = Reason(("BQ-UPDATE-1", "BQ-UPDATE-2"), "unknown name stored")
+_DISCARDED = Reason(("BQ-UPDATE-RESET", "BQ-RESET-3"), "swallowed")
 
 
 _state = maker(BrokerState)
@@ -77,7 +77,7 @@ def commit_offset(
         return state, INVALID_PARAMETER if rules.invalid_parameter else SYSTEM_ERROR, _FIELD
     key = (group, topic, queue)
     if key in state.pending:
-        return state, None, _SWALLOWED
+        return state, None, _DISCARDED
     if offset < 0:
         why = _NEGATIVE
     elif group not in groups or topic not in topics:

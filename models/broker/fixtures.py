@@ -11,6 +11,6 @@ GROUPS = ("G0", "G1", "G2")
 QUEUES = 2
 
 
-def begun() -> BrokerState:
+def initial_state() -> BrokerState:
     """The initial state: topic 0 and group 0 exist; topics and groups 1 and 2 do not; nothing is written or stored."""
     return BrokerState(topics={TOPICS[0]: QUEUES}, groups=frozenset({GROUPS[0]}))

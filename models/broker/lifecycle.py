@@ -2,7 +2,7 @@
 
 ``expire`` and ``restart`` are plain changes of a broker's state. A killed broker is another matter: stored offsets are
 written to disk periodically (BQ-COM-12), so several states are possible afterwards, and only the broker's answers
-narrow them down. ``Forked`` carries them all.
+narrow them down. ``UncertainBroker`` carries them all.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Result, agrees
-from rocketmq_conformance.models.rule import Answer, Level, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Level, Reason, Rule
 
 RULES = (
     Rule(
@@ -66,19 +66,19 @@ RULES = (
 )
 
 _EXPIRED = {
-    False: {kind: Why(("BQ-MIN-1", "BQ-MIN-2"), kind) for kind in ("all kept", "head expired", "all expired")},
-    True: {kind: Why(("BQ-MIN-1", "BQ-MIN-3"), kind) for kind in ("all kept", "head expired", "all expired")},
+    False: {kind: Reason(("BQ-MIN-1", "BQ-MIN-2"), kind) for kind in ("all kept", "head expired", "all expired")},
+    True: {kind: Reason(("BQ-MIN-1", "BQ-MIN-3"), kind) for kind in ("all kept", "head expired", "all expired")},
 }
-_RESTARTED = Why(("RUN-RESTART-1",), "stopped")
-_KILLED = {kind: Why(("RUN-RESTART-1",), kind) for kind in ("killed, all on disk", "killed, some not on disk")}
-_SAVED = Why(("BQ-COM-12",), "written to disk")
-_RATIO = {kind: Why(("RUN-DYN-1",), kind) for kind in ("not looked at", "cold", "hot")}
+_RESTARTED = Reason(("RUN-RESTART-1",), "stopped")
+_KILLED = {kind: Reason(("RUN-RESTART-1",), kind) for kind in ("killed, all on disk", "killed, some not on disk")}
+_SAVED = Reason(("BQ-COM-12",), "written to disk")
+_RATIO = {kind: Reason(("RUN-DYN-1",), kind) for kind in ("not looked at", "cold", "hot")}
 STOP, KILL = "stop", "kill"
 
 
 def expire(
     rules: BrokerRules, state: BrokerState, firsts: Mapping[tuple[str, int], int]
-) -> tuple[BrokerState, dict[tuple[str, int], Why]]:
+) -> tuple[BrokerState, dict[tuple[str, int], Reason]]:
     """The broker deleted its oldest files: ``firsts`` is the first retained offset of each (topic, queue)."""
     logs, whys = dict(state.logs), {}
     for key, first in firsts.items():
@@ -105,14 +105,14 @@ def restart(rules: BrokerRules, state: BrokerState) -> BrokerState:
     return BrokerState(state.topics, state.groups, logs, state.stored)  # no reset is pending any more (BQ-RESET-3)
 
 
-def memory(rules: BrokerRules, state: BrokerState, hot: bool) -> BrokerState:
+def with_memory(rules: BrokerRules, state: BrokerState, hot: bool) -> BrokerState:
     """RUN-DYN-1: every queue hot or cold, in releases whose answer depends on the ratio."""
     if rules.empty_is_unknown:
         return state
     return state._replace(logs={key: log._replace(hot=hot) for key, log in state.logs.items()})
 
 
-class Forked(NamedTuple):
+class UncertainBroker(NamedTuple):
     """A broker whose state is uncertain.
 
     ``possible`` are the states it may be in, the likeliest first; ``saved`` the stored offsets that may be on disk.
@@ -130,12 +130,14 @@ class Forked(NamedTuple):
     survivors: frozenset[tuple[str, str, int]] = frozenset()
 
     @classmethod
-    def of(cls, state: BrokerState) -> Forked:
+    def of(cls, state: BrokerState) -> UncertainBroker:
         """A broker whose state is known and on disk."""
         return cls((state,), (state.stored,))
 
 
-def step(forked: Forked, observed: Result, handler: Callable[[BrokerState], Answer[BrokerState]]) -> Answer[Forked]:
+def step(
+    forked: UncertainBroker, observed: Result, handler: Callable[[BrokerState], Answer[BrokerState]]
+) -> Answer[UncertainBroker]:
     """One operation: the states that would have answered ``observed`` remain; when there are none, all of them do."""
     answers = [handler(state) for state in forked.possible]
     right = [answer for answer in answers if agrees(answer[1], observed)] or answers
@@ -147,24 +149,24 @@ def step(forked: Forked, observed: Result, handler: Callable[[BrokerState], Answ
     return forked._replace(possible=_distinct_states(states), saved=saved), expected, why
 
 
-def either(forked: Forked, states: Iterable[BrokerState]) -> Forked:
+def one_of(forked: UncertainBroker, states: Iterable[BrokerState]) -> UncertainBroker:
     """The broker is in one of these states; they differ in stored offsets only."""
     possible = _distinct_states(states)
     saved = _distinct((*forked.saved, *(state.stored for state in possible)))
     return forked._replace(possible=possible, saved=saved)
 
 
-def save(forked: Forked) -> Answer[Forked]:
+def save(forked: UncertainBroker) -> Answer[UncertainBroker]:
     """BQ-COM-12: time passed until stored offsets were on disk."""
     return forked._replace(saved=_distinct(state.stored for state in forked.possible)), None, _SAVED
 
 
-def stop(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
+def stop(rules: BrokerRules, forked: UncertainBroker) -> Answer[UncertainBroker]:
     """BQ-COM-11: the broker was stopped and started."""
     return save(_started(rules, forked, forked.possible, STOP))[0], None, _RESTARTED
 
 
-def kill(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
+def kill(rules: BrokerRules, forked: UncertainBroker) -> Answer[UncertainBroker]:
     """BQ-COM-12: the broker was killed and started."""
     known = forked.possible[0]
     # the newest is the likeliest: the interval between writes is short
@@ -173,22 +175,22 @@ def kill(rules: BrokerRules, forked: Forked) -> Answer[Forked]:
     return _started(rules, forked, states, KILL), None, why
 
 
-def set_memory(rules: BrokerRules, forked: Forked, hot: bool) -> Answer[Forked]:
+def set_memory(rules: BrokerRules, forked: UncertainBroker, hot: bool) -> Answer[UncertainBroker]:
     """RUN-DYN-1: the ratio was set to 0 (not ``hot``) or back to its default."""
     if rules.empty_is_unknown:
         return forked, None, _RATIO["not looked at"]
-    states = tuple(memory(rules, state, hot) for state in forked.possible)
+    states = tuple(with_memory(rules, state, hot) for state in forked.possible)
     return forked._replace(possible=states, hot=hot), None, _RATIO["hot" if hot else "cold"]
 
 
-def _started(rules: BrokerRules, forked: Forked, states: tuple[BrokerState, ...], how: str) -> Forked:
+def _started(rules: BrokerRules, forked: UncertainBroker, states: tuple[BrokerState, ...], how: str) -> UncertainBroker:
     """A started broker has its ordinary ratio, and may have messages of deleted topics."""
-    fresh = tuple(memory(rules, restart(rules, state), hot=True) for state in states)
+    fresh = tuple(with_memory(rules, restart(rules, state), hot=True) for state in states)
     survivors = frozenset(key for stored in forked.saved for key in stored)
-    return Forked(fresh, forked.saved, frozenset(), forked.haunted | forked.deleted, True, how, survivors)
+    return UncertainBroker(fresh, forked.saved, frozenset(), forked.haunted | forked.deleted, True, how, survivors)
 
 
-def deleted(forked: Forked, topic: str) -> Forked:
+def with_deleted(forked: UncertainBroker, topic: str) -> UncertainBroker:
     """BQ-TOPIC-5: remember that ``topic`` is about to lose its messages."""
     lost = topic in forked.haunted or any(name == topic and log.max for (name, _), log in _logs(forked))
     if not lost:
@@ -196,7 +198,7 @@ def deleted(forked: Forked, topic: str) -> Forked:
     return forked._replace(deleted=forked.deleted | {topic}, haunted=forked.haunted - {topic})
 
 
-def _logs(forked: Forked) -> list[tuple[tuple[str, int], QueueLog]]:
+def _logs(forked: UncertainBroker) -> list[tuple[tuple[str, int], QueueLog]]:
     return list(forked.possible[0].logs.items())
 
 

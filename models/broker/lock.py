@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 RULES = (
     Rule(
@@ -63,13 +63,15 @@ NO_LOCKS: Locks = {}
 
 FAILED = Err("SYSTEM_ERROR")
 
-_LOCK = {kind: Why(("BQ-LOCK-1",), kind) for kind in ("free", "own", "of another")}
-_LOCK |= {kind: Why(("BQ-LOCK-1", "BQ-LOCK-2"), kind) for kind in ("own, expired", "of another, expired")}
-_LOCK |= {kind: Why(("BQ-LOCK-4",), kind) for kind in ("free, no client", "belongs to nobody")}
-_BATCH = {kind: Why(("BQ-LOCK-1",), kind) for kind in ("nothing asked", "all granted", "some granted", "none granted")}
-_UNLOCK = {kind: Why(("BQ-LOCK-3",), kind) for kind in ("own", "of another", "free")}
-_UNLOCK["belongs to nobody"] = Why(("BQ-LOCK-4",), "belongs to nobody")
-_UNLOCK_ALL = {kind: Why(("BQ-LOCK-3",), kind) for kind in ("some removed", "nothing removed")}
+_LOCK = {kind: Reason(("BQ-LOCK-1",), kind) for kind in ("free", "own", "of another")}
+_LOCK |= {kind: Reason(("BQ-LOCK-1", "BQ-LOCK-2"), kind) for kind in ("own, expired", "of another, expired")}
+_LOCK |= {kind: Reason(("BQ-LOCK-4",), kind) for kind in ("free, no client", "belongs to nobody")}
+_BATCH = {
+    kind: Reason(("BQ-LOCK-1",), kind) for kind in ("nothing asked", "all granted", "some granted", "none granted")
+}
+_UNLOCK = {kind: Reason(("BQ-LOCK-3",), kind) for kind in ("own", "of another", "free")}
+_UNLOCK["belongs to nobody"] = Reason(("BQ-LOCK-4",), "belongs to nobody")
+_UNLOCK_ALL = {kind: Reason(("BQ-LOCK-3",), kind) for kind in ("some removed", "nothing removed")}
 
 
 def lock(
@@ -86,7 +88,7 @@ def lock(
     return locks, granted, why
 
 
-def _asked(held: Lock | None, client: str | None, now: int, live: int) -> tuple[bool | Err, Why]:
+def _asked(held: Lock | None, client: str | None, now: int, live: int) -> tuple[bool | Err, Reason]:
     """Is the lock granted? A request without client id fails, and leaves a lock without owner behind."""
     if held is None:
         return (FAILED, _LOCK["free, no client"]) if client is None else (True, _LOCK["free"])
@@ -99,7 +101,7 @@ def _asked(held: Lock | None, client: str | None, now: int, live: int) -> tuple[
     return (True, _LOCK["of another, expired"]) if expired else (False, _LOCK["of another"])
 
 
-def _is_nobodys(held: Lock | None) -> bool:
+def _is_ownerless(held: Lock | None) -> bool:
     return held is not None and held.client is None
 
 
@@ -117,7 +119,7 @@ def lock_batch(
         key = (group, queue)
         given, why = _asked(after.get(key), client, now, live)
         if given is FAILED:
-            if any(_is_nobodys(locks.get((group, other))) for other in queues):
+            if any(_is_ownerless(locks.get((group, other))) for other in queues):
                 return locks, FAILED, _LOCK["belongs to nobody"]
             return {**after, key: mine}, FAILED, why
         if given:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rocketmq_conformance.models.broker.pull import Registered
+from rocketmq_conformance.models.broker.pull import RegisteredSubscription
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 RULES = (
     Rule(
@@ -58,32 +58,34 @@ class Consumer(NamedTuple):
     """One consumer in a heartbeat: its group, its subscriptions by topic, and whether it broadcasts."""
 
     group: str
-    subscriptions: Mapping[str, Registered] = MappingProxyType({})
+    subscriptions: Mapping[str, RegisteredSubscription] = MappingProxyType({})
     broadcasting: bool = False
 
 
-class Group(NamedTuple):
+class RegisteredGroup(NamedTuple):
     """One registered group: client ids by connection, and the contents of its last heartbeat."""
 
     members: Mapping[int, str] = MappingProxyType({})
-    subscriptions: Mapping[str, Registered] = MappingProxyType({})
+    subscriptions: Mapping[str, RegisteredSubscription] = MappingProxyType({})
     broadcasting: bool = False
 
 
 #: Registered groups by name. Never changed in place.
-Groups = Mapping[str, Group]
+Groups = Mapping[str, RegisteredGroup]
 
 NO_GROUPS: Groups = MappingProxyType({})
-NOBODY = Err("SYSTEM_ERROR")
+NO_MEMBERS = Err("SYSTEM_ERROR")
 
-_BEAT = {kind: Why(("BQ-HB-1", "BQ-HB-3"), kind) for kind in ("first member", "new member", "topics changed")}
-_BEAT["same again"] = Why(("BQ-HB-1", "BQ-HB-4"), "same again")
-_BEAT["other id"] = Why(("BQ-HB-4",), "other id")
-_SKIPPED = Why(("BQ-HB-1",), "unknown group skipped")
-_UNTOLD = Why(("BQ-HB-3",), "broadcasting, not told")
-_LEAVE = {kind: Why(("BQ-HB-6", "BQ-HB-3"), kind) for kind in ("member", "last member", "no member", "unknown group")}
-_CLOSED = {kind: Why(("BQ-HB-5", "BQ-HB-3"), kind) for kind in ("member", "no member")}
-_LIST = {kind: Why(("BQ-LIST-1",), kind) for kind in ("nobody", "members", "equal ids")}
+_HEARTBEAT = {kind: Reason(("BQ-HB-1", "BQ-HB-3"), kind) for kind in ("first member", "new member", "topics changed")}
+_HEARTBEAT["same again"] = Reason(("BQ-HB-1", "BQ-HB-4"), "same again")
+_HEARTBEAT["other id"] = Reason(("BQ-HB-4",), "other id")
+_SKIPPED = Reason(("BQ-HB-1",), "unknown group skipped")
+_NOT_NOTIFIED = Reason(("BQ-HB-3",), "broadcasting, not told")
+_LEAVE = {
+    kind: Reason(("BQ-HB-6", "BQ-HB-3"), kind) for kind in ("member", "last member", "no member", "unknown group")
+}
+_CLOSED = {kind: Reason(("BQ-HB-5", "BQ-HB-3"), kind) for kind in ("member", "no member")}
+_LIST = {kind: Reason(("BQ-LIST-1",), kind) for kind in ("nobody", "members", "equal ids")}
 
 
 def heartbeat(
@@ -92,20 +94,20 @@ def heartbeat(
     """The connections that are notified of a change. ``known``: the group exists, or the broker may create it."""
     if not known and rules.unknown_group_skipped:
         return groups, (), _SKIPPED
-    old = groups.get(consumer.group, Group())
+    old = groups.get(consumer.group, RegisteredGroup())
     subscriptions = {topic: _newer(old.subscriptions.get(topic), new) for topic, new in consumer.subscriptions.items()}
-    group = Group({**old.members, connection: client}, subscriptions, consumer.broadcasting)
+    group = RegisteredGroup({**old.members, connection: client}, subscriptions, consumer.broadcasting)
     after = {**groups, consumer.group: group}
     joined = connection not in old.members
     if not joined and old.subscriptions.keys() == subscriptions.keys():
-        return after, (), _BEAT["same again" if old.members[connection] == client else "other id"]
+        return after, (), _HEARTBEAT["same again" if old.members[connection] == client else "other id"]
     if consumer.broadcasting and rules.broadcast_unnotified:
-        return after, (), _UNTOLD
-    why = _BEAT["topics changed" if not joined else "new member" if old.members else "first member"]
+        return after, (), _NOT_NOTIFIED
+    why = _HEARTBEAT["topics changed" if not joined else "new member" if old.members else "first member"]
     return after, tuple(group.members), why
 
 
-def _newer(old: Registered | None, new: Registered) -> Registered:
+def _newer(old: RegisteredSubscription | None, new: RegisteredSubscription) -> RegisteredSubscription:
     return new if old is None or new.version > old.version else old
 
 
@@ -118,7 +120,7 @@ def unregister(rules: BrokerRules, groups: Groups, connection: int, name: str) -
     return *_without(rules, groups, connection, name), _LEAVE[kind]
 
 
-def close(rules: BrokerRules, groups: Groups, connection: int) -> Answer[Groups]:
+def close_connection(rules: BrokerRules, groups: Groups, connection: int) -> Answer[Groups]:
     """BQ-HB-5: (group, connection) pairs of those that are notified."""
     notified: list[tuple[str, int]] = []
     why = _CLOSED["no member"]
@@ -139,7 +141,7 @@ def _without(rules: BrokerRules, groups: Groups, connection: int, name: str) -> 
     return {**groups, name: group._replace(members=members)}, () if unnotified else tuple(members)
 
 
-def elsewhere(rules: BrokerRules, group: Group, topic: str, pulled: bool) -> bool:
+def subscribes_elsewhere(rules: BrokerRules, group: RegisteredGroup, topic: str, pulled: bool) -> bool:
     """BQ-CLONE-ONLINE: do the members subscribe to other topics only? ``pulled``: has the group pulled from it?"""
     if not group.subscriptions or topic in group.subscriptions:
         return False
@@ -150,6 +152,6 @@ def consumer_list(groups: Groups, name: str) -> Answer[Groups]:
     """BQ-LIST-1: client ids, or the error when no member is registered."""
     group = groups.get(name)
     if group is None:
-        return groups, NOBODY, _LIST["nobody"]
+        return groups, NO_MEMBERS, _LIST["nobody"]
     ids = tuple(group.members.values())
     return groups, ids, _LIST["members" if len(set(ids)) == len(ids) else "equal ids"]

@@ -23,12 +23,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rocketmq_conformance.models.broker.reset import told
+from rocketmq_conformance.models.broker.reset import without_pending
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 RULES = (
     Rule(
@@ -114,7 +114,7 @@ _RESPONSES = {
 }
 
 #: The largest response: messages and bytes (maxTransfer…OnMessageInMemory).
-MOST_MESSAGES, MOST_BYTES = 32, 256 * 1024
+MAX_MESSAGES, MAX_BYTES = 32, 256 * 1024
 
 NO_GROUP = Err("SUBSCRIPTION_GROUP_NOT_EXIST")
 NO_TOPIC = Err("TOPIC_NOT_EXIST")
@@ -124,9 +124,9 @@ UNSUBSCRIBED = Err("SUBSCRIPTION_NOT_EXIST")
 OUTDATED = Err("SUBSCRIPTION_NOT_LATEST")
 NO_FILTER = Err("SYSTEM_ERROR")
 
-_CHECK = {kind: Why(("BQ-PULL-1",), kind) for kind in ("unknown group", "unknown topic", "no such queue")}
+_CHECK = {kind: Reason(("BQ-PULL-1",), kind) for kind in ("unknown group", "unknown topic", "no such queue")}
 _SUBSCRIPTION = {
-    error: Why(("BQ-PULL-1", "BQ-PULL-SUB"), kind)
+    error: Reason(("BQ-PULL-1", "BQ-PULL-SUB"), kind)
     for error, kind in (
         (UNREADABLE, "unreadable expression"),
         (UNSUBSCRIBED, "not subscribed"),
@@ -135,30 +135,32 @@ _SUBSCRIPTION = {
     )
 }
 _STATUS = {
-    status: Why(("BQ-PULL-STATUS",), status)
+    status: Reason(("BQ-PULL-STATUS",), status)
     for status in (NO_MESSAGE_IN_QUEUE, OFFSET_TOO_SMALL, OFFSET_OVERFLOW_ONE, MESSAGE_WAS_REMOVING)
 }
-_RESET = {OFFSET_RESET: Why(("BQ-PULL-9", "BQ-RESET-3"), "reset, not yet told")}
-_OVERFLOW = {kind: Why(("BQ-PULL-STATUS", "BQ-PULL-3"), f"beyond max, {kind}") for kind in ("back to max", "back to 0")}
-_FOUND = {kind: Why(("BQ-PULL-STATUS", "BQ-PULL-7"), kind) for kind in ("to the end", "batch full", "scan limit")}
-_MATCHED = {kind: Why((*why.rules, "BQ-PULL-TAGS"), f"filtered, {kind}") for kind, why in _FOUND.items()}
+_RESET = {OFFSET_RESET: Reason(("BQ-PULL-9", "BQ-RESET-3"), "reset, not yet told")}
+_OVERFLOW = {
+    kind: Reason(("BQ-PULL-STATUS", "BQ-PULL-3"), f"beyond max, {kind}") for kind in ("back to max", "back to 0")
+}
+_FOUND = {kind: Reason(("BQ-PULL-STATUS", "BQ-PULL-7"), kind) for kind in ("to the end", "batch full", "scan limit")}
+_MATCHED = {kind: Reason((*why.rules, "BQ-PULL-TAGS"), f"filtered, {kind}") for kind, why in _FOUND.items()}
 _NONE_MATCHED = {
-    kind: Why(("BQ-PULL-STATUS", "BQ-PULL-TAGS", "BQ-PULL-7"), f"none matched, {kind}")
+    kind: Reason(("BQ-PULL-STATUS", "BQ-PULL-TAGS", "BQ-PULL-7"), f"none matched, {kind}")
     for kind in ("to the end", "scan limit")
 }
 
 #: Hashes of the subscribed tags; None is everything.
-Codes = frozenset[int] | None
+TagCodes = frozenset[int] | None
 
 
-class Entry(NamedTuple):
+class StoredEntry(NamedTuple):
     """The part of a stored message that filter and limits depend on: its size in bytes, and its tag."""
 
     size: int
     tag: str | None = None
 
 
-class Pull(NamedTuple):
+class PullMessageRequest(NamedTuple):
     """One pull. ``commit`` is the offset to store, None when the request has no commit flag or arrives again."""
 
     group: str
@@ -170,18 +172,18 @@ class Pull(NamedTuple):
 
 
 #: The answer to a pull: status, next offset, min, max, offsets of the messages found.
-Pulled = tuple[str, int, int, int, tuple[int, ...]]
+PullResult = tuple[str, int, int, int, tuple[int, ...]]
 
 
-class Registered(NamedTuple):
+class RegisteredSubscription(NamedTuple):
     """The subscription of a group to one topic, from its last heartbeat."""
 
-    codes: Codes
+    codes: TagCodes
     version: int
     kind: str = "TAG"
 
 
-def tag_codes(expression: str | None) -> Codes | Err:
+def tag_codes(expression: str | None) -> TagCodes | Err:
     """The subscription that a tag expression such as ``A || B`` means (``FilterAPI#buildSubscriptionData``)."""
     if expression is None or expression in {"", "*"}:
         return None
@@ -195,14 +197,14 @@ def tag_codes(expression: str | None) -> Codes | Err:
 _TRIMMED = "".join(map(chr, range(33)))
 
 
-def carried(rules: BrokerRules, expression: str | None, kind: str | None) -> Codes | Err:
+def carried_codes(rules: BrokerRules, expression: str | None, kind: str | None) -> TagCodes | Err:
     """BQ-PULL-SUB for a request that carries its subscription; ``kind`` is the language of the expression."""
     if kind in {None, "", "TAG"} or not rules.typed_expressions:
         return tag_codes(expression)
     return NO_FILTER if expression else UNREADABLE
 
 
-def registered(rules: BrokerRules, subscription: Registered | None, version: int) -> Codes | Err:
+def registered_codes(rules: BrokerRules, subscription: RegisteredSubscription | None, version: int) -> TagCodes | Err:
     """BQ-PULL-SUB for a request without subscription, which refers to the registered one by its ``version``."""
     if subscription is None:
         return UNSUBSCRIBED
@@ -212,29 +214,33 @@ def registered(rules: BrokerRules, subscription: Registered | None, version: int
     return subscription.codes if filtered else NO_FILTER
 
 
-def passes(codes: Codes, tag: str | None) -> bool:
+def passes_filter(codes: TagCodes, tag: str | None) -> bool:
     """BQ-PULL-TAGS: does a message with this tag pass the broker's filter?"""
     return codes is None or (string_hash(tag) if tag else 0) in codes
 
 
-def response(status: str, offset: int) -> str:
+def response_code(status: str, offset: int) -> str:
     """The name of the response code that a status leads to, for the requested offset."""
     if status == NO_MESSAGE_IN_QUEUE:
         return "PULL_OFFSET_MOVED" if offset else "PULL_NOT_FOUND"
     return _RESPONSES[status]
 
 
-def held(code: str, flags: int) -> bool:
+def is_held(code: str, flags: int) -> bool:
     """BQ-PULL-10: does the broker hold a pull that has just arrived, instead of answering ``code``?"""
     return code == "PULL_NOT_FOUND" and bool(flags & SUSPEND)
 
 
 def pull(
-    rules: BrokerRules, state: BrokerState, request: Pull, codes: Codes | Err, entries: Sequence[Entry]
+    rules: BrokerRules,
+    state: BrokerState,
+    request: PullMessageRequest,
+    codes: TagCodes | Err,
+    entries: Sequence[StoredEntry],
 ) -> Answer[BrokerState]:
-    """The answer (``Pulled``), or the error of the first check that fails.
+    """The answer (``PullResult``), or the error of the first check that fails.
 
-    ``codes`` is the result of ``carried`` or ``registered``; ``entries`` are the retained messages of the
+    ``codes`` is the result of ``carried_codes`` or ``registered_codes``; ``entries`` are the retained messages of the
     queue.
     """
     if request.group not in state.groups:
@@ -251,7 +257,7 @@ def pull(
     found: tuple[int, ...] = ()
     if key in state.pending:
         status, following, why = OFFSET_RESET, state.pending[key], _RESET[OFFSET_RESET]
-        state = told(state, key)
+        state = without_pending(state, key)
     else:
         status, following, found, why = _read(rules, log, request, codes, entries)
     if request.commit is not None:
@@ -261,8 +267,8 @@ def pull(
 
 
 def _read(
-    rules: BrokerRules, log: QueueLog, request: Pull, codes: Codes, entries: Sequence[Entry]
-) -> tuple[str, int, tuple[int, ...], Why]:
+    rules: BrokerRules, log: QueueLog, request: PullMessageRequest, codes: TagCodes, entries: Sequence[StoredEntry]
+) -> tuple[str, int, tuple[int, ...], Reason]:
     offset = request.offset
     if log.max == 0:
         return NO_MESSAGE_IN_QUEUE, 0, (), _STATUS[NO_MESSAGE_IN_QUEUE]
@@ -277,9 +283,9 @@ def _read(
 
 
 def _scan(
-    rules: BrokerRules, log: QueueLog, request: Pull, codes: Codes, entries: Sequence[Entry]
-) -> tuple[str, int, tuple[int, ...], Why]:
-    most = min(request.most if rules.full_batch else request.most - 1, MOST_MESSAGES)
+    rules: BrokerRules, log: QueueLog, request: PullMessageRequest, codes: TagCodes, entries: Sequence[StoredEntry]
+) -> tuple[str, int, tuple[int, ...], Reason]:
+    most = min(request.most if rules.full_batch else request.most - 1, MAX_MESSAGES)
     least, each = (16_000, 20) if rules.scans_entries else (800, 1)
     looks_at = max(least, each * request.most) if rules.scans_as_asked else least
     limit = request.offset + looks_at + rules.scans_one_more
@@ -293,10 +299,10 @@ def _scan(
             ended = "scan limit"
             break
         entry = entries[at - log.first]
-        if found and (len(found) >= most or size + entry.size > MOST_BYTES):
+        if found and (len(found) >= most or size + entry.size > MAX_BYTES):
             ended = "batch full"
             break
-        if passes(codes, entry.tag):
+        if passes_filter(codes, entry.tag):
             found.append(at)
             size += entry.size
         at += 1
@@ -307,8 +313,8 @@ def _scan(
     return NO_MATCHED_MESSAGE, at, (), _NONE_MATCHED[ended]
 
 
-def _with_commit(why: Why) -> Why:
-    return Why((*why.rules, "BQ-PULL-8"), f"{why.kind}, commit flag")
+def _with_commit(why: Reason) -> Reason:
+    return Reason((*why.rules, "BQ-PULL-8"), f"{why.kind}, commit flag")
 
 
 #: The same reasons for pulls that also store an offset.

@@ -20,7 +20,7 @@ from __future__ import annotations
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Answer, Origin, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Origin, Reason, Rule
 
 RULES = (
     Rule(
@@ -79,18 +79,18 @@ RULES = (
 NOT_FOUND = Err("QUERY_NOT_FOUND")
 SYSTEM_ERROR = Err("SYSTEM_ERROR")
 
-_PENDING = Why(("BQ-RESET-3",), "reset, not yet told")
-_STORED = Why(("BQ-QUERY-1",), "stored")
-_STORED_ZERO = Why(("BQ-QUERY-1",), "stored 0")
-_SET_ZERO = Why(("BQ-QUERY-SETZERO",), "no zero wanted")
-_FIELD = Why(("BQ-QUERY-FIELD",), "missing field")
+_PENDING = Reason(("BQ-RESET-3",), "reset, not yet told")
+_STORED = Reason(("BQ-QUERY-1",), "stored")
+_STORED_ZERO = Reason(("BQ-QUERY-1",), "stored 0")
+_SET_ZERO = Reason(("BQ-QUERY-SETZERO",), "no zero wanted")
+_FIELD = Reason(("BQ-QUERY-FIELD",), "missing field")
 
 
-def _reasons(rule: str, memory: str) -> tuple[dict[str, Why], dict[str, Why]]:
+def _reasons(rule: str, memory: str) -> tuple[dict[str, Reason], dict[str, Reason]]:
     """Reasons when nothing is stored, and when the stored offset is negative."""
-    plain = {kind: Why((rule,), kind) for kind in ("expired", "empty")}
-    plain |= {kind: Why((rule, memory), kind) for kind in ("hot", "cold", "stale", "stale, cold")}
-    return plain, {kind: Why((*why.rules, "BQ-COM-3"), f"negative stored, {kind}") for kind, why in plain.items()}
+    plain = {kind: Reason((rule,), kind) for kind in ("expired", "empty")}
+    plain |= {kind: Reason((rule, memory), kind) for kind in ("hot", "cold", "stale", "stale, cold")}
+    return plain, {kind: Reason((*why.rules, "BQ-COM-3"), f"negative stored, {kind}") for kind, why in plain.items()}
 
 
 _OLD = _reasons("BQ-QUERY-4", "BQ-DISK-1")

@@ -15,7 +15,7 @@ from rocketmq_conformance.models.broker.search import search
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Stored
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -64,7 +64,7 @@ RULES = (
 )
 
 
-class Reset(NamedTuple):
+class ResetRequest(NamedTuple):
     """One request: ``timestamp`` in ms since the epoch; ``queue`` and ``offset`` are those of BQ-RESET-2."""
 
     group: str
@@ -76,20 +76,20 @@ class Reset(NamedTuple):
 
 
 #: The answer to a reset: sorted (queue, offset) pairs, and those sent to the members, None when there are none.
-Pairs = tuple[tuple[int, int], ...]
+OffsetPairs = tuple[tuple[int, int], ...]
 
 NO_TOPIC = Err("TOPIC_NOT_EXIST")
 NO_GROUP = Err("SUBSCRIPTION_GROUP_NOT_EXIST")
 OFFLINE = Err("CONSUMER_NOT_ONLINE")
 SYSTEM_ERROR = Err("SYSTEM_ERROR")
 
-_ASKED = whys(("BQ-RESET-1",), "unknown topic", "a queue without offset", "nobody there")
-_ASKED |= whys(("BQ-RESET-1",), "forwards, forced", "forwards, not forced", "not forwards")
-_WHOLE = {kind: Why(("BQ-RESET-QUEUE", *why.rules), f"one queue asked, {kind}") for kind, why in _ASKED.items()}
-_REFUSED = whys(("BQ-RESET-2",), "unknown topic", "unknown group")
-_OUT = whys(("BQ-RESET-RANGE",), "below min", "beyond max + 1")
+_ASKED = reasons_by_kind(("BQ-RESET-1",), "unknown topic", "a queue without offset", "nobody there")
+_ASKED |= reasons_by_kind(("BQ-RESET-1",), "forwards, forced", "forwards, not forced", "not forwards")
+_WHOLE = {kind: Reason(("BQ-RESET-QUEUE", *why.rules), f"one queue asked, {kind}") for kind, why in _ASKED.items()}
+_REFUSED = reasons_by_kind(("BQ-RESET-2",), "unknown topic", "unknown group")
+_OUT = reasons_by_kind(("BQ-RESET-RANGE",), "below min", "beyond max + 1")
 _DONE = {
-    (how, stores): Why((rule, "BQ-COM-5"), f"{how}, {'stored' if stores else 'not stored'}")
+    (how, stores): Reason((rule, "BQ-COM-5"), f"{how}, {'stored' if stores else 'not stored'}")
     for rule, kinds in (
         ("BQ-RESET-RANGE", ("to an offset", "to max + 1")),
         (
@@ -102,7 +102,7 @@ _DONE = {
 }
 
 
-def reset(rules: BrokerRules, state: BrokerState, request: Reset, online: bool) -> Answer[BrokerState]:
+def reset(rules: BrokerRules, state: BrokerState, request: ResetRequest, online: bool) -> Answer[BrokerState]:
     """``(pairs, pairs sent to the members)``, or the error. ``online``: is any member of the group connected?"""
     if rules.server_reset:
         return _by_broker(rules, state, request)
@@ -110,8 +110,8 @@ def reset(rules: BrokerRules, state: BrokerState, request: Reset, online: bool) 
 
 
 def _by_members(
-    rules: BrokerRules, state: BrokerState, request: Reset, online: bool
-) -> tuple[Err | tuple[Pairs, Pairs], Why]:
+    rules: BrokerRules, state: BrokerState, request: ResetRequest, online: bool
+) -> tuple[Err | tuple[OffsetPairs, OffsetPairs], Reason]:
     """BQ-RESET-1."""
     reasons = _ASKED if request.queue < 0 else _WHOLE
     group, topic, timestamp, force = request[:4]
@@ -124,7 +124,7 @@ def _by_members(
         stored = state.stored.get((group, topic, queue), -1)
         if stored == -1:
             return SYSTEM_ERROR, reasons["a queue without offset"]
-        target = _place(rules, state, topic, queue, timestamp, timestamp == -1)
+        target = _offset_at(rules, state, topic, queue, timestamp, timestamp == -1)
         if target > stored:
             kind = "forwards, forced" if force else "forwards, not forced"
         pairs.append((queue, target if force or target < stored else stored))
@@ -133,7 +133,7 @@ def _by_members(
     return (tuple(pairs), tuple(pairs)), reasons[kind]
 
 
-def _by_broker(rules: BrokerRules, state: BrokerState, request: Reset) -> Answer[BrokerState]:
+def _by_broker(rules: BrokerRules, state: BrokerState, request: ResetRequest) -> Answer[BrokerState]:
     """BQ-RESET-2."""
     group, topic, timestamp, _, queue, offset = request
     queues = state.topics.get(topic)
@@ -143,10 +143,10 @@ def _by_broker(rules: BrokerRules, state: BrokerState, request: Reset) -> Answer
         return state, NO_GROUP, _REFUSED["unknown group"]
     to_max = timestamp < 0
     if queue < 0:
-        pairs = tuple((each, _place(rules, state, topic, each, timestamp, to_max)) for each in range(queues))
+        pairs = tuple((each, _offset_at(rules, state, topic, each, timestamp, to_max)) for each in range(queues))
         how = "all queues to max" if to_max else "all queues by time"
     elif offset is None or offset == -1:
-        pairs = ((queue, _place(rules, state, topic, queue, timestamp, to_max)),)
+        pairs = ((queue, _offset_at(rules, state, topic, queue, timestamp, to_max)),)
         how = "one queue by time" if queue < queues else "a queue that the topic lacks"
     else:
         log = state.logs.get((topic, queue), ABSENT)
@@ -162,7 +162,7 @@ def _by_broker(rules: BrokerRules, state: BrokerState, request: Reset) -> Answer
     return after, (pairs, None), _DONE[how, stores]
 
 
-def _place(rules: BrokerRules, state: BrokerState, topic: str, queue: int, timestamp: int, to_max: bool) -> int:
+def _offset_at(rules: BrokerRules, state: BrokerState, topic: str, queue: int, timestamp: int, to_max: bool) -> int:
     """The offset that a time leads to in one queue, never below 0."""
     if to_max:
         return state.logs.get((topic, queue), ABSENT).max
@@ -171,7 +171,7 @@ def _place(rules: BrokerRules, state: BrokerState, topic: str, queue: int, times
     return max(found, 0)
 
 
-def told(state: BrokerState, key: tuple[str, str, int]) -> BrokerState:
+def without_pending(state: BrokerState, key: tuple[str, str, int]) -> BrokerState:
     """BQ-RESET-3: the reset of a (group, topic, queue) is pending no longer."""
     pending = {other: offset for other, offset in state.pending.items() if other != key}
     return BrokerState(state.topics, state.groups, state.logs, state.stored, pending)

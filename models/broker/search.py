@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 RULES = (
     Rule(
@@ -60,22 +60,24 @@ RULES = (
 
 LOWER, UPPER = "lower", "upper"
 
-_MAX = {kind: Why(("BQ-STORE-MAX",), kind) for kind in ("absent", "retained", "all expired")}
+_MAX = {kind: Reason(("BQ-STORE-MAX",), kind) for kind in ("absent", "retained", "all expired")}
 _MIN = {
-    "absent": Why(("BQ-STORE-MIN",), "absent"),
-    "young": Why(("BQ-STORE-MIN",), "young"),
-    "head expired": Why(("BQ-STORE-MIN", "BQ-MIN-1"), "head expired"),
-    "all expired": Why(("BQ-STORE-MIN", "BQ-MIN-3"), "all expired"),
-    "stale": Why(("BQ-STORE-MIN", "BQ-MIN-2"), "min does not follow"),
+    "absent": Reason(("BQ-STORE-MIN",), "absent"),
+    "young": Reason(("BQ-STORE-MIN",), "young"),
+    "head expired": Reason(("BQ-STORE-MIN", "BQ-MIN-1"), "head expired"),
+    "all expired": Reason(("BQ-STORE-MIN", "BQ-MIN-3"), "all expired"),
+    "stale": Reason(("BQ-STORE-MIN", "BQ-MIN-2"), "min does not follow"),
 }
 _KINDS = ("empty", "before first", "after last", "exact", "equal times", "between")
-_NEAREST = {kind: Why(("BQ-TIME-1",), kind) for kind in _KINDS}
-_NEAREST["empty"] = Why(("BQ-TIME-1", "BQ-TIME-CLAMP"), "empty")
-_NEAREST_UNHEARD = {kind: Why((*why.rules, "BQ-TIME-3"), f"upper not heard, {kind}") for kind, why in _NEAREST.items()}
-_LOWER = {kind: Why(("BQ-TIME-2",), f"lower, {kind}") for kind in _KINDS}
-_UPPER = {kind: Why(("BQ-TIME-2", "BQ-TIME-3"), f"upper, {kind}") for kind in _KINDS}
-_UNHEARD = {kind: Why(("BQ-TIME-2", "BQ-TIME-3"), f"upper not heard, {kind}") for kind in _KINDS}
-_EARLIEST = {kind: Why(("BQ-EARLIEST-1",), kind) for kind in ("none", "first retained")}
+_NEAREST = {kind: Reason(("BQ-TIME-1",), kind) for kind in _KINDS}
+_NEAREST["empty"] = Reason(("BQ-TIME-1", "BQ-TIME-CLAMP"), "empty")
+_NEAREST_BOUNDARY_IGNORED = {
+    kind: Reason((*why.rules, "BQ-TIME-3"), f"upper not heard, {kind}") for kind, why in _NEAREST.items()
+}
+_LOWER = {kind: Reason(("BQ-TIME-2",), f"lower, {kind}") for kind in _KINDS}
+_UPPER = {kind: Reason(("BQ-TIME-2", "BQ-TIME-3"), f"upper, {kind}") for kind in _KINDS}
+_BOUNDARY_IGNORED = {kind: Reason(("BQ-TIME-2", "BQ-TIME-3"), f"upper not heard, {kind}") for kind in _KINDS}
+_EARLIEST = {kind: Reason(("BQ-EARLIEST-1",), kind) for kind in ("none", "first retained")}
 
 
 def max_offset(state: BrokerState, topic: str, queue: int) -> Answer[BrokerState]:
@@ -121,12 +123,12 @@ def search(
     times = log.times
     kind = _kind(times, timestamp)
     if not rules.boundary_search:
-        why = _NEAREST_UNHEARD if boundary == UPPER else _NEAREST
+        why = _NEAREST_BOUNDARY_IGNORED if boundary == UPPER else _NEAREST
         if not times:
             return state, log.min if rules.clamped_search else 0, why["empty"]
         return state, _nearest(log, timestamp), why[kind]
     upper = boundary == UPPER and rules.upper_asked
-    why = _UPPER if upper else _UNHEARD if boundary == UPPER else _LOWER
+    why = _UPPER if upper else _BOUNDARY_IGNORED if boundary == UPPER else _LOWER
     found = bisect_right(times, timestamp) - 1 if upper else bisect_left(times, timestamp)
     return state, min(max(log.first + found, log.min), log.max), why[kind]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 RULES = (
     Rule(
@@ -28,9 +28,9 @@ RULES = (
 _NO_TOPIC = Err("TOPIC_NOT_EXIST")
 _BAD_QUEUE = {False: Err("SYSTEM_ERROR"), True: Err("INVALID_PARAMETER")}
 
-_REFUSED = {kind: Why(("BQ-TOPIC-2",), kind) for kind in ("unknown topic", "no such queue")}
+_REFUSED = {kind: Reason(("BQ-TOPIC-2",), kind) for kind in ("unknown topic", "no such queue")}
 _SENT = {
-    kind: Why(("BQ-SEND-1", "BQ-STORE-MAX"), kind)
+    kind: Reason(("BQ-SEND-1", "BQ-STORE-MAX"), kind)
     for kind in ("first message", "next message", "after everything expired")
 }
 

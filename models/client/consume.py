@@ -21,19 +21,19 @@ from typing import NamedTuple
 from rocketmq_conformance.models.client.member import BROADCASTING
 from rocketmq_conformance.models.client.process_queue_contents import (
     FAILED,
-    Cached,
-    Message,
-    known,
-    look,
-    lost,
+    CachedMessage,
+    ProcessQueueContents,
+    dropped,
+    flow_control_counts,
     put,
     remove,
+    with_newer,
 )
-from rocketmq_conformance.models.client.sent_back import Gone, sent_back
+from rocketmq_conformance.models.client.sent_back import SentBackMessage, send_back
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -114,21 +114,23 @@ TIMEOUT = 900_000
 #: Events while a listener has the messages: none, its queue is lost and won again, or it takes so many ms and then the
 #: timer runs.
 CALM, LOSES, IN_TIME, TIMES_OUT = "nothing", "loses", "in time", "times out"
-LONG = {IN_TIME: TIMEOUT, TIMES_OUT: 960_000}
+DURATIONS = {IN_TIME: TIMEOUT, TIMES_OUT: 960_000}
 #: Ms until a message that was not sent back is retried here.
 LOCAL_DELAY = 5_000
 #: Messages that the timer cleans up in a turn at most, and their delay level.
-TURN, CLEAN_LEVEL = 16, 3
+MAX_CLEANED, CLEAN_LEVEL = 16, 3
 #: The queues of the case: two of a topic, and one of the retry topic.
 OWNED = (0, 1, 3)
 NO_OFFSET = -1
 #: The error of a timer that meets a message without a time of beginning.
 NOT_BEGUN = Err("ILLEGAL_ARGUMENT")
 
-Request = tuple[int, tuple[Message, ...]]
+ConsumeRequest = tuple[int, tuple[CachedMessage, ...]]
 #: The first process queues: numbers by queue, and what is in them.
-NUMBERS: Mapping[int, int] = {queue: number for number, queue in enumerate(OWNED)}
-NEW: Mapping[int, Cached] = {number: Cached(queue) for number, queue in enumerate(OWNED)}
+QUEUE_NUMBERS: Mapping[int, int] = {queue: number for number, queue in enumerate(OWNED)}
+NEW_QUEUES: Mapping[int, ProcessQueueContents] = {
+    number: ProcessQueueContents(queue) for number, queue in enumerate(OWNED)
+}
 NO_OFFSETS: Mapping[int, int] = {}
 
 
@@ -141,12 +143,12 @@ class ConsumeState(NamedTuple):
     #: The most messages of a request.
     batch: int = 3
     #: The process queue of each queue.
-    owned: Mapping[int, int] = NUMBERS
-    cached: Mapping[int, Cached] = NEW
+    owned: Mapping[int, int] = QUEUE_NUMBERS
+    cached: Mapping[int, ProcessQueueContents] = NEW_QUEUES
     #: Requests that wait for a listener.
-    requests: tuple[Request, ...] = ()
+    requests: tuple[ConsumeRequest, ...] = ()
     #: Requests that will wait again: when, in ms of the case's clock.
-    later: tuple[tuple[int, Request], ...] = ()
+    later: tuple[tuple[int, ConsumeRequest], ...] = ()
     #: Offsets by queue.
     memory: Mapping[int, int] = NO_OFFSETS
     now: int = 0
@@ -154,17 +156,17 @@ class ConsumeState(NamedTuple):
     pulled: int = 0
 
 
-BEGIN = Why(("CONS-1-SPLIT",), "begins")
-TICK = whys(("CONS-1-LOCAL", "CONS-1-SPLIT"), "nothing due", "given again")
-DROP = Why(("CONS-DROP",), "queue lost and won again")
-UPDATE = Why(("OFF-UPD-1",), "set by the application")
-REMOVE = whys(("PQ-2", "PQ-SIZE"), "nothing there", "none left", "some left")
-_NONE = Why(("CONS-1-SPLIT",), "nothing waits")
-_DROPPED = whys(("CONS-1-DROPPED",), "before", "meanwhile")
-_INDEX = Why(("CONS-1-ACK",), "index below -1")
-_CLEANED = Why(("PQ-4",), "nothing there")
+BEGIN = Reason(("CONS-1-SPLIT",), "begins")
+TICK = reasons_by_kind(("CONS-1-LOCAL", "CONS-1-SPLIT"), "nothing due", "given again")
+DROP = Reason(("CONS-DROP",), "queue lost and won again")
+UPDATE = Reason(("OFF-UPD-1",), "set by the application")
+REMOVE = reasons_by_kind(("PQ-2", "PQ-SIZE"), "nothing there", "none left", "some left")
+_NONE = Reason(("CONS-1-SPLIT",), "nothing waits")
+_DROPPED = reasons_by_kind(("CONS-1-DROPPED",), "before", "meanwhile")
+_INDEX = Reason(("CONS-1-ACK",), "index below -1")
+_CLEANED = Reason(("PQ-4",), "nothing there")
 _CLEAN_KINDS = {
-    kind: Why(rules, kind)
+    kind: Reason(rules, kind)
     for kind, rules in (
         ("too young", ("PQ-4",)),
         ("sent back", ("PQ-4", "CONS-BACK")),
@@ -187,7 +189,7 @@ _ENDS = {
 }
 _COMMITS = {"nothing there": (), "first": (), "raised": (), "not raised": ("OFF-UPD-1",)}
 _RESULTS = {
-    (success, end, commit): Why(
+    (success, end, commit): Reason(
         (
             "CONS-1",
             "CONS-1-ACK" if success else "CONS-1-LATER",
@@ -203,21 +205,21 @@ _RESULTS = {
 }
 
 
-def split(number: int, messages: tuple[Message, ...], batch: int) -> tuple[Request, ...]:
+def split(number: int, messages: tuple[CachedMessage, ...], batch: int) -> tuple[ConsumeRequest, ...]:
     """CONS-1-SPLIT: the requests that pulled messages are cut into."""
     if len(messages) <= batch:
         return ((number, messages),)
     return tuple([(number, messages[at : at + batch]) for at in range(0, len(messages), batch)])
 
 
-def _when(entry: tuple[int, Request]) -> int:
+def _when(entry: tuple[int, ConsumeRequest]) -> int:
     return entry[0]
 
 
-def begun(messages: tuple[Message, ...], now: int) -> tuple[Message, ...]:
+def with_begin_time(messages: tuple[CachedMessage, ...], now: int) -> tuple[CachedMessage, ...]:
     """The messages with the time at which a listener got them."""
     return tuple(
-        [Message(serial, queue, offset, size, times, now) for serial, queue, offset, size, times, _ in messages]
+        [CachedMessage(serial, queue, offset, size, times, now) for serial, queue, offset, size, times, _ in messages]
     )
 
 
@@ -240,7 +242,7 @@ class ConsumeModel:
         broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
         number = owned[queue]
         messages = tuple(
-            [Message(serial, queue, offset, size, times) for serial, offset in enumerate(offsets, pulled + 1)]
+            [CachedMessage(serial, queue, offset, size, times) for serial, offset in enumerate(offsets, pulled + 1)]
         )
         after, starts, why = put(self.rules, cached[number], messages)
         if starts is not None:
@@ -249,7 +251,7 @@ class ConsumeModel:
         state = ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled)
         if starts is None:
             return state, FAILED, why
-        count, held, span, some = look(self.rules, after)
+        count, held, span, some = flow_control_counts(self.rules, after)
         return state, (starts, count, held, span, some), why
 
     def consume(
@@ -267,29 +269,33 @@ class ConsumeModel:
         queue = cached.queue
         if cached.dropped:
             state = ConsumeState(broadcasts, max_times, batch, owned, caches, requests, later, memory, now, pulled)
-            return state, (None, memory.get(queue, NO_OFFSET), *look(self.rules, cached), ()), _DROPPED["before"]
+            return (
+                state,
+                (None, memory.get(queue, NO_OFFSET), *flow_control_counts(self.rules, cached), ()),
+                _DROPPED["before"],
+            )
         seen = tuple([message.offset for message in messages])
         began = now
         if meanwhile != CALM or not self.rules.allows_no_body:  # else the loop below replaces what stays in the queue
-            cached = known(cached, begun(messages, began))
-        gone: list[Gone] = []
+            cached = with_newer(cached, with_begin_time(messages, began))
+        gone: list[SentBackMessage] = []
         success = status == SUCCESS
         result: Result = None
         if meanwhile == LOSES:
-            cached = lost(cached)
-            owned, caches = {**owned, queue: len(caches)}, {**caches, len(caches): Cached(queue)}
+            cached = dropped(cached)
+            owned, caches = {**owned, queue: len(caches)}, {**caches, len(caches): ProcessQueueContents(queue)}
             memory = {other: offset for other, offset in memory.items() if other != queue}
             why = _DROPPED["meanwhile"]
         else:
-            if meanwhile in LONG:
-                now += LONG[meanwhile]
+            if meanwhile in DURATIONS:
+                now += DURATIONS[meanwhile]
                 cached, _, _ = self._clean(max_times, now, cached, back_fault, gone)
             last = -1
             if success:
                 last = len(messages) - 1 if ack is None else min(ack, len(messages) - 1)
             if last < -1:
                 result, why = FAILED, _INDEX
-                cached = known(cached, begun(messages, began))
+                cached = with_newer(cached, with_begin_time(messages, began))
             else:
                 bad = messages[last + 1 :]
                 end = "all went well"
@@ -300,7 +306,7 @@ class ConsumeModel:
                     if kept:
                         serials = {message.serial for message in kept}
                         messages = tuple([message for message in messages if message.serial not in serials])
-                        cached = known(cached, kept)
+                        cached = with_newer(cached, kept)
                         later = (*later, (now + LOCAL_DELAY, (number, kept)))
                 cached, offset = remove(self.rules, cached, messages)
                 old = memory.get(queue)
@@ -316,7 +322,7 @@ class ConsumeModel:
             broadcasts, max_times, batch, owned, {**caches, number: cached}, requests, later, memory, now, pulled
         )
         if result is None:
-            count, size, span, some = look(self.rules, cached)
+            count, size, span, some = flow_control_counts(self.rules, cached)
             back = tuple(sorted(gone)) if gone else ()
             result = seen, memory.get(queue, NO_OFFSET), count, size, span, some, back
         return state, result, why
@@ -324,24 +330,24 @@ class ConsumeModel:
     def _send_back(
         self,
         max_times: int,
-        cached: Cached,
-        bad: tuple[Message, ...],
+        cached: ProcessQueueContents,
+        bad: tuple[CachedMessage, ...],
         began: int,
         level: int,
         fault: str,
-        gone: list[Gone],
-    ) -> tuple[tuple[Message, ...], str]:
+        gone: list[SentBackMessage],
+    ) -> tuple[tuple[CachedMessage, ...], str]:
         """CONS-1-BACK: the messages that are kept, tried once more, and what happened."""
         rules = self.rules
-        kept: list[Message] = []
+        kept: list[CachedMessage] = []
         end = "gone before"
         for message in bad:
             if rules.skips_gone and message.offset not in cached.tree:
                 continue
-            back = sent_back(message, level, max_times, fault, rules.copies_origin)
+            back = send_back(message, level, max_times, fault, rules.copies_origin)
             if back is None:
                 serial, queue, offset, size, times, _ = message
-                kept.append(Message(serial, queue, offset, size, times + 1, began))
+                kept.append(CachedMessage(serial, queue, offset, size, times + 1, began))
             else:
                 end = "copied" if back[0] == "copy" else "sent back"
                 gone.append(back)
@@ -352,28 +358,28 @@ class ConsumeModel:
     def clean(self, state: ConsumeState, queue: int, back_fault: str) -> Answer[ConsumeState]:
         """PQ-4: the counts of the process queue, and the requests that reached the broker."""
         number = state.owned[queue]
-        gone: list[Gone] = []
+        gone: list[SentBackMessage] = []
         cached, failed, why = self._clean(state.max_times, state.now, state.cached[number], back_fault, gone)
-        state = _holding(state, number, cached)
+        state = _with_contents(state, number, cached)
         if failed:
             return state, NOT_BEGUN, why
-        return state, (*look(self.rules, cached), tuple(sorted(gone))), why
+        return state, (*flow_control_counts(self.rules, cached), tuple(sorted(gone))), why
 
     def _clean(
-        self, max_times: int, now: int, cached: Cached, fault: str, gone: list[Gone]
-    ) -> tuple[Cached, bool, Why]:
+        self, max_times: int, now: int, cached: ProcessQueueContents, fault: str, gone: list[SentBackMessage]
+    ) -> tuple[ProcessQueueContents, bool, Reason]:
         """The process queue afterwards, and whether the timer failed."""
         kind = ""
-        for _ in range(min(len(cached.tree), TURN)):
+        for _ in range(min(len(cached.tree), MAX_CLEANED)):
             lowest = min(cached.tree)
             message = cached.tree[lowest]
-            if message.begun is None:
+            if message.began is None:
                 failed = not self.rules.cleans_guarded
                 return cached, failed, _CLEAN_KINDS["not begun, error" if failed else "not begun"]
-            if now - message.begun <= TIMEOUT:
+            if now - message.began <= TIMEOUT:
                 kind = kind or "too young"
                 break
-            back = sent_back(message, CLEAN_LEVEL, max_times, fault, self.rules.copies_origin)
+            back = send_back(message, CLEAN_LEVEL, max_times, fault, self.rules.copies_origin)
             if back is None:
                 kind = kind or "not sent back"
                 continue
@@ -405,7 +411,7 @@ class ConsumeModel:
         offset in memory is forgotten."""
         number = len(state.cached)
         old = state.owned[queue]
-        cached = {**state.cached, old: lost(state.cached[old]), number: Cached(queue)}
+        cached = {**state.cached, old: dropped(state.cached[old]), number: ProcessQueueContents(queue)}
         memory = {other: offset for other, offset in state.memory.items() if other != queue}
         return state._replace(owned={**state.owned, queue: number}, cached=cached, memory=memory), None, DROP
 
@@ -416,14 +422,14 @@ class ConsumeModel:
     def remove(self, state: ConsumeState, queue: int, offsets: tuple[int, ...], size: int) -> Answer[ConsumeState]:
         """PQ-2: the offset to commit, and the counts of the process queue."""
         number = state.owned[queue]
-        messages = [Message(0, queue, offset, size, 0) for offset in offsets]
+        messages = [CachedMessage(0, queue, offset, size, 0) for offset in offsets]
         there = bool(state.cached[number].tree)
         cached, offset = remove(self.rules, state.cached[number], messages)
         kind = "nothing there" if not there else "some left" if cached.tree else "none left"
-        return _holding(state, number, cached), (offset, *look(self.rules, cached)), REMOVE[kind]
+        return _with_contents(state, number, cached), (offset, *flow_control_counts(self.rules, cached)), REMOVE[kind]
 
 
-def _holding(state: ConsumeState, number: int, now_held: Cached) -> ConsumeState:
+def _with_contents(state: ConsumeState, number: int, now_held: ProcessQueueContents) -> ConsumeState:
     """The consumer with another state of one of its process queues."""
     broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
     if now_held is cached[number]:

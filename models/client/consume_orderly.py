@@ -19,26 +19,26 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client.consume import NEW, NO_OFFSET, NUMBERS
+from rocketmq_conformance.models.client.consume import NEW_QUEUES, NO_OFFSET, QUEUE_NUMBERS
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING
 from rocketmq_conformance.models.client.process_queue_contents import (
     FAILED,
-    Cached,
-    Message,
-    again,
+    CachedMessage,
+    ProcessQueueContents,
     cleared,
     commit,
-    look,
-    lost,
+    dropped,
+    flow_control_counts,
     put,
+    put_back,
     rollback,
     take,
 )
-from rocketmq_conformance.models.client.sent_back import Gone, copied, first_topic, refused
+from rocketmq_conformance.models.client.sent_back import SentBackMessage, copy_of, first_topic, is_refused
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -95,10 +95,10 @@ CALM, LOSES, CLEARS = "nothing", "loses", "clears"
 #: Ms of a suspension: when the listener does not set it, at least, at most.
 SUSPENSION, SHORTEST, LONGEST = 1_000, 10, 30_000
 #: The most tries when the consumer does not set them.
-ENDLESS = (1 << 31) - 1
+UNLIMITED = (1 << 31) - 1
 
 
-class OrderlyState(NamedTuple):
+class ConsumeOrderlyState(NamedTuple):
     """One consumer. Process queues have numbers, in the order in which they were made."""
 
     broadcasts: bool = False
@@ -107,8 +107,8 @@ class OrderlyState(NamedTuple):
     #: The most messages of a batch.
     batch: int = 2
     #: The process queue of each queue.
-    owned: Mapping[int, int] = NUMBERS
-    cached: Mapping[int, Cached] = NEW
+    owned: Mapping[int, int] = QUEUE_NUMBERS
+    cached: Mapping[int, ProcessQueueContents] = NEW_QUEUES
     #: Runs that begin, by the number of the process queue.
     runs: tuple[int, ...] = ()
     #: Runs that begin later: when, in ms of the case's clock, and the number.
@@ -120,14 +120,14 @@ class OrderlyState(NamedTuple):
     pulled: int = 0
 
 
-BEGIN = Why(("CONS-2",), "begins")
-TICK = whys(("CONS-2-SUSPEND",), "no run due", "another run")
-DROP = Why(("CONS-DROP",), "orderly queue lost and won again")
-CLEAR = Why(("PQ-3",), "cleared")
-UPDATE = Why(("OFF-UPD-1",), "set by the application")
-_NONE = Why(("CONS-2",), "no run")
-_DROPPED = Why(("CONS-2",), "dropped before the run")
-_EMPTY = Why(("CONS-2", "PQ-3"), "run of nothing")
+BEGIN = Reason(("CONS-2",), "begins")
+TICK = reasons_by_kind(("CONS-2-SUSPEND",), "no run due", "another run")
+DROP = Reason(("CONS-DROP",), "orderly queue lost and won again")
+CLEAR = Reason(("PQ-3",), "cleared")
+UPDATE = Reason(("OFF-UPD-1",), "set by the application")
+_NONE = Reason(("CONS-2",), "no run")
+_DROPPED = Reason(("CONS-2",), "dropped before the run")
+_EMPTY = Reason(("CONS-2", "PQ-3"), "run of nothing")
 #: How a run ends, and by which rules beside those of its statuses.
 _ENDS = {
     "emptied": (),
@@ -138,7 +138,7 @@ _ENDS = {
     "error": ("PQ-BODY",),
 }
 _RUNS = {
-    (automatic, end): Why(
+    (automatic, end): Reason(
         ("CONS-2", "PQ-3", "CONS-2-COMMIT", "CONS-2-AUTO" if automatic else "CONS-2-MANUAL", *by),
         f"{'automatic' if automatic else 'manual'}, {end}",
     )
@@ -147,7 +147,7 @@ _RUNS = {
 }
 
 
-class OrderlyModel:
+class ConsumeOrderlyModel:
     """The rules for one profile; every method is pure."""
 
     __slots__ = ("rules",)
@@ -155,29 +155,31 @@ class OrderlyModel:
     def __init__(self, profile: Profile) -> None:
         self.rules = ClientRules.of(profile)
 
-    def begin(self, state: OrderlyState, mode: str, max_times: int, batch: int) -> Answer[OrderlyState]:
+    def begin(self, state: ConsumeOrderlyState, mode: str, max_times: int, batch: int) -> Answer[ConsumeOrderlyState]:
         """A new consumer with new process queues."""
-        return OrderlyState(mode == BROADCASTING, max_times, batch), None, BEGIN
+        return ConsumeOrderlyState(mode == BROADCASTING, max_times, batch), None, BEGIN
 
     def put(
-        self, state: OrderlyState, queue: int, offsets: tuple[int, ...], size: int, times: int
-    ) -> Answer[OrderlyState]:
+        self, state: ConsumeOrderlyState, queue: int, offsets: tuple[int, ...], size: int, times: int
+    ) -> Answer[ConsumeOrderlyState]:
         """PQ-1: (does a run begin?, the counts of the process queue)."""
         broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled = state
         number = owned[queue]
-        messages = [Message(pulled + at, queue, offset, size, times) for at, offset in enumerate(offsets, start=1)]
+        messages = [
+            CachedMessage(pulled + at, queue, offset, size, times) for at, offset in enumerate(offsets, start=1)
+        ]
         after, starts, why = put(self.rules, cached[number], messages)
         if starts:
             runs = (*runs, number)
         cached, pulled = {**cached, number: after}, pulled + len(offsets)
-        state = OrderlyState(broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled)
+        state = ConsumeOrderlyState(broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled)
         if starts is None:
             return state, FAILED, why
-        return state, (starts, *look(self.rules, after)), why
+        return state, (starts, *flow_control_counts(self.rules, after)), why
 
     def consume(
         self,
-        state: OrderlyState,
+        state: ConsumeOrderlyState,
         at: int,
         first: str,
         then: str,
@@ -185,7 +187,7 @@ class OrderlyModel:
         suspension: int,
         back_fault: str,
         meanwhile: str,
-    ) -> Answer[OrderlyState]:
+    ) -> Answer[ConsumeOrderlyState]:
         """CONS-2: the batches that the listener saw (None: it was not called), the offset in memory, the counts of the
         process queue, and the requests that reached the broker."""
         broadcasts, max_times, batch, owned, caches, runs, later, memory, now, pulled = state
@@ -197,7 +199,7 @@ class OrderlyModel:
         cached = caches[number]
         queue = cached.queue
         seen: list[tuple[int, ...]] = []
-        gone: list[Gone] = []
+        gone: list[SentBackMessage] = []
         end = "dropped"
         while not cached.dropped:
             cached, messages = take(cached, batch)
@@ -207,8 +209,8 @@ class OrderlyModel:
             status = then if seen else first
             if not seen:
                 if meanwhile == LOSES:
-                    cached = lost(cached)
-                    owned, caches = {**owned, queue: len(caches)}, {**caches, len(caches): Cached(queue)}
+                    cached = dropped(cached)
+                    owned, caches = {**owned, queue: len(caches)}, {**caches, len(caches): ProcessQueueContents(queue)}
                     memory = {other: offset for other, offset in memory.items() if other != queue}
                 elif meanwhile == CLEARS:
                     cached = cleared(cached)
@@ -219,9 +221,9 @@ class OrderlyModel:
             elif status not in (SUCCESS, COMMIT, ROLLBACK):
                 tried, waits = self._tried(max_times, messages, back_fault, gone)
                 if waits:
-                    cached = again(cached, tried)
+                    cached = put_back(cached, tried)
             if waits:
-                later = (*later, (now + suspended(suspension), number))
+                later = (*later, (now + suspension_of(suspension), number))
                 end = "waits, sent on" if gone else "waits"
                 break
             if automatic or status == COMMIT:
@@ -231,37 +233,37 @@ class OrderlyModel:
                     break
                 if not cached.dropped:
                     memory = {**memory, queue: offset}
-        state = OrderlyState(
+        state = ConsumeOrderlyState(
             broadcasts, max_times, batch, owned, {**caches, number: cached}, runs, later, memory, now, pulled
         )
         if end == "error":
             return state, FAILED, _RUNS[automatic, end]
         why = _RUNS[automatic, end] if seen else _DROPPED if cached.dropped else _EMPTY
         batches = tuple(seen) if seen or not cached.dropped else None
-        answer = (batches, memory.get(queue, NO_OFFSET), *look(self.rules, cached), tuple(sorted(gone)))
+        answer = (batches, memory.get(queue, NO_OFFSET), *flow_control_counts(self.rules, cached), tuple(sorted(gone)))
         return state, answer, why
 
     def _tried(
-        self, max_times: int, messages: tuple[Message, ...], fault: str, gone: list[Gone]
-    ) -> tuple[tuple[Message, ...], bool]:
+        self, max_times: int, messages: tuple[CachedMessage, ...], fault: str, gone: list[SentBackMessage]
+    ) -> tuple[tuple[CachedMessage, ...], bool]:
         """CONS-2-TIMES: the messages with new counts of tries, and whether they are retried."""
         rules = self.rules
-        most = ENDLESS if max_times == -1 else max_times
-        tried: list[Message] = []
+        most = UNLIMITED if max_times == -1 else max_times
+        tried: list[CachedMessage] = []
         waits = False
         for message in messages:
             serial, queue, offset, size, times, began = message
-            if times >= most and size and not refused(fault, offset):
+            if times >= most and size and not is_refused(fault, offset):
                 topic = first_topic(queue) if rules.orderly_topic else QUEUES[queue].topic
                 copy_times = times + 1 if rules.orderly_times else times
-                gone.append(copied(message, topic, most, copy_times, rules.orderly_origin))
+                gone.append(copy_of(message, topic, most, copy_times, rules.orderly_origin))
                 tried.append(message)
             else:
                 waits = True
-                tried.append(Message(serial, queue, offset, size, times + 1, began))
+                tried.append(CachedMessage(serial, queue, offset, size, times + 1, began))
         return tuple(tried), waits
 
-    def tick(self, state: OrderlyState, millis: int) -> Answer[OrderlyState]:
+    def tick(self, state: ConsumeOrderlyState, millis: int) -> Answer[ConsumeOrderlyState]:
         """CONS-2-SUSPEND: the number of runs that are to begin."""
         now = state.now + millis
         due = sorted((entry for entry in state.later if entry[0] <= now), key=lambda entry: entry[0])
@@ -271,26 +273,26 @@ class OrderlyModel:
         later = tuple([entry for entry in state.later if entry[0] > now])
         return state._replace(now=now, runs=runs, later=later), len(runs), TICK["another run"]
 
-    def drop(self, state: OrderlyState, queue: int) -> Answer[OrderlyState]:
+    def drop(self, state: ConsumeOrderlyState, queue: int) -> Answer[ConsumeOrderlyState]:
         """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and the queue's
         offset in memory is forgotten."""
         number = len(state.cached)
         old = state.owned[queue]
-        cached = {**state.cached, old: lost(state.cached[old]), number: Cached(queue)}
+        cached = {**state.cached, old: dropped(state.cached[old]), number: ProcessQueueContents(queue)}
         memory = {other: offset for other, offset in state.memory.items() if other != queue}
         return state._replace(owned={**state.owned, queue: number}, cached=cached, memory=memory), None, DROP
 
-    def clear(self, state: OrderlyState, queue: int) -> Answer[OrderlyState]:
+    def clear(self, state: ConsumeOrderlyState, queue: int) -> Answer[ConsumeOrderlyState]:
         """A reset forgets the messages of a queue; answers the counts of the process queue."""
         number = state.owned[queue]
         cached = cleared(state.cached[number])
-        return state._replace(cached={**state.cached, number: cached}), look(self.rules, cached), CLEAR
+        return state._replace(cached={**state.cached, number: cached}), flow_control_counts(self.rules, cached), CLEAR
 
-    def update(self, state: OrderlyState, queue: int, offset: int) -> Answer[OrderlyState]:
+    def update(self, state: ConsumeOrderlyState, queue: int, offset: int) -> Answer[ConsumeOrderlyState]:
         """An application sets an offset."""
         return state._replace(memory={**state.memory, queue: offset}), None, UPDATE
 
 
-def suspended(millis: int) -> int:
+def suspension_of(millis: int) -> int:
     """CONS-2-SUSPEND: ms until another run begins."""
     return min(max(SUSPENSION if millis == -1 else millis, SHORTEST), LONGEST)

@@ -19,7 +19,7 @@ LOST_TOPIC = "LOST"
 BROKER = "broker-a"
 
 
-def pop_retry(topic: str) -> str:
+def pop_retry_topic(topic: str) -> str:
     """The retry topic of a topic's popped messages."""
     return f"{RETRY_TOPIC}_{topic}"
 
@@ -38,15 +38,15 @@ QUEUES = (
     MessageQueue(OTHER_TOPIC, BROKER, 1),
     # queues of groups whose broker assigns them
     MessageQueue(NEXT_TOPIC, BROKER, 0),
-    MessageQueue(pop_retry(TOPIC), BROKER, 0),
-    MessageQueue(pop_retry(OTHER_TOPIC), BROKER, 0),
-    MessageQueue(pop_retry(NEXT_TOPIC), BROKER, 0),
+    MessageQueue(pop_retry_topic(TOPIC), BROKER, 0),
+    MessageQueue(pop_retry_topic(OTHER_TOPIC), BROKER, 0),
+    MessageQueue(pop_retry_topic(NEXT_TOPIC), BROKER, 0),
 )
 #: The topic of each queue, and the key of the group's stored offset.
 TOPIC_OF = tuple(queue.topic for queue in QUEUES)
-STORED_AS = tuple((GROUP, queue.topic, queue.id) for queue in QUEUES)
+STORED_KEYS = tuple((GROUP, queue.topic, queue.id) for queue in QUEUES)
 #: Index of the queue whose broker has no address.
-LOST = 4
+LOST_QUEUE = 4
 #: The queues of the topics that have a route, in the order of their ids.
 TOPIC_QUEUES: dict[str, tuple[int, ...]] = {
     topic: tuple(at for at, queue in enumerate(QUEUES) if queue.topic == topic)
@@ -55,7 +55,7 @@ TOPIC_QUEUES: dict[str, tuple[int, ...]] = {
 #: The same with the topics of groups whose broker assigns queues.
 ROUND_QUEUES: dict[str, tuple[int, ...]] = TOPIC_QUEUES | {
     topic: tuple(at for at, queue in enumerate(QUEUES) if queue.topic == topic)
-    for topic in (NEXT_TOPIC, pop_retry(TOPIC), pop_retry(OTHER_TOPIC), pop_retry(NEXT_TOPIC))
+    for topic in (NEXT_TOPIC, pop_retry_topic(TOPIC), pop_retry_topic(OTHER_TOPIC), pop_retry_topic(NEXT_TOPIC))
 }
 #: "No queue": the null that a caller may pass.
 NO_QUEUE = -1
@@ -75,7 +75,7 @@ FAULTS = (
 
 #: How the scripted broker plays max, min and search: the same, and "negative" is SUCCESS with this offset.
 BOUND_FAULTS = (*FAULTS, "negative")
-NEGATIVE = -3
+NEGATIVE_OFFSET = -3
 
 #: How the scripted broker plays a request for the members of the group: "empty" is an empty list, "no-body" is
 #: SUCCESS without a list.
@@ -104,7 +104,7 @@ ASSIGN_FAULTS = (
 )
 
 
-def assignment_played(fault: str, nth: int) -> str:
+def nth_assignment_fault(fault: str, nth: int) -> str:
     """How the nth request for the assignment of one topic is played: one of the first six ASSIGN_FAULTS."""
     if fault == "silent-once":
         return "silent" if nth == 1 else "answer"

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
-from rocketmq_conformance.models.client.fixtures import GROUP, LOST, QUEUES
+from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, QUEUES
 
 #: 2024-01-01T00:00Z, and the distance of neighbouring times: a time zone that is off by half an hour shows.
 EPOCH = 1_704_067_200_000
 GAP = 1_800_000
 #: Where the clocks of New York go forward (2024-03-10T07:00Z), summer (2024-07-01T00:00Z), and where they go back
 #: (2024-11-03T06:00Z).
-FORWARD = 1_710_054_000_000
+CLOCKS_FORWARD = 1_710_054_000_000
 SUMMER = 1_719_792_000_000
-BACK = 1_730_613_600_000
+CLOCKS_BACK = 1_730_613_600_000
 #: Store times of the messages of every queue (ms since the epoch).
 TIMES = (
     *(EPOCH, EPOCH + GAP),
-    *(FORWARD - GAP, FORWARD, FORWARD + GAP, FORWARD + 2 * GAP),
+    *(CLOCKS_FORWARD - GAP, CLOCKS_FORWARD, CLOCKS_FORWARD + GAP, CLOCKS_FORWARD + 2 * GAP),
     *(SUMMER, SUMMER + GAP),
-    *(BACK - GAP, BACK, BACK + GAP, BACK + 2 * GAP),
+    *(CLOCKS_BACK - GAP, CLOCKS_BACK, CLOCKS_BACK + GAP, CLOCKS_BACK + 2 * GAP),
 )
 
 _EXPIRED = {QUEUES[at] for at in (5, 6, 8)}
@@ -26,7 +26,7 @@ _EXPIRED = {QUEUES[at] for at in (5, 6, 8)}
 SHAPES = ("young", "empty", "expired", "gone", "cold")
 
 
-def shaped(shape: str) -> QueueLog:
+def log_of_shape(shape: str) -> QueueLog:
     """A queue of each kind that the rules distinguish.
 
     young: 0 … 12 in memory; empty: never written; expired: 4 … 12; gone: all 12 expired; cold: 0 … 12, message 0
@@ -45,17 +45,17 @@ def shaped(shape: str) -> QueueLog:
             return QueueLog(times=TIMES)
 
 
-def world() -> BrokerState:
+def initial_broker() -> BrokerState:
     """The initial state: topics T, U, NEXT and all retry topics, nothing stored; all queues are young but some of those
     that only groups rebalance: these begin where ConsumeFromWhere says."""
-    known = [queue for at, queue in enumerate(QUEUES) if at != LOST]
+    known = [queue for at, queue in enumerate(QUEUES) if at != LOST_QUEUE]
     topics: dict[str, int] = {}
     for queue in known:
         topics[queue.topic] = max(topics.get(queue.topic, 0), queue.id + 1)
     return BrokerState(
         topics=topics,
         groups=frozenset({GROUP}),
-        logs={(queue.topic, queue.id): shaped("expired" if queue in _EXPIRED else "young") for queue in known},
+        logs={(queue.topic, queue.id): log_of_shape("expired" if queue in _EXPIRED else "young") for queue in known},
         stored={},  # copied with each commit: a dict is copied several times as fast as a view of one
     )
 
@@ -63,4 +63,4 @@ def world() -> BrokerState:
 def reshaped(broker: BrokerState, queue: int, shape: str) -> BrokerState:
     """The broker with one queue in another shape; stored offsets stay."""
     topic, _, number = QUEUES[queue]
-    return broker._replace(logs={**broker.logs, (topic, number): shaped(shape)})
+    return broker._replace(logs={**broker.logs, (topic, number): log_of_shape(shape)})

@@ -36,7 +36,7 @@ from rocketmq_conformance.models.client.offset_table import (
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Origin, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Origin, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -112,28 +112,30 @@ class LocalStore(NamedTuple):
     backup: File = MISSING
 
 
-_READ = whys(("OFF-L-READ",), "memory hit", "memory miss")
-_FOUND = whys(("OFF-L-READ",), "absent", "memory empty", "file raises memory", "file lowers memory", "file is memory")
-_FOUND_BACKUP = {kind: Why(("OFF-L-READ", "OFF-L-LOAD"), f"backup: {kind}") for kind in _FOUND}
-_FOUND_FROZEN = Why(("OFF-L-READ", "OFF-FRZ-1"), "memory frozen")
-_UNREADABLE = whys(("OFF-L-READ", "OFF-L-LOAD"), "no file", "unparsable")
-_ALL = whys(("OFF-L-PALL",), "nothing asked", "fresh", "fresh, others lost")
-_ALL_MERGED = whys(("OFF-L-PALL", "OFF-L-SAVE"), "main", "backup", "no file")
-_ONE = whys(("OFF-L-P",), "no queue", "no entry", "does nothing")
-_ONE_MERGED = whys(("OFF-L-P", "OFF-L-SAVE"), "main", "backup", "no file")
+_READ = reasons_by_kind(("OFF-L-READ",), "memory hit", "memory miss")
+_FOUND = reasons_by_kind(
+    ("OFF-L-READ",), "absent", "memory empty", "file raises memory", "file lowers memory", "file is memory"
+)
+_FOUND_BACKUP = {kind: Reason(("OFF-L-READ", "OFF-L-LOAD"), f"backup: {kind}") for kind in _FOUND}
+_FOUND_FROZEN = Reason(("OFF-L-READ", "OFF-FRZ-1"), "memory frozen")
+_UNREADABLE = reasons_by_kind(("OFF-L-READ", "OFF-L-LOAD"), "no file", "unparsable")
+_ALL = reasons_by_kind(("OFF-L-PALL",), "nothing asked", "fresh", "fresh, others lost")
+_ALL_MERGED = reasons_by_kind(("OFF-L-PALL", "OFF-L-SAVE"), "main", "backup", "no file")
+_ONE = reasons_by_kind(("OFF-L-P",), "no queue", "no entry", "does nothing")
+_ONE_MERGED = reasons_by_kind(("OFF-L-P", "OFF-L-SAVE"), "main", "backup", "no file")
 _NOT_WRITTEN = {
-    "all": Why(("OFF-L-PALL", "OFF-L-LOAD"), "unparsable"),
-    "one": Why(("OFF-L-P", "OFF-L-LOAD"), "unparsable"),
+    "all": Reason(("OFF-L-PALL", "OFF-L-LOAD"), "unparsable"),
+    "one": Reason(("OFF-L-P", "OFF-L-LOAD"), "unparsable"),
 }
-_REMOVE = whys(("OFF-L-REM",), "entry", "frozen entry", "no entry", "does nothing")
-_LOADED = whys(("OFF-L-LOAD",), "main", "backup", "no file", "unparsable")
-_LOADED_WIDE = {kind: Why(("OFF-L-LOAD", "OFF-L-INT"), f"offset too large: {kind}") for kind in _LOADED}
+_REMOVE = reasons_by_kind(("OFF-L-REM",), "entry", "frozen entry", "no entry", "does nothing")
+_LOADED = reasons_by_kind(("OFF-L-LOAD",), "main", "backup", "no file", "unparsable")
+_LOADED_WIDE = {kind: Reason(("OFF-L-LOAD", "OFF-L-INT"), f"offset too large: {kind}") for kind in _LOADED}
 _DAMAGED = {
-    (which, how): Why(("OFF-L-PATH", "OFF-L-SAVE"), f"{which}: {how}") for which in (MAIN, BACKUP) for how in DAMAGES
+    (which, how): Reason(("OFF-L-PATH", "OFF-L-SAVE"), f"{which}: {how}") for which in (MAIN, BACKUP) for how in DAMAGES
 }
 
 
-def _tried(state: LocalStore, source: str) -> tuple[File, ...]:
+def _files_of(state: LocalStore, source: str) -> tuple[File, ...]:
     return (state.main,) if source == MAIN else (state.main, state.backup)
 
 
@@ -173,7 +175,7 @@ class LocalStoreModel:
         return self._refreshed(state, queue, table.get(queue), _FOUND if source == MAIN else _FOUND_BACKUP)
 
     def _refreshed(
-        self, state: LocalStore, queue: int, offset: int | None, why: Mapping[str, Why]
+        self, state: LocalStore, queue: int, offset: int | None, why: Mapping[str, Reason]
     ) -> Answer[LocalStore]:
         if offset is None:
             return state, -1, why["absent"]
@@ -250,7 +252,7 @@ class LocalStoreModel:
     def restart(self, state: LocalStore) -> Answer[LocalStore]:
         """OFF-L-LOAD: a new store on the same files; nothing is frozen any more."""
         table, source = self.stored(state)
-        too_large = any(isinstance(file, Mapping) and not self._parses(file) for file in _tried(state, source))
+        too_large = any(isinstance(file, Mapping) and not self._parses(file) for file in _files_of(state, source))
         why = (_LOADED_WIDE if too_large else _LOADED)[source]
         if not isinstance(table, Mapping):
             return LocalStore(main=state.main, backup=state.backup), UNPARSABLE, why

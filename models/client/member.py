@@ -56,24 +56,26 @@ class Member(NamedTuple):
 _member = maker(Member)
 
 
-def begun(client: str, mode: str, where: str, strategy: str, topics: frozenset[str], seen: Mapping[str, int]) -> Member:
+def new_member(
+    client: str, mode: str, where: str, strategy: str, topics: frozenset[str], seen: Mapping[str, int]
+) -> Member:
     """A new member: its memory and table are dicts from the start, as these are copied quickly."""
     return _member((client, mode, where, strategy, topics, seen, {}, {}, {}, 0))
 
 
-def remembering(who: Member, memory: Mapping[int, int]) -> Member:
+def with_memory(who: Member, memory: Mapping[int, int]) -> Member:
     """The member with another memory."""
     client, mode, where, strategy, topics, seen, _, table, taken, made = who
     return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
 
 
-def owning(who: Member, memory: Mapping[int, int], table: Mapping[int, ProcessQueue]) -> Member:
+def with_queues(who: Member, memory: Mapping[int, int], table: Mapping[int, ProcessQueue]) -> Member:
     """The member with another memory and other process queues."""
     client, mode, where, strategy, topics, seen, _, _, taken, made = who
     return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
 
 
-def working(
+def with_taken(
     who: Member, memory: Mapping[int, int], table: Mapping[int, ProcessQueue], taken: Mapping[int, int]
 ) -> Member:
     """The member with another memory and other process queues, some of which its listeners are busy with."""
@@ -81,13 +83,13 @@ def working(
     return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
 
 
-def subscribing(who: Member, topics: frozenset[str], seen: Mapping[str, int]) -> Member:
+def with_topics(who: Member, topics: frozenset[str], seen: Mapping[str, int]) -> Member:
     """The member with other topics, or other knowledge of them."""
     client, mode, where, strategy, _, _, memory, table, taken, made = who
     return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
 
 
-def brought(
+def after_round(
     who: Member, seen: Mapping[str, int], memory: Mapping[int, int], table: Mapping[int, ProcessQueue], made: int
 ) -> Member:
     """The member with everything that a round can change."""
@@ -96,7 +98,7 @@ def brought(
 
 
 @lru_cache(maxsize=1 << 14)
-def share(strategy: str, client: str, topic: str, count: int, listed: tuple[str, ...]) -> tuple[int, ...] | None:
+def share_of(strategy: str, client: str, topic: str, count: int, listed: tuple[str, ...]) -> tuple[int, ...] | None:
     """The queues of ``topic``, which has ``count``, that a member gets; None when the strategy refuses."""
     queues = sort_queues([QUEUES[at] for at in ROUND_QUEUES[topic][:count]])
     assert queues is not None  # small ids have an order

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocketmq_conformance.models.client.fixtures import NO_QUEUE, QUEUES
-from rocketmq_conformance.models.rule import Rule, Why, whys
+from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -46,13 +46,13 @@ Frozen = frozenset[int]
 UNFROZEN: Frozen = frozenset()
 
 
-NO_QUEUE_READ = Why(("OFF-VAL-1",), "no queue")
-_UPDATE = whys(("OFF-UPD-1",), "no queue", "first", "plain", "raised", "kept")
-_FREEZE = whys(("OFF-FRZ-1",), "no queue", "freeze", "freeze again", "update ignored")
-_CLONE = whys(("OFF-R-CLONE",), "all topics", "one topic")
+NO_QUEUE_READ = Reason(("OFF-VAL-1",), "no queue")
+_UPDATE = reasons_by_kind(("OFF-UPD-1",), "no queue", "first", "plain", "raised", "kept")
+_FREEZE = reasons_by_kind(("OFF-FRZ-1",), "no queue", "freeze", "freeze again", "update ignored")
+_CLONE = reasons_by_kind(("OFF-R-CLONE",), "all topics", "one topic")
 
 
-def updated(memory: Memory, frozen: Frozen, queue: int, offset: int, increase_only: bool) -> tuple[Memory, Why]:
+def updated(memory: Memory, frozen: Frozen, queue: int, offset: int, increase_only: bool) -> tuple[Memory, Reason]:
     """OFF-UPD-1."""
     if queue == NO_QUEUE:
         return memory, _UPDATE["no queue"]
@@ -70,7 +70,7 @@ def updated(memory: Memory, frozen: Frozen, queue: int, offset: int, increase_on
     return {**memory, queue: offset}, why
 
 
-def with_frozen(memory: Memory, frozen: Frozen, queue: int, offset: int) -> tuple[Memory, Frozen, Why]:
+def with_frozen(memory: Memory, frozen: Frozen, queue: int, offset: int) -> tuple[Memory, Frozen, Reason]:
     """OFF-FRZ-1."""
     if queue == NO_QUEUE:
         return memory, frozen, _FREEZE["no queue"]
@@ -78,7 +78,7 @@ def with_frozen(memory: Memory, frozen: Frozen, queue: int, offset: int) -> tupl
     return {**memory, queue: offset}, frozen | {queue}, why
 
 
-def without(memory: Memory, frozen: Frozen, queue: int, reasons: Mapping[str, Why]) -> tuple[Memory, Frozen, Why]:
+def without(memory: Memory, frozen: Frozen, queue: int, reasons: Mapping[str, Reason]) -> tuple[Memory, Frozen, Reason]:
     """The entry, frozen or not, is forgotten: reason "entry", "frozen entry" or "no entry" of the store's own."""
     if queue not in memory:
         return memory, frozen, reasons["no entry"]
@@ -88,7 +88,7 @@ def without(memory: Memory, frozen: Frozen, queue: int, reasons: Mapping[str, Wh
     return left, frozen - {queue}, why
 
 
-def cloned(memory: Memory, topic: str) -> tuple[tuple[tuple[int, int], ...], Why]:
+def cloned(memory: Memory, topic: str) -> tuple[tuple[tuple[int, int], ...], Reason]:
     """OFF-R-CLONE: sorted (queue, offset) pairs."""
     if not topic:
         return tuple(sorted(memory.items())), _CLONE["all topics"]

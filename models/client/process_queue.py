@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rocketmq_conformance.models.fast_tuples import maker
-from rocketmq_conformance.models.rule import Rule, whys
+from rocketmq_conformance.models.rule import Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -62,14 +62,14 @@ class ProcessQueue(NamedTuple):
 
 process_queue = maker(ProcessQueue)
 
-PULL = whys(("PULL-PRE-DROP",), "pulled", "dropped", "no subscription", "no member")
-RESULT = whys(("CONS-DROP", "OFF-UPD-1"), "first", "raised", "kept")
-UPDATE = whys(("OFF-UPD-1",), "owned", "not owned", "no member")
-DROPPED = whys(("CONS-DROP",), "dropped", "dropped and added anew", "nothing taken", "no member")
-TAKE = whys(("CONS-DROP",), "taken", "not owned", "no such member")
+PULL_REASONS = reasons_by_kind(("PULL-PRE-DROP",), "pulled", "dropped", "no subscription", "no member")
+RESULT_REASONS = reasons_by_kind(("CONS-DROP", "OFF-UPD-1"), "first", "raised", "kept")
+UPDATE_REASONS = reasons_by_kind(("OFF-UPD-1",), "owned", "not owned", "no member")
+DROPPED_REASONS = reasons_by_kind(("CONS-DROP",), "dropped", "dropped and added anew", "nothing taken", "no member")
+TAKE_REASONS = reasons_by_kind(("CONS-DROP",), "taken", "not owned", "no such member")
 
 
-def expired(queue: ProcessQueue, now: int) -> bool:
+def is_expired(queue: ProcessQueue, now: int) -> bool:
     """REB-DROP-EXPIRY: has it gone without a pull for too long?"""
     return now - queue.pulled > PULL_EXPIRY
 
@@ -80,7 +80,7 @@ def confirmed(queue: ProcessQueue, now: int) -> ProcessQueue:
     return process_queue((number, offset, pulled, True, now, dropped, corrected, waiting, taking))
 
 
-def holding(queue: ProcessQueue, waiting: tuple[int, ...], taking: int) -> ProcessQueue:
+def with_messages(queue: ProcessQueue, waiting: tuple[int, ...], taking: int) -> ProcessQueue:
     """The process queue with other messages: those that wait, and the one that a listener is busy with."""
     number, offset, pulled, locked, since, dropped, corrected, _, _ = queue
     return process_queue((number, offset, pulled, locked, since, dropped, corrected, waiting, taking))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err, Value
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -60,7 +60,7 @@ RULES = (
 FAILED = Err("RUNTIME")
 
 
-class Message(NamedTuple):
+class CachedMessage(NamedTuple):
     """A message as the client holds it."""
 
     #: Tells two messages with the same offset apart: one was pulled after the other.
@@ -72,21 +72,21 @@ class Message(NamedTuple):
     #: Number of tries so far.
     times: int
     #: When a listener began with it, ms of the case's clock; None before.
-    begun: int | None = None
+    began: int | None = None
 
 
-Tree = Mapping[int, Message]
-_EMPTY: Tree = {}
+MessageTree = Mapping[int, CachedMessage]
+_EMPTY: MessageTree = {}
 
 
-class Cached(NamedTuple):
+class ProcessQueueContents(NamedTuple):
     """One process queue."""
 
     queue: int
     dropped: bool = False
-    tree: Tree = _EMPTY
+    tree: MessageTree = _EMPTY
     #: Messages that an orderly listener has taken.
-    taken: Tree = _EMPTY
+    taken: MessageTree = _EMPTY
     #: Was consumption started?
     consuming: bool = False
     total: int = 0
@@ -95,14 +95,14 @@ class Cached(NamedTuple):
 
 
 _PUT = {
-    (new, dispatch): Why(("PQ-1",), f"{new}, {'starts' if dispatch else 'no start'}")
+    (new, dispatch): Reason(("PQ-1",), f"{new}, {'starts' if dispatch else 'no start'}")
     for new in ("new", "some known", "all known", "below the top")
     for dispatch in (True, False)
 }
-_PUT_FAILED = Why(("PQ-1", "PQ-BODY"), "no body")
+_PUT_FAILED = Reason(("PQ-1", "PQ-BODY"), "no body")
 
 
-def look(rules: ClientRules, cached: Cached) -> tuple[Value, ...]:
+def flow_control_counts(rules: ClientRules, cached: ProcessQueueContents) -> tuple[Value, ...]:
     """The counts for flow control: messages, bytes (None: not counted), span of offsets, and whether any is there."""
     tree = cached.tree
     size = cached.size if rules.counts_bytes else None
@@ -111,7 +111,9 @@ def look(rules: ClientRules, cached: Cached) -> tuple[Value, ...]:
     return cached.total, size, max(tree) - min(tree), True
 
 
-def put(rules: ClientRules, cached: Cached, messages: Sequence[Message]) -> tuple[Cached, bool | None, Why]:
+def put(
+    rules: ClientRules, cached: ProcessQueueContents, messages: Sequence[CachedMessage]
+) -> tuple[ProcessQueueContents, bool | None, Reason]:
     """PQ-1: is consumption to be started? None when it fails."""
     queue, dropped, known, taken, consuming, total, size, top = cached
     tree = {**known}
@@ -128,15 +130,17 @@ def put(rules: ClientRules, cached: Cached, messages: Sequence[Message]) -> tupl
             kind = "below the top"
         top = offset
         if message.size == 0 and rules.counts_bytes and not rules.allows_no_body:
-            return Cached(queue, dropped, tree, taken, consuming, total, size, top), None, _PUT_FAILED
+            return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top), None, _PUT_FAILED
         size += message.size
     if new < len(messages):
         kind = "some known" if new else "all known"
     starts = not consuming
-    return Cached(queue, dropped, tree, taken, True, total + new, size, top), starts, _PUT[kind, starts]
+    return ProcessQueueContents(queue, dropped, tree, taken, True, total + new, size, top), starts, _PUT[kind, starts]
 
 
-def remove(rules: ClientRules, cached: Cached, messages: Sequence[Message]) -> tuple[Cached, int]:
+def remove(
+    rules: ClientRules, cached: ProcessQueueContents, messages: Sequence[CachedMessage]
+) -> tuple[ProcessQueueContents, int]:
     """PQ-2: the offset to commit, -1 for none."""
     queue, dropped, known, taken, consuming, total, size, top = cached
     if not known:
@@ -146,28 +150,30 @@ def remove(rules: ClientRules, cached: Cached, messages: Sequence[Message]) -> t
     for message in messages:
         if tree.pop(message.offset, None) is not None:
             if message.size == 0 and rules.counts_bytes and not rules.allows_no_body:
-                return Cached(queue, dropped, tree, taken, consuming, total, size, top), top + 1
+                return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top), top + 1
             removed += 1
             size -= message.size
     total -= removed
     if total == 0 and rules.resets_bytes:
         size = 0
-    return Cached(queue, dropped, tree, taken, consuming, total, size, top), min(tree) if tree else top + 1
+    return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top), min(
+        tree
+    ) if tree else top + 1
 
 
-def take(cached: Cached, most: int) -> tuple[Cached, tuple[Message, ...]]:
+def take(cached: ProcessQueueContents, most: int) -> tuple[ProcessQueueContents, tuple[CachedMessage, ...]]:
     """PQ-3: the lowest messages, ``most`` of them."""
     queue, dropped, tree, taken, consuming, total, size, top = cached
     if not tree:
-        return Cached(queue, dropped, tree, taken, False, total, size, top), ()
+        return ProcessQueueContents(queue, dropped, tree, taken, False, total, size, top), ()
     lowest = sorted(tree)[:most]
     messages = tuple([tree[offset] for offset in lowest])
     left = {offset: message for offset, message in tree.items() if offset not in lowest}
     aside = {**taken, **{message.offset: message for message in messages}}
-    return Cached(queue, dropped, left, aside, consuming, total, size, top), messages
+    return ProcessQueueContents(queue, dropped, left, aside, consuming, total, size, top), messages
 
 
-def commit(rules: ClientRules, cached: Cached) -> tuple[Cached, int | None]:
+def commit(rules: ClientRules, cached: ProcessQueueContents) -> tuple[ProcessQueueContents, int | None]:
     """PQ-3: the offset to commit; None when it fails."""
     queue, dropped, tree, taken, consuming, total, size, top = cached
     if not taken:
@@ -178,39 +184,39 @@ def commit(rules: ClientRules, cached: Cached) -> tuple[Cached, int | None]:
     else:
         for offset in sorted(taken):
             if taken[offset].size == 0 and rules.counts_bytes and not rules.allows_no_body:
-                return Cached(queue, dropped, tree, taken, consuming, total, size, top), None
+                return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top), None
             size -= taken[offset].size
-    return Cached(queue, dropped, tree, _EMPTY, consuming, total, size, top), max(taken) + 1
+    return ProcessQueueContents(queue, dropped, tree, _EMPTY, consuming, total, size, top), max(taken) + 1
 
 
-def rollback(cached: Cached) -> Cached:
+def rollback(cached: ProcessQueueContents) -> ProcessQueueContents:
     """PQ-3: all taken messages are put back."""
     return cached._replace(tree={**cached.tree, **cached.taken}, taken=_EMPTY)
 
 
-def again(cached: Cached, messages: Sequence[Message]) -> Cached:
+def put_back(cached: ProcessQueueContents, messages: Sequence[CachedMessage]) -> ProcessQueueContents:
     """PQ-3: these messages are put back."""
     given = {message.offset: message for message in messages}
     taken = {offset: message for offset, message in cached.taken.items() if offset not in given}
     return cached._replace(tree={**cached.tree, **given}, taken=taken)
 
 
-def cleared(cached: Cached) -> Cached:
+def cleared(cached: ProcessQueueContents) -> ProcessQueueContents:
     """All messages are forgotten, as when the group's offsets are reset; a running listener goes on."""
-    return Cached(cached.queue, cached.dropped, consuming=cached.consuming)
+    return ProcessQueueContents(cached.queue, cached.dropped, consuming=cached.consuming)
 
 
-def known(cached: Cached, messages: Sequence[Message]) -> Cached:
+def with_newer(cached: ProcessQueueContents, messages: Sequence[CachedMessage]) -> ProcessQueueContents:
     """The cached messages replaced by newer states of them; one that was pulled again is another message."""
     queue, dropped, tree, taken, consuming, total, size, top = cached
-    found: dict[int, Message] = {}
+    found: dict[int, CachedMessage] = {}
     for message in messages:
         there = tree.get(message.offset)
         if there is not None and there.serial == message.serial:
             found[message.offset] = message
-    return Cached(queue, dropped, {**tree, **found}, taken, consuming, total, size, top)
+    return ProcessQueueContents(queue, dropped, {**tree, **found}, taken, consuming, total, size, top)
 
 
-def lost(cached: Cached) -> Cached:
+def dropped(cached: ProcessQueueContents) -> ProcessQueueContents:
     """Another member owns the queue now."""
     return cached._replace(dropped=True)

@@ -22,24 +22,24 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.offset_table import updated
-from rocketmq_conformance.models.client.pull_request import NO_BROKER, TOO_OLD, UNREACHED, ask, reached
+from rocketmq_conformance.models.client.pull_request import NO_BROKER, TOO_OLD, UNREACHED, ask, locate
 from rocketmq_conformance.models.client.pull_state import (
     LARGE,
-    MOST_MESSAGES,
-    MOST_SPAN,
+    MAX_MESSAGES,
+    MAX_SPAN,
     Commits,
-    Message,
+    PullRequest,
     PullState,
-    Request,
-    arrives,
-    at,
-    suggesting,
-    without,
+    TaggedOffset,
+    position_of,
+    take_answer,
+    with_suggestion,
+    without_item,
 )
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -107,24 +107,28 @@ RULES = (
 )
 
 #: Ms by which pulls are put off.
-PAUSED, CACHED, FLOW, CORRECTION = 1_000, 50, 20, 10_000
+PAUSED_DELAY, CACHED_DELAY, FLOW_CONTROL_DELAY, CORRECTION_DELAY = 1_000, 50, 20, 10_000
 
-_GATES = whys(("PULL-PRE-1",), "no request", "not running", "paused", "too many", "too large", "too far apart")
-_DROPPED = Why(("PULL-PRE-DROP", "PULL-PRE-1"), "dropped")
-_UNSUBSCRIBED = Why(("PULL-PRE-1", "PULL-PRE-DROP"), "no subscription")
-_NOTHING_ASKED = Why(("PULL-RES-1",), "nothing under way")
-_FAILED = whys(("PULL-RES-1",), "flow control", "failed")
-_FOUND = whys(
+_GATES = reasons_by_kind(
+    ("PULL-PRE-1",), "no request", "not running", "paused", "too many", "too large", "too far apart"
+)
+_DROPPED = Reason(("PULL-PRE-DROP", "PULL-PRE-1"), "dropped")
+_UNSUBSCRIBED = Reason(("PULL-PRE-1", "PULL-PRE-DROP"), "no subscription")
+_NOTHING_ASKED = Reason(("PULL-RES-1",), "nothing under way")
+_FAILED = reasons_by_kind(("PULL-RES-1",), "flow control", "failed")
+_FOUND = reasons_by_kind(
     ("PULL-FND-1", "PULL-NEXT-1"), "kept", "some kept", "none kept", "no message", "below the offset asked for"
 )
-_EMPTY = whys(("PULL-NON-1", "PULL-NEXT-1"), "offset written", "offset kept", "messages cached")
-_ILLEGAL = Why(("PULL-ILL-1",), "illegal")
-_LATE = whys(("PULL-LATE-1",), "found", "nothing", "illegal")
-_TIMER = whys(("PULL-PRE-1",), "nothing put off", "put off")
-_CORRECTED = whys(("PULL-ILL-1", "PULL-ILL-2", "REB-RPQ-1"), "corrected", "not sent", "owned anew", "not owned")
-_DONE = whys(("CONS-DROP",), "not owned", "nothing cached", "dropped", "some", "all")
-_GAIN = whys(("PULL-OWN-1",), "gained", "anew", "owned already")
-_LOSE = whys(("PULL-OWN-1",), "lost", "lost, offset sent", "not owned")
+_EMPTY = reasons_by_kind(("PULL-NON-1", "PULL-NEXT-1"), "offset written", "offset kept", "messages cached")
+_ILLEGAL = Reason(("PULL-ILL-1",), "illegal")
+_LATE = reasons_by_kind(("PULL-LATE-1",), "found", "nothing", "illegal")
+_TIMER = reasons_by_kind(("PULL-PRE-1",), "nothing put off", "put off")
+_CORRECTED = reasons_by_kind(
+    ("PULL-ILL-1", "PULL-ILL-2", "REB-RPQ-1"), "corrected", "not sent", "owned anew", "not owned"
+)
+_DONE = reasons_by_kind(("CONS-DROP",), "not owned", "nothing cached", "dropped", "some", "all")
+_GAIN = reasons_by_kind(("PULL-OWN-1",), "gained", "anew", "owned already")
+_LOSE = reasons_by_kind(("PULL-OWN-1",), "lost", "lost, offset sent", "not owned")
 
 
 class PullModel:
@@ -145,11 +149,11 @@ class PullModel:
         ("dropped",), and whether it counts as a pull; None without a ready request."""
         if not state.ready:
             return state, None, _GATES["no request"]
-        position = at(state.ready, place)
+        position = position_of(state.ready, place)
         number = state.ready[position]
         request = state.requests[number]
         queue = request.queue
-        state = state._replace(ready=without(state.ready, position))
+        state = state._replace(ready=without_item(state.ready, position))
         if request.dropped:
             return state, (queue, "dropped", False), _DROPPED
         gate = self._gate(state, request)
@@ -157,7 +161,7 @@ class PullModel:
             return self._put_off(state, number, *gate)
         topic = QUEUES[queue].topic
         subscription = state.subscriptions[topic]
-        broker = reached(state.broker, topic)
+        broker = locate(state.broker, topic)
         if broker is None:
             return self._put_off(state, number, self.failure, NO_BROKER)
         learned = broker is not state.broker
@@ -170,24 +174,24 @@ class PullModel:
         asked = (*state.under_way, (number, subscription.tags))
         return state._replace(under_way=asked), (queue, *answer, True), why
 
-    def _gate(self, state: PullState, request: Request) -> tuple[int, Why] | None:
+    def _gate(self, state: PullState, request: PullRequest) -> tuple[int, Reason] | None:
         """The ms by which a pull is put off before a broker is looked for, and the reason."""
         settings, cached = state.settings, request.cached
         if not settings.running:
             return self.failure, _GATES["not running"]
         if settings.paused:
-            return PAUSED, _GATES["paused"]
-        if len(cached) > MOST_MESSAGES:
-            return CACHED, _GATES["too many"]
+            return PAUSED_DELAY, _GATES["paused"]
+        if len(cached) > MAX_MESSAGES:
+            return CACHED_DELAY, _GATES["too many"]
         if LARGE in cached and self.client.weighs:
-            return CACHED, _GATES["too large"]
-        if cached and cached[-1] - cached[0] > MOST_SPAN:
-            return CACHED, _GATES["too far apart"]
+            return CACHED_DELAY, _GATES["too large"]
+        if cached and cached[-1] - cached[0] > MAX_SPAN:
+            return CACHED_DELAY, _GATES["too far apart"]
         if QUEUES[request.queue].topic not in state.subscriptions:
             return self.failure, _UNSUBSCRIBED
         return None
 
-    def _put_off(self, state: PullState, number: int, delay: int, why: Why) -> Answer[PullState]:
+    def _put_off(self, state: PullState, number: int, delay: int, why: Reason) -> Answer[PullState]:
         answer = state.requests[number].queue, "later", delay, True
         return state._replace(timers=(*state.timers, (number, False))), answer, why
 
@@ -201,11 +205,11 @@ class PullModel:
         state: PullState,
         place: int,
         next_offset: int,
-        messages: tuple[Message, ...],
+        messages: tuple[TaggedOffset, ...],
         suggested: int,
     ) -> Answer[PullState]:
         """PULL-FND-1."""
-        arrived = arrives(state, place)
+        arrived = take_answer(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
         number, tags, request, under_way = arrived
@@ -221,8 +225,8 @@ class PullModel:
             why = _LATE["found"]
         cached = tuple(sorted({*request.cached, *new})) if new else request.cached
         last = new[-1] if new else request.last
-        after = Request(queue, next_offset, cached, last, request.dropped)
-        broker = suggesting(state.broker, queue, suggested)
+        after = PullRequest(queue, next_offset, cached, last, request.dropped)
+        broker = with_suggestion(state.broker, queue, suggested)
         state = state._replace(broker=broker, requests={**state.requests, number: after}, under_way=under_way)
         held = state.store.memory.get(queue, -1)
         interval = state.settings.interval
@@ -237,7 +241,7 @@ class PullModel:
 
     def nothing(self, state: PullState, place: int, code: str, next_offset: int, suggested: int) -> Answer[PullState]:
         """PULL-NON-1; both codes mean the same."""
-        arrived = arrives(state, place)
+        arrived = take_answer(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
         number, _, request, under_way = arrived
@@ -252,7 +256,7 @@ class PullModel:
             why = _LATE["nothing"]
         after = state._replace(
             store=store,
-            broker=suggesting(state.broker, queue, suggested),
+            broker=with_suggestion(state.broker, queue, suggested),
             requests={**state.requests, number: request._replace(next=next_offset)},
             ready=(*state.ready, number),
             under_way=under_way,
@@ -263,30 +267,30 @@ class PullModel:
         self, state: PullState, place: int, next_offset: int, low: int, high: int, suggested: int
     ) -> Answer[PullState]:
         """PULL-ILL-1; the bounds in the answer are not used."""
-        arrived = arrives(state, place)
+        arrived = take_answer(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
         number, _, request, under_way = arrived
         queue = request.queue
         after = state._replace(
-            broker=suggesting(state.broker, queue, suggested),
+            broker=with_suggestion(state.broker, queue, suggested),
             requests={**state.requests, number: request._replace(next=next_offset, dropped=True)},
             under_way=under_way,
             timers=(*state.timers, (number, True)),
         )
-        delay = 0 if self.client.corrects_at_once else CORRECTION
+        delay = 0 if self.client.corrects_at_once else CORRECTION_DELAY
         answer = queue, "correct", delay, next_offset, (), state.store.memory.get(queue, -1), True
         return after, answer, _LATE["illegal"] if request.dropped else _ILLEGAL
 
     def fail(self, state: PullState, place: int, failure: str) -> Answer[PullState]:
         """PULL-RES-1."""
-        arrived = arrives(state, place)
+        arrived = take_answer(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
         number, _, request, under_way = arrived
         queue = request.queue
         controlled = failure == "FLOW_CONTROL" and self.client.flow_controlled
-        delay = FLOW if controlled else self.failure
+        delay = FLOW_CONTROL_DELAY if controlled else self.failure
         after = state._replace(under_way=under_way, timers=(*state.timers, (number, False)))
         answer = queue, "later", delay, request.next, (), state.store.memory.get(queue, -1), request.dropped
         return after, answer, _FAILED["flow control" if controlled else "failed"]
@@ -298,10 +302,10 @@ class PullModel:
         rebalance is asked for, and the commits; None without one."""
         if not state.timers:
             return state, None, _TIMER["nothing put off"]
-        position = at(state.timers, place)
+        position = position_of(state.timers, place)
         number, corrects = state.timers[position]
         queue = state.requests[number].queue
-        state = state._replace(timers=without(state.timers, position))
+        state = state._replace(timers=without_item(state.timers, position))
         if corrects:
             return self._correct(state, queue, number)
         answer = queue, "pull", queue in state.table, state.store.memory.get(queue, -1), False, ()
@@ -329,7 +333,7 @@ class PullModel:
         """Send a queue's offset in memory, if there is one, to the broker, if it can be found."""
         if queue not in state.store.memory:
             return state, ()
-        broker = reached(state.broker, QUEUES[queue].topic)
+        broker = locate(state.broker, QUEUES[queue].topic)
         if broker is None:
             return state, ()
         store, sent, _ = self.store.persist(state.store, queue)
@@ -374,7 +378,7 @@ class PullModel:
         number = len(state.requests)
         after = state._replace(
             store=self.store.remove(state.store, queue)[0],
-            requests={**state.requests, number: Request(queue, offset)},
+            requests={**state.requests, number: PullRequest(queue, offset)},
             table={**state.table, queue: number},
             ready=(*state.ready, number),
         )

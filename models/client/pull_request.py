@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rocketmq_conformance.models.client.subscription import SQL92, Subscription
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Value
-from rocketmq_conformance.models.rule import Rule, Why, whys
+from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -52,7 +52,7 @@ MASTER = 0
 COMMIT, SUSPEND, EXPRESSION = 1, 2, 4
 
 
-class Broker(NamedTuple):
+class KnownBroker(NamedTuple):
     """The client's knowledge of the broker that has the queues."""
 
     #: Numbers of its nodes; none: its address is not known.
@@ -65,30 +65,30 @@ class Broker(NamedTuple):
     suggested: Mapping[int, int] = MappingProxyType({})
 
 
-NO_BROKER = Why(("PULL-NODE-2",), "no route")
-TOO_OLD = Why(("PULL-SUB-4",), "too old for SQL92")
-UNREACHED = Why(("PULL-NODE-1",), "not reached")
+NO_BROKER = Reason(("PULL-NODE-2",), "no route")
+TOO_OLD = Reason(("PULL-SUB-4",), "too old for SQL92")
+UNREACHED = Reason(("PULL-NODE-1",), "not reached")
 _NODES = ("master", "suggested slave", "next slave", "any node", "route learned")
 _COMMITS = ("no commit", "commit", "commit withheld from a slave")
 _ASKED = {
-    (node, commit): Why(
+    (node, commit): Reason(
         ("PULL-COM-1", "PULL-NODE-2" if node == "route learned" else "PULL-NODE-1", "PULL-SUB-3"), f"{node}, {commit}"
     )
     for node in _NODES
     for commit in _COMMITS
 }
-LEARNED = whys(("PULL-NODE-1",), "nodes", "no node")
-ROUTED = whys(("PULL-NODE-2",), "route", "route lost")
+LEARNED_REASONS = reasons_by_kind(("PULL-NODE-1",), "nodes", "no node")
+ROUTED_REASONS = reasons_by_kind(("PULL-NODE-2",), "route", "route lost")
 
 
-def reached(broker: Broker, topic: str) -> Broker | None:
+def locate(broker: KnownBroker, topic: str) -> KnownBroker | None:
     """PULL-NODE-2: the broker as it is known once a node is to be asked for a topic; None when it cannot be found."""
     if broker.nodes:
         return broker
     return None if topic in broker.lost else broker._replace(nodes=(MASTER,))
 
 
-def node(client: ClientRules, broker: Broker, queue: int) -> tuple[int, str]:
+def node_to_ask(client: ClientRules, broker: KnownBroker, queue: int) -> tuple[int, str]:
     """PULL-NODE-1: the node to ask, and the kind of reason."""
     wanted = broker.suggested.get(queue, MASTER)
     if wanted in broker.nodes:
@@ -100,17 +100,17 @@ def node(client: ClientRules, broker: Broker, queue: int) -> tuple[int, str]:
 
 def ask(
     client: ClientRules,
-    broker: Broker,
+    broker: KnownBroker,
     learned: bool,
     queue: int,
     offset: int,
     held: int,
     sub: Subscription,
     posts: bool,
-) -> tuple[tuple[Value, ...] | None, Why]:
+) -> tuple[tuple[Value, ...] | None, Reason]:
     """("asked", node, offset, commit offset, flag, expression or None, its type or None), or None when the node is too
     old; ``held`` is the offset in memory, -1 for none."""
-    number, chosen = node(client, broker, queue)
+    number, chosen = node_to_ask(client, broker, queue)
     if sub.kind == SQL92 and broker.old:
         return None, TOO_OLD
     flag = SUSPEND | (EXPRESSION if posts else 0)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.pull_request import LEARNED, ROUTED
+from rocketmq_conformance.models.client.pull_request import LEARNED_REASONS, ROUTED_REASONS
 from rocketmq_conformance.models.client.pull_state import PullState
-from rocketmq_conformance.models.client.subscription import SELECT, SUBSCRIBE, by_sql, by_tags
+from rocketmq_conformance.models.client.subscription import SELECT_REASONS, SUBSCRIBE_REASONS, by_sql, by_tags
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Answer, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, reasons_by_kind
 
-_SET = whys(("PULL-PRE-1",), "running", "paused", "interval")
-_POSTS = Why(("PULL-SUB-3",), "set")
+_SET = reasons_by_kind(("PULL-PRE-1",), "running", "paused", "interval")
+_POSTS = Reason(("PULL-SUB-3",), "set")
 
 
 def subscribe(state: PullState, topic: str, expression: str) -> Answer[PullState]:
     """PULL-SUB-1."""
     subscription = by_tags(expression)
     if subscription is None:
-        return state, Err("CLIENT"), SUBSCRIBE["refused"]
+        return state, Err("CLIENT"), SUBSCRIBE_REASONS["refused"]
     blank = subscription.text == expression and not subscription.tags and expression != "*"
-    why = SUBSCRIBE["tags" if subscription.tags else "blank parts" if blank else "everything"]
+    why = SUBSCRIBE_REASONS["tags" if subscription.tags else "blank parts" if blank else "everything"]
     return state._replace(subscriptions={**state.subscriptions, topic: subscription}), None, why
 
 
@@ -26,16 +26,16 @@ def select(state: PullState, topic: str, expression: str) -> Answer[PullState]:
     """PULL-SUB-2."""
     subscription = by_sql(expression)
     if subscription is None:
-        return state, Err("CLIENT"), SELECT["refused"]
-    return state._replace(subscriptions={**state.subscriptions, topic: subscription}), None, SELECT["selected"]
+        return state, Err("CLIENT"), SELECT_REASONS["refused"]
+    return state._replace(subscriptions={**state.subscriptions, topic: subscription}), None, SELECT_REASONS["selected"]
 
 
 def unsubscribe(state: PullState, topic: str) -> Answer[PullState]:
     """PULL-SUB-1."""
     if topic not in state.subscriptions:
-        return state, None, SUBSCRIBE["not subscribed"]
+        return state, None, SUBSCRIBE_REASONS["not subscribed"]
     left = {other: kept for other, kept in state.subscriptions.items() if other != topic}
-    return state._replace(subscriptions=left), None, SUBSCRIBE["unsubscribed"]
+    return state._replace(subscriptions=left), None, SUBSCRIBE_REASONS["unsubscribed"]
 
 
 def run(state: PullState, running: bool) -> Answer[PullState]:
@@ -61,7 +61,7 @@ def post(state: PullState, posts: bool) -> Answer[PullState]:
 def learn(state: PullState, nodes: tuple[int, ...], old: bool) -> Answer[PullState]:
     """The client learns the broker's nodes."""
     broker = state.broker._replace(nodes=nodes, old=old)
-    return state._replace(broker=broker), None, LEARNED["nodes" if nodes else "no node"]
+    return state._replace(broker=broker), None, LEARNED_REASONS["nodes" if nodes else "no node"]
 
 
 def route(state: PullState, topic: str, queues: int) -> Answer[PullState]:
@@ -70,5 +70,5 @@ def route(state: PullState, topic: str, queues: int) -> Answer[PullState]:
     return (
         state._replace(broker=state.broker._replace(lost=lost)),
         None,
-        ROUTED["route lost" if queues < 0 else "route"],
+        ROUTED_REASONS["route lost" if queues < 0 else "route"],
     )

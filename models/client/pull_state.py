@@ -7,26 +7,26 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
-from rocketmq_conformance.models.client.initial_broker import world
-from rocketmq_conformance.models.client.pull_request import Broker
+from rocketmq_conformance.models.client.initial_broker import initial_broker
+from rocketmq_conformance.models.client.pull_request import KnownBroker
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.subscription import Subscription
 
 Item = TypeVar("Item")
 
 #: Limits of a queue's cache in these cases: messages, MiB, and the distance of the offsets.
-MOST_MESSAGES, MOST_MIB, MOST_SPAN = 3, 0, 8
+MAX_MESSAGES, MAX_MIB, MAX_SPAN = 3, 0, 8
 #: The messages at this offset are this large, in bytes; all others are small.
 LARGE, LARGE_BYTES = 14, 1 << 20
 #: Queues that the consumer owns when a case begins, and where they begin.
-OWNED, BEGINNING = (0, 1, 2), 5
+INITIALLY_OWNED, FIRST_OFFSET = (0, 1, 2), 5
 TOPICS = (TOPIC, OTHER_TOPIC)
 
-Message = tuple[int, str]
+TaggedOffset = tuple[int, str]
 Commits = tuple[tuple[int, int], ...]
 
 
-class Request(NamedTuple):
+class PullRequest(NamedTuple):
     """A pull request and its process queue."""
 
     queue: int
@@ -39,7 +39,7 @@ class Request(NamedTuple):
     dropped: bool = False
 
 
-class Settings(NamedTuple):
+class PullSettings(NamedTuple):
     """The settings of the consumer."""
 
     running: bool = True
@@ -55,10 +55,10 @@ class PullState(NamedTuple):
     places hold them in the order of their arrival."""
 
     store: RemoteStore
-    broker: Broker
-    settings: Settings
+    broker: KnownBroker
+    settings: PullSettings
     subscriptions: Mapping[str, Subscription]
-    requests: Mapping[int, Request]
+    requests: Mapping[int, PullRequest]
     #: The request of each owned queue.
     table: Mapping[int, int]
     ready: tuple[int, ...] = ()
@@ -68,50 +68,50 @@ class PullState(NamedTuple):
     timers: tuple[tuple[int, bool], ...] = ()
 
 
-def beginning() -> PullState:
+def initial_state() -> PullState:
     """The initial state: a consumer that has just gained its queues, and wants everything."""
     return PullState(
-        RemoteStore(broker=world()),
-        Broker(),
-        Settings(),
+        RemoteStore(broker=initial_broker()),
+        KnownBroker(),
+        PullSettings(),
         MappingProxyType(dict.fromkeys(TOPICS, Subscription())),
-        {number: Request(queue, BEGINNING) for number, queue in enumerate(OWNED)},
-        {queue: number for number, queue in enumerate(OWNED)},
-        ready=tuple(range(len(OWNED))),
+        {number: PullRequest(queue, FIRST_OFFSET) for number, queue in enumerate(INITIALLY_OWNED)},
+        {queue: number for number, queue in enumerate(INITIALLY_OWNED)},
+        ready=tuple(range(len(INITIALLY_OWNED))),
     )
 
 
-def at(items: Sequence[Item], place: int) -> int:
+def position_of(items: Sequence[Item], place: int) -> int:
     """The position that a plan means by a place: it counts from the front again when there are fewer items."""
     return place % len(items)
 
 
-def without(items: tuple[Item, ...], position: int) -> tuple[Item, ...]:
+def without_item(items: tuple[Item, ...], position: int) -> tuple[Item, ...]:
     """The items of a place after one of them has left."""
     return (*items[:position], *items[position + 1 :])
 
 
-class Arrived(NamedTuple):
+class ArrivedAnswer(NamedTuple):
     """An answer, matched with its request."""
 
     number: int
     #: The tags of the subscription at the time of the pull.
     tags: frozenset[str]
-    request: Request
+    request: PullRequest
     #: The pulls that are still under way.
     under_way: tuple[tuple[int, frozenset[str]], ...]
 
 
-def arrives(state: PullState, place: int) -> Arrived | None:
+def take_answer(state: PullState, place: int) -> ArrivedAnswer | None:
     """The answer to one of the pulls under way arrives; None when there is none."""
     if not state.under_way:
         return None
-    position = at(state.under_way, place)
+    position = position_of(state.under_way, place)
     number, tags = state.under_way[position]
-    return Arrived(number, tags, state.requests[number], without(state.under_way, position))
+    return ArrivedAnswer(number, tags, state.requests[number], without_item(state.under_way, position))
 
 
-def suggesting(broker: Broker, queue: int, node: int) -> Broker:
+def with_suggestion(broker: KnownBroker, queue: int, node: int) -> KnownBroker:
     """The broker after an answer has suggested a node for a queue."""
     if broker.suggested.get(queue) == node:
         return broker

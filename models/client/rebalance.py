@@ -18,24 +18,30 @@ from typing import Any, NamedTuple, TypeVar
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, ROUND_QUEUES, TOPIC_QUEUES
-from rocketmq_conformance.models.client.initial_broker import world
+from rocketmq_conformance.models.client.initial_broker import initial_broker
 from rocketmq_conformance.models.client.member import (
     BROADCASTING,
     CLUSTERING,
     TOPICS,
     Member,
-    begun,
-    remembering,
-    subscribing,
+    new_member,
+    with_memory,
+    with_topics,
 )
 from rocketmq_conformance.models.client.offset_table import UNFROZEN, updated
-from rocketmq_conformance.models.client.process_queue import DROPPED, PULL, RESULT, TAKE, UPDATE
-from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, NO_ROUTE, RebalanceModel, Round
+from rocketmq_conformance.models.client.process_queue import (
+    DROPPED_REASONS,
+    PULL_REASONS,
+    RESULT_REASONS,
+    TAKE_REASONS,
+    UPDATE_REASONS,
+)
+from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, NO_ROUTE, RebalanceRound, RebalanceRoundModel
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -73,7 +79,7 @@ RULES = (
 ROUTES: Mapping[str, int] = {topic: len(queues) for topic, queues in TOPIC_QUEUES.items()}
 
 
-class GroupState(NamedTuple):
+class RebalanceState(NamedTuple):
     """A group and its environment. Queues are indexes of the fixtures, times ms of the case's clock."""
 
     broker: BrokerState
@@ -84,20 +90,20 @@ class GroupState(NamedTuple):
     members: tuple[Member | None, ...] = ()
 
 
-group_state = maker(GroupState)
+rebalance_state = maker(RebalanceState)
 
 #: A state whose first item is a group: the other items are the additions of a kind of member.
-Wider = TypeVar("Wider", bound=tuple[Any, ...])
+WiderState = TypeVar("WiderState", bound=tuple[Any, ...])
 
 
-def within(
-    make: Callable[[tuple[Any, ...]], Wider],
-) -> Callable[[Callable[..., Answer[GroupState]]], Callable[..., Answer[Wider]]]:
+def widen(
+    make: Callable[[tuple[Any, ...]], WiderState],
+) -> Callable[[Callable[..., Answer[RebalanceState]]], Callable[..., Answer[WiderState]]]:
     """Make an operation of a plain group one of a wider state, whose other items it leaves alone; ``make`` makes a
     wider state from its items."""
 
-    def of_group(handler: Callable[..., Answer[GroupState]]) -> Callable[..., Answer[Wider]]:
-        def handle(state: Wider, *args: Any) -> Answer[Wider]:
+    def of_group(handler: Callable[..., Answer[RebalanceState]]) -> Callable[..., Answer[WiderState]]:
+        def handle(state: WiderState, *args: Any) -> Answer[WiderState]:
             before = state[0]
             after, result, why = handler(before, *args)
             return (state if after is before else make((after, *state[1:]))), result, why
@@ -107,9 +113,11 @@ def within(
     return of_group
 
 
-def beginning() -> GroupState:
+def initial_state() -> RebalanceState:
     """The initial state: three new members."""
-    return GroupState(world(), members=tuple(_begun(client, CLUSTERING, LAST, "AVG", ROUTES) for client in CLIENTS))
+    return RebalanceState(
+        initial_broker(), members=tuple(_new_member(client, CLUSTERING, LAST, "AVG", ROUTES) for client in CLIENTS)
+    )
 
 
 def client_id(member: int, twin: bool) -> str:
@@ -123,50 +131,54 @@ def listed_ids(members: tuple[int, ...]) -> tuple[str, ...]:
     return tuple([CLIENTS[member] for member in members])
 
 
-def readable(topic: str, queues: int) -> int:
+def readable_queues(topic: str, queues: int) -> int:
     """Readable queues of a route that should have so many."""
     return min(queues, len(ROUND_QUEUES[topic]))
 
 
-def _begun(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
+def _new_member(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
     topics = TOPICS[mode]
-    return begun(client, mode, where, strategy, topics, heard(topics, routes))
+    return new_member(client, mode, where, strategy, topics, known_routes(topics, routes))
 
 
-def heard(topics: frozenset[str], routes: Mapping[str, int]) -> dict[str, int]:
+def known_routes(topics: frozenset[str], routes: Mapping[str, int]) -> dict[str, int]:
     """REB-ROUTE-1: readable queues of the topics that have a route."""
     return {topic: routes[topic] for topic in topics if routes[topic] != NO_ROUTE}
 
 
-def why_begun(state: GroupState, member: int, twin: bool) -> Why:
+def begin_reason(state: RebalanceState, member: int, twin: bool) -> Reason:
     """REB-BEGIN-1: the reason of a member that begins."""
     return _JOIN["begins anew" if state.members[member] else "a twin begins" if twin else "begins"]
 
 
-_JOIN = whys(("REB-BEGIN-1",), "begins", "begins anew", "a twin begins")
-_LEAVE = whys(("REB-END-1", "OFF-R-PALL"), "offsets sent", "nothing to send", "no member")
-_PERSIST = whys(("REB-PERSIST-1", "OFF-R-PALL"), "offsets sent", "nothing to send", "some forgotten", "no member")
-_SUBSCRIBE = whys(("REB-SUB-1",), "subscribed", "subscribed already", "unsubscribed", "not subscribed", "no member")
-_REFRESH = whys(("REB-ROUTE-1",), "learned", "nothing new", "no member")
-_LISTED = Why(("REB-CLU-1",), "the list changes")
-_ROUTED = whys(("REB-ROUTE-1",), "the route changes", "the route is lost")
-_TICK = Why(("REB-DROP-EXPIRY",), "time passes")
+_JOIN = reasons_by_kind(("REB-BEGIN-1",), "begins", "begins anew", "a twin begins")
+_LEAVE = reasons_by_kind(("REB-END-1", "OFF-R-PALL"), "offsets sent", "nothing to send", "no member")
+_PERSIST = reasons_by_kind(
+    ("REB-PERSIST-1", "OFF-R-PALL"), "offsets sent", "nothing to send", "some forgotten", "no member"
+)
+_SUBSCRIBE = reasons_by_kind(
+    ("REB-SUB-1",), "subscribed", "subscribed already", "unsubscribed", "not subscribed", "no member"
+)
+_REFRESH = reasons_by_kind(("REB-ROUTE-1",), "learned", "nothing new", "no member")
+_LISTED = Reason(("REB-CLU-1",), "the list changes")
+_ROUTED = reasons_by_kind(("REB-ROUTE-1",), "the route changes", "the route is lost")
+_TICK = Reason(("REB-DROP-EXPIRY",), "time passes")
 
 
-class GroupModel:
+class RebalanceModel:
     """The operations of a group for one profile; every method is pure. Members are given by number."""
 
     __slots__ = ("rebalancing", "store")
 
     def __init__(self, profile: Profile) -> None:
-        self.rebalancing: RebalanceModel[Round] = RebalanceModel(StartModel(profile))
+        self.rebalancing: RebalanceRoundModel[RebalanceRound] = RebalanceRoundModel(StartModel(profile))
         self.store = self.rebalancing.store
 
     # --- operations of members ----------------------------------------------------------------------------
 
     def rebalance(
-        self, state: GroupState, member: int, list_fault: str, fault: str, bound_fault: str
-    ) -> Answer[GroupState]:
+        self, state: RebalanceState, member: int, list_fault: str, fault: str, bound_fault: str
+    ) -> Answer[RebalanceState]:
         """REB-DO-1: (owned queues, dispatched (queue, offset), balanced or None, commits (queue, offset)), or None
         for no member."""
         broker, routes, listed, now, members = state
@@ -178,16 +190,16 @@ class GroupModel:
         )
         if after is who:
             return state, answer, why
-        return group_state((broker, routes, listed, now, replaced(members, member, after))), answer, why
+        return rebalance_state((broker, routes, listed, now, replaced(members, member, after))), answer, why
 
     def join(
-        self, state: GroupState, member: int, twin: bool, mode: str, where: str, strategy: str
-    ) -> Answer[GroupState]:
+        self, state: RebalanceState, member: int, twin: bool, mode: str, where: str, strategy: str
+    ) -> Answer[RebalanceState]:
         """REB-BEGIN-1: the member begins, a twin with the next member's client id; a running one is gone at once."""
-        began = _begun(client_id(member, twin), mode, where, strategy, state.routes)
-        return changed(state, member, began), None, why_begun(state, member, twin)
+        began = _new_member(client_id(member, twin), mode, where, strategy, state.routes)
+        return with_member(state, member, began), None, begin_reason(state, member, twin)
 
-    def leave(self, state: GroupState, member: int) -> Answer[GroupState]:
+    def leave(self, state: RebalanceState, member: int) -> Answer[RebalanceState]:
         """REB-END-1: the commits that reach the broker."""
         who = state.members[member]
         if who is None:
@@ -196,7 +208,7 @@ class GroupModel:
         why = _LEAVE["offsets sent" if sent else "nothing to send"]
         return state._replace(broker=after.broker, members=replaced(state.members, member, None)), sent, why
 
-    def persist(self, state: GroupState, member: int) -> Answer[GroupState]:
+    def persist(self, state: RebalanceState, member: int) -> Answer[RebalanceState]:
         """REB-PERSIST-1: the commits that reach the broker."""
         who = state.members[member]
         if who is None:
@@ -206,24 +218,28 @@ class GroupModel:
             why = _PERSIST["some forgotten"]
         else:
             why = _PERSIST["offsets sent" if sent else "nothing to send"]
-        members = replaced(state.members, member, remembering(who, after.memory))
-        return group_state((after.broker, state.routes, state.listed, state.now, members)), sent, why
+        members = replaced(state.members, member, with_memory(who, after.memory))
+        return rebalance_state((after.broker, state.routes, state.listed, state.now, members)), sent, why
 
-    def _persisted(self, state: GroupState, who: Member) -> tuple[RemoteStore, tuple[tuple[int, int], ...]]:
+    def _persisted(self, state: RebalanceState, who: Member) -> tuple[RemoteStore, tuple[tuple[int, int], ...]]:
         store = remote_store((who.memory, UNFROZEN, state.broker))
         after, sent, _ = self.store.persist_all(store, tuple(who.table))
         return after, sent  # type: ignore[return-value]
 
-    def subscribe(self, state: GroupState, member: int, topic: str) -> Answer[GroupState]:
+    def subscribe(self, state: RebalanceState, member: int, topic: str) -> Answer[RebalanceState]:
         """REB-SUB-1."""
         who = state.members[member]
         if who is None:
             return state, None, _SUBSCRIBE["no member"]
         if topic in who.topics:
             return state, None, _SUBSCRIBE["subscribed already"]
-        return changed(state, member, subscribing(who, who.topics | {topic}, who.seen)), None, _SUBSCRIBE["subscribed"]
+        return (
+            with_member(state, member, with_topics(who, who.topics | {topic}, who.seen)),
+            None,
+            _SUBSCRIBE["subscribed"],
+        )
 
-    def unsubscribe(self, state: GroupState, member: int, topic: str) -> Answer[GroupState]:
+    def unsubscribe(self, state: RebalanceState, member: int, topic: str) -> Answer[RebalanceState]:
         """REB-SUB-1."""
         who = state.members[member]
         if who is None:
@@ -231,122 +247,130 @@ class GroupModel:
         if topic not in who.topics:
             return state, None, _SUBSCRIBE["not subscribed"]
         return (
-            changed(state, member, subscribing(who, who.topics - {topic}, who.seen)),
+            with_member(state, member, with_topics(who, who.topics - {topic}, who.seen)),
             None,
             _SUBSCRIBE["unsubscribed"],
         )
 
-    def refresh(self, state: GroupState, member: int) -> Answer[GroupState]:
+    def refresh(self, state: RebalanceState, member: int) -> Answer[RebalanceState]:
         """REB-ROUTE-1."""
         who = state.members[member]
         if who is None:
             return state, None, _REFRESH["no member"]
-        seen = {**who.seen, **heard(who.topics, state.routes)}
+        seen = {**who.seen, **known_routes(who.topics, state.routes)}
         if seen == who.seen:
             return state, None, _REFRESH["nothing new"]
-        return changed(state, member, subscribing(who, who.topics, seen)), None, _REFRESH["learned"]
+        return with_member(state, member, with_topics(who, who.topics, seen)), None, _REFRESH["learned"]
 
-    def pull(self, state: GroupState, member: int, queue: int) -> Answer[GroupState]:
+    def pull(self, state: RebalanceState, member: int, queue: int) -> Answer[RebalanceState]:
         """PULL-PRE-DROP: the offset that the member asks for, or None when it does not ask."""
         who = state.members[member]
         if who is None:
-            return state, None, PULL["no member"]
+            return state, None, PULL_REASONS["no member"]
         owned = who.table.get(queue)
         if owned is None:
-            return state, None, PULL["dropped"]
+            return state, None, PULL_REASONS["dropped"]
         after = state
         if owned.pulled != state.now:
             table = {**who.table, queue: owned._replace(pulled=state.now)}
-            after = changed(state, member, who._replace(table=table))
+            after = with_member(state, member, who._replace(table=table))
         if QUEUES[queue].topic not in who.topics:
-            return after, None, PULL["no subscription"]
-        return after, owned.offset, PULL["pulled"]
+            return after, None, PULL_REASONS["no subscription"]
+        return after, owned.offset, PULL_REASONS["pulled"]
 
-    def take(self, state: GroupState, member: int, queue: int) -> Answer[GroupState]:
+    def take(self, state: RebalanceState, member: int, queue: int) -> Answer[RebalanceState]:
         """A listener takes messages of the queue's process queue: were there any to take?"""
         who = state.members[member]
         if who is None:
-            return state, None, TAKE["no such member"]
+            return state, None, TAKE_REASONS["no such member"]
         owned = who.table.get(queue)
         if owned is None:
-            return state, False, TAKE["not owned"]
-        return changed(state, member, who._replace(taken={**who.taken, queue: owned.number})), True, TAKE["taken"]
+            return state, False, TAKE_REASONS["not owned"]
+        return (
+            with_member(state, member, who._replace(taken={**who.taken, queue: owned.number})),
+            True,
+            TAKE_REASONS["taken"],
+        )
 
-    def consume(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
+    def consume(self, state: RebalanceState, member: int, queue: int, offset: int) -> Answer[RebalanceState]:
         """CONS-DROP: a listener takes messages and finishes them; the offset in memory afterwards, -1 for none."""
         who = state.members[member]
         if who is None:
-            return state, None, DROPPED["no member"]
+            return state, None, DROPPED_REASONS["no member"]
         held = who.memory.get(queue, -1)
         if queue not in who.table:
-            return state, held, DROPPED["nothing taken"]
+            return state, held, DROPPED_REASONS["nothing taken"]
         return self._result(state, member, who, queue, held, offset)
 
-    def finish(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
+    def finish(self, state: RebalanceState, member: int, queue: int, offset: int) -> Answer[RebalanceState]:
         """CONS-DROP: the listener finishes the messages it took; the offset in memory afterwards, -1 for none."""
         who = state.members[member]
         if who is None:
-            return state, None, DROPPED["no member"]
+            return state, None, DROPPED_REASONS["no member"]
         held = who.memory.get(queue, -1)
         number = who.taken.get(queue)
         if number is None:
-            return state, held, DROPPED["nothing taken"]
+            return state, held, DROPPED_REASONS["nothing taken"]
         who = who._replace(taken={other: kept for other, kept in who.taken.items() if other != queue})
         owned = who.table.get(queue)
         if owned is None or owned.number != number:
-            why = DROPPED["dropped" if owned is None else "dropped and added anew"]
-            return changed(state, member, who), held, why
+            why = DROPPED_REASONS["dropped" if owned is None else "dropped and added anew"]
+            return with_member(state, member, who), held, why
         return self._result(state, member, who, queue, held, offset)
 
     def _result(
-        self, state: GroupState, member: int, who: Member, queue: int, held: int, offset: int
-    ) -> Answer[GroupState]:
+        self, state: RebalanceState, member: int, who: Member, queue: int, held: int, offset: int
+    ) -> Answer[RebalanceState]:
         memory, _ = updated(who.memory, UNFROZEN, queue, offset, True)
-        why = RESULT["first" if held == -1 else "raised" if offset > held else "kept"]
-        return changed(state, member, remembering(who, memory)), memory[queue], why
+        why = RESULT_REASONS["first" if held == -1 else "raised" if offset > held else "kept"]
+        return with_member(state, member, with_memory(who, memory)), memory[queue], why
 
-    def update(self, state: GroupState, member: int, queue: int, offset: int) -> Answer[GroupState]:
+    def update(self, state: RebalanceState, member: int, queue: int, offset: int) -> Answer[RebalanceState]:
         """OFF-UPD-1: the application sets the offset of a queue in memory, whether or not the member owns it."""
         who = state.members[member]
         if who is None:
-            return state, None, UPDATE["no member"]
+            return state, None, UPDATE_REASONS["no member"]
         memory, _ = updated(who.memory, UNFROZEN, queue, offset, False)
-        why = UPDATE["owned" if queue in who.table else "not owned"]
-        return changed(state, member, remembering(who, memory)), None, why
+        why = UPDATE_REASONS["owned" if queue in who.table else "not owned"]
+        return with_member(state, member, with_memory(who, memory)), None, why
 
-    def tick(self, state: GroupState, millis: int) -> Answer[GroupState]:
+    def tick(self, state: RebalanceState, millis: int) -> Answer[RebalanceState]:
         """Time passes for every member."""
         broker, routes, listed, now, members = state
-        return group_state((broker, routes, listed, now + millis, members)), None, _TICK
+        return rebalance_state((broker, routes, listed, now + millis, members)), None, _TICK
 
     # --- operations of the environment --------------------------------------------------------------------
 
-    def list_members(self, state: GroupState, members: tuple[int, ...]) -> Answer[GroupState]:
+    def list_members(self, state: RebalanceState, members: tuple[int, ...]) -> Answer[RebalanceState]:
         """The brokers list the client ids of these members from now on."""
-        return group_state((state.broker, state.routes, listed_ids(members), state.now, state.members)), None, _LISTED
+        return (
+            rebalance_state((state.broker, state.routes, listed_ids(members), state.now, state.members)),
+            None,
+            _LISTED,
+        )
 
-    def route(self, state: GroupState, topic: str, queues: int) -> Answer[GroupState]:
+    def route(self, state: RebalanceState, topic: str, queues: int) -> Answer[RebalanceState]:
         """The name server's route of a topic has so many readable queues, or all it has; -1: there is no route."""
         why = _ROUTED["the route is lost" if queues == NO_ROUTE else "the route changes"]
-        queues = readable(topic, queues)
+        queues = readable_queues(topic, queues)
         routes = {**state.routes, topic: queues}
-        return group_state((state.broker, routes, state.listed, state.now, state.members)), None, why
+        return rebalance_state((state.broker, routes, state.listed, state.now, state.members)), None, why
 
-    def commit_elsewhere(self, state: GroupState, queue: int, offset: int) -> Answer[GroupState]:
+    def commit_elsewhere(self, state: RebalanceState, queue: int, offset: int) -> Answer[RebalanceState]:
         """Another client commits for the group."""
         after, result, why = self.store.commit_elsewhere(RemoteStore(broker=state.broker), queue, offset)
-        return group_state((after.broker, state.routes, state.listed, state.now, state.members)), result, why
+        return rebalance_state((after.broker, state.routes, state.listed, state.now, state.members)), result, why
 
 
-def changed(state: GroupState, number: int, member: Member) -> GroupState:
+def with_member(state: RebalanceState, number: int, member: Member) -> RebalanceState:
     broker, routes, listed, now, members = state
-    return group_state((broker, routes, listed, now, replaced(members, number, member)))
+    return rebalance_state((broker, routes, listed, now, replaced(members, number, member)))
 
 
 # --- the group as a whole ---------------------------------------------------------------------------------------
 
 
-def owners(state: GroupState) -> dict[int, tuple[int, ...]]:
+def owners(state: RebalanceState) -> dict[int, tuple[int, ...]]:
     """The members, by number, that own each queue of the topics that have a route."""
     return {
         queue: tuple(number for number, who in enumerate(state.members) if who is not None and queue in who.table)
@@ -355,7 +379,7 @@ def owners(state: GroupState) -> dict[int, tuple[int, ...]]:
     }
 
 
-def piled_up(state: GroupState) -> dict[int, int]:
+def unowned_messages(state: RebalanceState) -> dict[int, int]:
     """Number of messages that wait in queues without owner: from the group's stored offset, or from min, to max."""
     found = {}
     for queue, members in owners(state).items():
@@ -366,6 +390,6 @@ def piled_up(state: GroupState) -> dict[int, int]:
     return found
 
 
-def broadcasts(state: GroupState) -> bool:
+def broadcasts(state: RebalanceState) -> bool:
     """Is any member broadcasting?"""
     return any(who is not None and who.mode == BROADCASTING for who in state.members)

@@ -11,21 +11,21 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.client import rebalance as group
-from rocketmq_conformance.models.client.fixtures import CLIENTS, NEXT_TOPIC, OTHER_TOPIC, TOPIC, pop_retry
-from rocketmq_conformance.models.client.rebalance import ROUTES, GroupModel, GroupState, group_state, within
+from rocketmq_conformance.models.client.fixtures import CLIENTS, NEXT_TOPIC, OTHER_TOPIC, TOPIC, pop_retry_topic
+from rocketmq_conformance.models.client.rebalance import ROUTES, RebalanceModel, RebalanceState, rebalance_state, widen
 from rocketmq_conformance.models.client.rebalance_broker_round import (
-    ASSIGNMENTS,
-    Assigned,
-    AssignedRebalanceModel,
-    AssignedRound,
-    Side,
-    assigned,
+    INITIAL_ASSIGNMENTS,
+    RebalanceBrokerMember,
+    RebalanceBrokerRound,
+    RebalanceBrokerRoundModel,
+    TopicAssignment,
+    topic_assignment,
 )
-from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, NO_ROUTE, answered
+from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, NO_ROUTE, listed_members
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -39,45 +39,45 @@ RULES = (
 
 #: Routes of the topics of these groups only, by readable queues.
 MORE_ROUTES: Mapping[str, int] = MappingProxyType(
-    {NEXT_TOPIC: 1, pop_retry(TOPIC): 1, pop_retry(OTHER_TOPIC): 1, pop_retry(NEXT_TOPIC): NO_ROUTE}
+    {NEXT_TOPIC: 1, pop_retry_topic(TOPIC): 1, pop_retry_topic(OTHER_TOPIC): 1, pop_retry_topic(NEXT_TOPIC): NO_ROUTE}
 )
 
-_POP = whys(("POP-PRE-DROP",), "popped", "dropped", "no subscription", "no member")
-_ASSIGN = Why(("REB-BRK-1",), "the assignment changes")
+_POP = reasons_by_kind(("POP-PRE-DROP",), "popped", "dropped", "no subscription", "no member")
+_ASSIGN = Reason(("REB-BRK-1",), "the assignment changes")
 
 
-class AssignedState(NamedTuple):
+class RebalanceBrokerState(NamedTuple):
     """A group, the broker's assignments, and the members' additions for them."""
 
-    group: GroupState
-    assignments: Mapping[str, Assigned] = ASSIGNMENTS
+    group: RebalanceState
+    assignments: Mapping[str, TopicAssignment] = INITIAL_ASSIGNMENTS
     #: Of each member.
-    sides: tuple[Side, ...] = (Side(),) * len(CLIENTS)
+    sides: tuple[RebalanceBrokerMember, ...] = (RebalanceBrokerMember(),) * len(CLIENTS)
 
 
-_state = maker(AssignedState)
+_state = maker(RebalanceBrokerState)
 
 
-def beginning() -> AssignedState:
+def initial_state() -> RebalanceBrokerState:
     """The initial state: three new members."""
-    state = group.beginning()
-    return AssignedState(state._replace(routes={**ROUTES, **MORE_ROUTES}))
+    state = group.initial_state()
+    return RebalanceBrokerState(state._replace(routes={**ROUTES, **MORE_ROUTES}))
 
 
-class AssignedGroupModel:
+class RebalanceBrokerModel:
     """The operations of such a group for one profile; every method is pure."""
 
     __slots__ = ("group", "rebalancing")
     #: An operation that has nothing to do with assignments.
-    of_group = staticmethod(within(_state))
+    of_group = staticmethod(widen(_state))
 
     def __init__(self, profile: Profile) -> None:
-        self.group = GroupModel(profile)
-        self.rebalancing = AssignedRebalanceModel(self.group.rebalancing.start)
+        self.group = RebalanceModel(profile)
+        self.rebalancing = RebalanceBrokerRoundModel(self.group.rebalancing.start)
 
     def rebalance(
-        self, state: AssignedState, member: int, list_fault: str, assign_fault: str, fault: str, bound_fault: str
-    ) -> Answer[AssignedState]:
+        self, state: RebalanceBrokerState, member: int, list_fault: str, assign_fault: str, fault: str, bound_fault: str
+    ) -> Answer[RebalanceBrokerState]:
         """REB-DO-1: (pulled queues, popped (topic, queue id), pull requests (queue, offset), pop requests (topic,
         queue id, where they begin), balanced or None, commits (queue, offset) and then requests for assignments
         (topic, how many)), or None for no member."""
@@ -87,42 +87,50 @@ class AssignedGroupModel:
         if who is None:
             return state, None, NO_MEMBER
         side = sides[member]
-        current = AssignedRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
-        balanced = self.rebalancing.turn(current, routes, answered(listed, list_fault))
+        current = RebalanceBrokerRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
+        balanced = self.rebalancing.turn(current, routes, listed_members(listed, list_fault))
         reached: tuple[Value, ...] = (*sorted(current.commits), *sorted(current.asked.items()))
         answer: Value = (
             tuple(sorted(current.table)) if current.table else (),
             tuple(sorted(current.pops)) if current.pops else (),
             tuple(sorted(current.dispatched)) if current.dispatched else (),
-            tuple(sorted(current.begun)) if current.begun else (),
+            tuple(sorted(current.pop_requests)) if current.pop_requests else (),
             balanced,
             reached,
         )
         after, why = current.after(), self.rebalancing.why(current)
         if after is not who:
             members = replaced(members, member, after)
-            before = group_state((current.store.broker, routes, listed, now, members))
+            before = rebalance_state((current.store.broker, routes, listed, now, members))
         if current.pops is not side.pops or current.marks is not side.marks:
-            sides = replaced(sides, member, Side(current.pops, current.marks))
+            sides = replaced(sides, member, RebalanceBrokerMember(current.pops, current.marks))
         elif after is who:
             return state, answer, why
         return _state((before, assignments, sides)), answer, why
 
     def join(
-        self, state: AssignedState, member: int, twin: bool, mode: str, where: str, strategy: str
-    ) -> Answer[AssignedState]:
+        self, state: RebalanceBrokerState, member: int, twin: bool, mode: str, where: str, strategy: str
+    ) -> Answer[RebalanceBrokerState]:
         """REB-BEGIN-1."""
         after, result, why = self.group.join(state.group, member, twin, mode, where, strategy)
-        return AssignedState(after, state.assignments, replaced(state.sides, member, Side())), result, why
+        return (
+            RebalanceBrokerState(after, state.assignments, replaced(state.sides, member, RebalanceBrokerMember())),
+            result,
+            why,
+        )
 
-    def leave(self, state: AssignedState, member: int) -> Answer[AssignedState]:
+    def leave(self, state: RebalanceBrokerState, member: int) -> Answer[RebalanceBrokerState]:
         """REB-END-1: the commits that reach the broker; popped queues cause no request."""
         after, result, why = self.group.leave(state.group, member)
         if after is state.group:
             return state, result, why
-        return AssignedState(after, state.assignments, replaced(state.sides, member, Side())), result, why
+        return (
+            RebalanceBrokerState(after, state.assignments, replaced(state.sides, member, RebalanceBrokerMember())),
+            result,
+            why,
+        )
 
-    def pop(self, state: AssignedState, member: int, topic: str, queue: int) -> Answer[AssignedState]:
+    def pop(self, state: RebalanceBrokerState, member: int, topic: str, queue: int) -> Answer[RebalanceBrokerState]:
         """POP-PRE-DROP: does the member ask for messages of the queue?"""
         who, side = state.group.members[member], state.sides[member]
         if who is None:
@@ -131,16 +139,16 @@ class AssignedGroupModel:
             return state, False, _POP["dropped"]
         after = state
         if side.pops[topic, queue] != state.group.now:
-            popped = Side({**side.pops, (topic, queue): state.group.now}, side.marks)
-            after = AssignedState(state.group, state.assignments, replaced(state.sides, member, popped))
+            popped = RebalanceBrokerMember({**side.pops, (topic, queue): state.group.now}, side.marks)
+            after = RebalanceBrokerState(state.group, state.assignments, replaced(state.sides, member, popped))
         if topic not in who.topics:
             return after, False, _POP["no subscription"]
         return after, True, _POP["popped"]
 
     def assign(
-        self, state: AssignedState, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str
-    ) -> Answer[AssignedState]:
+        self, state: RebalanceBrokerState, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str
+    ) -> Answer[RebalanceBrokerState]:
         """The broker assigns these queues of a topic from now on."""
-        given = assigned(topic, pull, pop, oddity)
+        given = topic_assignment(topic, pull, pop, oddity)
         before, assignments, sides = state
         return _state((before, {**assignments, topic: given}, sides)), None, _ASSIGN

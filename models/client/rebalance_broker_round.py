@@ -28,22 +28,22 @@ from rocketmq_conformance.models.client.fixtures import (
     RETRY_PREFIX,
     ROUND_QUEUES,
     TOPIC,
-    assignment_played,
-    pop_retry,
+    nth_assignment_fault,
+    pop_retry_topic,
 )
-from rocketmq_conformance.models.client.member import CLUSTERING, Member, brought, subscribing
-from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, expired
+from rocketmq_conformance.models.client.member import CLUSTERING, Member, after_round, with_topics
+from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, is_expired
 from rocketmq_conformance.models.client.rebalance_round import (
-    BROUGHT,
+    ALIGNED,
     NO_ROUTE,
-    RebalanceModel,
-    Round,
-    in_order,
-    reason,
+    RebalanceRound,
+    RebalanceRoundModel,
+    in_hash_order,
+    round_reason,
 )
 from rocketmq_conformance.models.client.start import FIRST, StartModel
 from rocketmq_conformance.models.outcome import Value
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -104,16 +104,16 @@ RULES = (
 )
 
 #: A queue to pop from: its topic and its id. Id -1 stands for all queues of the broker.
-Popped = tuple[str, int]
+PoppedQueue = tuple[str, int]
 #: Where a new group begins to pop, as a value of the request.
 FROM_MIN, FROM_MAX = 0, 1
 #: How often a client asks whether the broker assigns a topic.
-PROBES = 3
+MAX_PROBES = 3
 #: Time of the last pop of a queue that was never popped, in ms of the case's clock: expired at any time.
 NEVER_POPPED = -PULL_EXPIRY - 1
 
 
-class Assigned(NamedTuple):
+class TopicAssignment(NamedTuple):
     """The broker's assignment of a topic, by queue ids."""
 
     pull: tuple[int, ...] = ()
@@ -125,20 +125,20 @@ class Assigned(NamedTuple):
 
 
 ODDITIES = ("", "no-queue", "no-mode")
-NOTHING = Assigned()
+NO_ASSIGNMENT = TopicAssignment()
 
 
-class Side(NamedTuple):
+class RebalanceBrokerMember(NamedTuple):
     """A member's additional state for assigned queues."""
 
     #: Queues that it pops from, and when it last did, or began: ms of the case's clock.
-    pops: Mapping[Popped, int] = MappingProxyType({})
+    pops: Mapping[PoppedQueue, int] = MappingProxyType({})
     #: Topics of which it is noted that the broker (True) or the client (False) rebalances them.
     marks: Mapping[str, bool] = MappingProxyType({})
 
 
 #: Events of these rounds beside those of every round, by bit; the first one that occurred names the round.
-_MET = (
+_EXTRA_EVENTS = (
     ("marked for the client", ("REB-BRK-PROBE",)),
     ("marked for the broker", ("REB-BRK-PROBE",)),
     ("not marked", ("REB-BRK-PROBE",)),
@@ -169,46 +169,46 @@ _MET = (
     _NOBODY,
     _UNANSWERED,
     _ASSIGNED,
-) = (1 << at for at in range(len(_MET)))
+) = (1 << at for at in range(len(_EXTRA_EVENTS)))
 
 
 @cache
-def assigned_reason(met: int, events: int, mode: str, reports: bool) -> Why:
+def rebalance_broker_reason(met: int, events: int, mode: str, reports: bool) -> Reason:
     """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
-    every = reason(events, mode, reports)
+    every = round_reason(events, mode, reports)
     if not met:
         return every
-    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    found = [name for at, name in enumerate(_EXTRA_EVENTS) if met & 1 << at]
     rules = [rule for _, named in found for rule in named]
-    kind = every.kind if met & ~(_ASSIGNED | _UNANSWERED) == 0 and events & (BROUGHT - 1) else found[0][0]
-    return Why(tuple(dict.fromkeys((*rules, *every.rules))), kind)
+    kind = every.kind if met & ~(_ASSIGNED | _UNANSWERED) == 0 and events & (ALIGNED - 1) else found[0][0]
+    return Reason(tuple(dict.fromkeys((*rules, *every.rules))), kind)
 
 
 @lru_cache(maxsize=1 << 12)
-def assigned(topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Assigned:
+def topic_assignment(topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> TopicAssignment:
     """An assignment of those of these queues that the topic has."""
     queues = ROUND_QUEUES[topic]
     kept = tuple([queue for queue in pull if queue < len(queues)])
-    return Assigned(
+    return TopicAssignment(
         kept, tuple([queue for queue in pop if queue < len(queues)]), oddity, tuple([queues[queue] for queue in kept])
     )
 
 
-class AssignedRound(Round):
+class RebalanceBrokerRound(RebalanceRound):
     """A round, and the state of popped queues as it goes on."""
 
-    __slots__ = ("asked", "assign_fault", "assignments", "begun", "marks", "met", "pops", "topics")
+    __slots__ = ("asked", "assign_fault", "assignments", "extra_events", "marks", "pop_requests", "pops", "topics")
 
     def __init__(
         self,
         member: Member,
-        side: Side,
+        side: RebalanceBrokerMember,
         broker: BrokerState,
         now: int,
         fault: str,
         bound_fault: str,
         assign_fault: str,
-        assignments: Mapping[str, Assigned],
+        assignments: Mapping[str, TopicAssignment],
     ) -> None:
         super().__init__(member, broker, now, fault, bound_fault)
         self.assign_fault = assign_fault
@@ -218,19 +218,19 @@ class AssignedRound(Round):
         #: Number of requests for assignments, by topic.
         self.asked: dict[str, int] = {}
         #: (topic, queue id, where it begins) of requests to pop.
-        self.begun: list[tuple[str, int, int]] = []
-        self.met = 0
+        self.pop_requests: list[tuple[str, int, int]] = []
+        self.extra_events = 0
 
     def after(self) -> Member:
         """The member after the round."""
         before, memory = self.member, self.store.memory
         # the round works on copies of the things that it changes
         if self.table is not before.table or memory is not before.memory or self.seen is not before.seen:
-            before = brought(before, self.seen, memory, self.table, self.made)
-        return before if self.topics is before.topics else subscribing(before, self.topics, self.seen)
+            before = after_round(before, self.seen, memory, self.table, self.made)
+        return before if self.topics is before.topics else with_topics(before, self.topics, self.seen)
 
 
-class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
+class RebalanceBrokerRoundModel(RebalanceRoundModel[RebalanceBrokerRound]):
     """The rounds of members whose queues the broker assigns, for one profile; pure but for the round under way."""
 
     __slots__ = ("assigned", "pops_born", "probes", "probes_once")
@@ -242,11 +242,13 @@ class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
         self.probes_once = start.client.probes_once
         self.pops_born = start.client.pops_born
 
-    def why(self, current: AssignedRound) -> Why:
+    def why(self, current: RebalanceBrokerRound) -> Reason:
         """The reason of a round."""
-        return assigned_reason(current.met, current.events, current.member.mode, self.reports)
+        return rebalance_broker_reason(current.extra_events, current.events, current.member.mode, self.reports)
 
-    def turn(self, current: AssignedRound, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
+    def turn(
+        self, current: RebalanceBrokerRound, routes: Mapping[str, int], members: tuple[str, ...] | None
+    ) -> bool | None:
         """Run a round that has begun: is it balanced? None when the client does not report it."""
         by_broker = self.assigned and current.member.mode == CLUSTERING
         balanced = True
@@ -263,50 +265,50 @@ class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
 
     # --- asking -------------------------------------------------------------------------------------------
 
-    def _ask(self, current: AssignedRound, topic: str, routes: Mapping[str, int]) -> str:
+    def _ask(self, current: RebalanceBrokerRound, topic: str, routes: Mapping[str, int]) -> str:
         """REB-BRK-ROUTE: the outcome of a request for the assignment, "null" also when no request is sent."""
         if topic not in current.seen:
             if routes[topic] == NO_ROUTE:
-                current.met |= _NOBODY
+                current.extra_events |= _NOBODY
                 return "null"
             current.seen = {**current.seen, topic: routes[topic]}
-            current.met |= _LEARNED
+            current.extra_events |= _LEARNED
         nth = current.asked[topic] = current.asked.get(topic, 0) + 1
-        return "answer" if current.assign_fault == "answer" else assignment_played(current.assign_fault, nth)
+        return "answer" if current.assign_fault == "answer" else nth_assignment_fault(current.assign_fault, nth)
 
-    def _broker_assigns(self, current: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
+    def _broker_assigns(self, current: RebalanceBrokerRound, topic: str, routes: Mapping[str, int]) -> bool:
         """REB-BRK-PROBE: does the broker assign the topic, as far as the client knows?"""
         mark = current.marks.get(topic)
         if mark is not None:
             return mark
         mark = False
-        for _ in range(PROBES):
+        for _ in range(MAX_PROBES):
             ended = self._ask(current, topic, routes)
             if ended != "silent":
                 if ended not in ("answer", "null") and not self.probes_once:
-                    current.met |= _UNMARKED
+                    current.extra_events |= _UNMARKED
                     return True
                 mark = ended in ("answer", "null")
                 break
-        current.met |= _TO_BROKER if mark else _TO_CLIENT
+        current.extra_events |= _TO_BROKER if mark else _TO_CLIENT
         current.marks = {**current.marks, topic: mark}
         return mark
 
     # --- the broker's assignment --------------------------------------------------------------------------
 
-    def _take_assignment(self, current: AssignedRound, topic: str, routes: Mapping[str, int]) -> bool:
+    def _take_assignment(self, current: RebalanceBrokerRound, topic: str, routes: Mapping[str, int]) -> bool:
         """REB-BRK-1: one topic; is it balanced?"""
         if self._ask(current, topic, routes) != "answer":
-            current.met |= _UNANSWERED
+            current.extra_events |= _UNANSWERED
             return False
-        current.met |= _ASSIGNED
-        pull, pop, _, wanted = current.assignments.get(topic, NOTHING)
+        current.extra_events |= _ASSIGNED
+        pull, pop, _, wanted = current.assignments.get(topic, NO_ASSIGNMENT)
         retry = _RETRIES.get(topic)
         if retry is not None and bool(pull) != bool(pop):
             self._subscribe(current, retry, all_pulled=not pop)
         table, now = current.table, current.now
         for queue in ROUND_QUEUES[topic] if table else ():
-            if queue in table and (queue not in wanted or expired(table[queue], now)):
+            if queue in table and (queue not in wanted or is_expired(table[queue], now)):
                 self.drop(current, queue)
         if current.pops:
             self._drop_pops(current, topic, pop)
@@ -318,54 +320,54 @@ class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
             self._add_pops(current, topic, pop)
         return even
 
-    def _subscribe(self, current: AssignedRound, retry: str, *, all_pulled: bool) -> None:
+    def _subscribe(self, current: RebalanceBrokerRound, retry: str, *, all_pulled: bool) -> None:
         """REB-BRK-RETRY."""
         if all_pulled and retry not in current.topics:
             current.topics |= {retry}
-            current.met |= _SUBSCRIBED
+            current.extra_events |= _SUBSCRIBED
         elif not all_pulled and retry in current.topics:
             current.topics -= {retry}
-            current.met |= _UNSUBSCRIBED
+            current.extra_events |= _UNSUBSCRIBED
 
-    def _drop_pops(self, current: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
+    def _drop_pops(self, current: RebalanceBrokerRound, topic: str, wanted: tuple[int, ...]) -> None:
         """REB-BRK-POP."""
         for queue, popped in current.pops.items():
             if queue[0] != topic:
                 continue
             if queue[1] not in wanted:
-                current.met |= _POP_DROPPED
+                current.extra_events |= _POP_DROPPED
             elif current.now - popped > PULL_EXPIRY:
-                current.met |= _POP_EXPIRED
+                current.extra_events |= _POP_EXPIRED
             else:
                 continue
             current.pops = {other: kept for other, kept in current.pops.items() if other != queue}
 
-    def _add_pops(self, current: AssignedRound, topic: str, wanted: tuple[int, ...]) -> None:
+    def _add_pops(self, current: RebalanceBrokerRound, topic: str, wanted: tuple[int, ...]) -> None:
         """REB-BRK-POP."""
         for number in wanted:
             if (topic, number) not in current.pops:
-                current.met |= _POP_ADDED
+                current.extra_events |= _POP_ADDED
                 current.pops = {**current.pops, (topic, number): current.now if self.pops_born else NEVER_POPPED}
-                current.begun.append((topic, number, FROM_MIN if current.member.where == FIRST else FROM_MAX))
+                current.pop_requests.append((topic, number, FROM_MIN if current.member.where == FIRST else FROM_MAX))
 
     # --- what the client does without the broker ----------------------------------------------------------
 
-    def _bring(self, current: AssignedRound, topic: str, target: tuple[int, ...]) -> bool:
+    def _align(self, current: RebalanceBrokerRound, topic: str, target: tuple[int, ...]) -> bool:
         """REB-BRK-LEFT: as in every round, but popped queues count."""
-        even = super()._bring(current, topic, target)
+        even = super()._align(current, topic, target)
         popped = {number for name, number in current.pops if name == topic}
         if not popped:
             return even
-        current.met |= _LEFT
+        current.extra_events |= _LEFT
         pulled = {QUEUES[queue].id for queue in ROUND_QUEUES[topic] if queue in current.table}
         return pulled | popped == {QUEUES[queue].id for queue in target}
 
-    def _give_up(self, current: AssignedRound) -> None:
+    def _give_up(self, current: RebalanceBrokerRound) -> None:
         """REB-TRUNC-1, REB-BRK-PROBE: give up the queues of topics that are not subscribed to any more."""
         self.truncate(current, current.topics)
         topics = current.topics
         if not topics.issuperset([topic for topic, _ in current.pops]):
-            current.met |= _POP_TRUNCATED
+            current.extra_events |= _POP_TRUNCATED
             current.pops = {queue: popped for queue, popped in current.pops.items() if queue[0] in topics}
         if not topics.issuperset(current.marks):
             current.marks = {topic: mark for topic, mark in current.marks.items() if topic in topics}
@@ -373,12 +375,12 @@ class AssignedRebalanceModel(RebalanceModel[AssignedRound]):
 
 #: All topics in the order of a round. No topic that a round adds or takes away is next to the one that causes it: a
 #: hash table would have gone on to the neighbour already.
-_ORDER = in_order(frozenset(ROUND_QUEUES))
+_ORDER = in_hash_order(frozenset(ROUND_QUEUES))
 #: The retry topics of popped messages, by topic; these have none themselves.
-_RETRIES = {topic: pop_retry(topic) for topic in ROUND_QUEUES if not topic.startswith(RETRY_PREFIX)}
+_RETRIES = {topic: pop_retry_topic(topic) for topic in ROUND_QUEUES if not topic.startswith(RETRY_PREFIX)}
 
 
-def assignment_body(given: Assigned, topic: str) -> dict[str, list[dict[str, Value | dict[str, Value]]]]:
+def assignment_body(given: TopicAssignment, topic: str) -> dict[str, list[dict[str, Value | dict[str, Value]]]]:
     """The body of an assignment, as a JSON object."""
 
     def queue(number: int) -> dict[str, Value]:
@@ -396,9 +398,11 @@ def assignment_body(given: Assigned, topic: str) -> dict[str, list[dict[str, Val
 
 
 #: The broker's assignments in the initial state.
-ASSIGNMENTS: Mapping[str, Assigned] = MappingProxyType(
+INITIAL_ASSIGNMENTS: Mapping[str, TopicAssignment] = MappingProxyType(
     {
-        topic: NOTHING if topic == pop_retry(TOPIC) else assigned(topic, tuple(range(len(queues))), (), "")
+        topic: NO_ASSIGNMENT
+        if topic == pop_retry_topic(TOPIC)
+        else topic_assignment(topic, tuple(range(len(queues))), (), "")
         for topic, queues in ROUND_QUEUES.items()
     }
 )

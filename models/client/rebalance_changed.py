@@ -6,14 +6,18 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.client import rebalance as group
 from rocketmq_conformance.models.client.fixtures import CLIENTS
-from rocketmq_conformance.models.client.rebalance import GroupModel, GroupState, group_state, within
-from rocketmq_conformance.models.client.rebalance_changed_round import ChangedRebalanceModel, ChangedRound, Side
-from rocketmq_conformance.models.client.rebalance_round import answered
+from rocketmq_conformance.models.client.rebalance import RebalanceModel, RebalanceState, rebalance_state, widen
+from rocketmq_conformance.models.client.rebalance_changed_round import (
+    RebalanceChangedMember,
+    RebalanceChangedRound,
+    RebalanceChangedRoundModel,
+)
+from rocketmq_conformance.models.client.rebalance_round import listed_members
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -25,48 +29,48 @@ RULES = (
     ),
 )
 
-_LIMITED = Why(("REB-MQC-SHARE",), "limited")
-_NO_LIMITS = Why(("REB-SUB-1",), "no thresholds of topics")
-_BEAT = whys(("REB-SUB-BEAT",), "in full", "lost", "no broker known")
-_MAY_BE_BRIEF = whys(("REB-MQC-BRIEF", "REB-SUB-BEAT"), "brief", "in full", "lost")
+_LIMITED = Reason(("REB-MQC-SHARE",), "limited")
+_NO_LIMITS = Reason(("REB-SUB-1",), "no thresholds of topics")
+_HEARTBEAT = reasons_by_kind(("REB-SUB-BEAT",), "in full", "lost", "no broker known")
+_MAY_BE_BRIEF = reasons_by_kind(("REB-MQC-BRIEF", "REB-SUB-BEAT"), "brief", "in full", "lost")
 
 
-class ChangedState(NamedTuple):
+class RebalanceChangedState(NamedTuple):
     """A group, and its members' additional states."""
 
-    group: GroupState
-    sides: tuple[Side, ...] = (Side(),) * len(CLIENTS)
+    group: RebalanceState
+    sides: tuple[RebalanceChangedMember, ...] = (RebalanceChangedMember(),) * len(CLIENTS)
 
 
-_state, _side = maker(ChangedState), maker(Side)
+_state, _side = maker(RebalanceChangedState), maker(RebalanceChangedMember)
 
 
-def beginning() -> ChangedState:
+def initial_state() -> RebalanceChangedState:
     """The initial state: three new members."""
-    return ChangedState(group.beginning())
+    return RebalanceChangedState(group.initial_state())
 
 
-class ChangedGroupModel:
+class RebalanceChangedModel:
     """The operations of such a group for one profile; every method is pure. Members are given by number."""
 
     __slots__ = ("group", "rebalancing")
     #: Wraps an operation that has nothing to do with changed queues.
-    of_group = staticmethod(within(_state))
+    of_group = staticmethod(widen(_state))
 
     def __init__(self, profile: Profile) -> None:
-        self.group = GroupModel(profile)
-        self.rebalancing = ChangedRebalanceModel(self.group.rebalancing.start)
+        self.group = RebalanceModel(profile)
+        self.rebalancing = RebalanceChangedRoundModel(self.group.rebalancing.start)
 
     def rebalance(
         self,
-        state: ChangedState,
+        state: RebalanceChangedState,
         member: int,
         list_fault: str,
         fault: str,
         beat_fault: str,
         fails: bool,
         given_up: str,
-    ) -> Answer[ChangedState]:
+    ) -> Answer[RebalanceChangedState]:
         """REB-DO-1, REB-MQC-*: (owned queues, balanced or None, thresholds of a queue (messages, MiB) or None,
         announced changes). A change is (topic, did a heartbeat take its new version to the brokers?, the listener's
         arguments: (all queues, its queues), or None), sorted by topic."""
@@ -76,9 +80,9 @@ class ChangedGroupModel:
         assert who is not None  # no member leaves in this suite
         side = sides[member]
         model = self.rebalancing
-        current = ChangedRound(who, side, broker, now, fault, beat_fault == "answer", fails)
+        current = RebalanceChangedRound(who, side, broker, now, fault, beat_fault == "answer", fails)
         current.given_up = given_up
-        owned, balanced = model.turn(current, routes, answered(listed, list_fault))
+        owned, balanced = model.turn(current, routes, listed_members(listed, list_fault))
         answer: Value = (
             owned,
             balanced,
@@ -88,20 +92,22 @@ class ChangedGroupModel:
         after = current.after()
         if after is not who:
             members = replaced(members, member, after)
-            before = group_state((current.store.broker, routes, listed, now, members))
-        if current.thresholds != side.thresholds or current.told != side.told:
-            sides = replaced(sides, member, _side((side.limits, current.thresholds, side.brief, current.told)))
+            before = rebalance_state((current.store.broker, routes, listed, now, members))
+        if current.thresholds != side.thresholds or current.announced != side.announced:
+            sides = replaced(sides, member, _side((side.limits, current.thresholds, side.brief, current.announced)))
         elif after is who:
             return state, answer, model.why(current)
         return _state((before, sides)), answer, model.why(current)
 
-    def join(self, state: ChangedState, member: int, mode: str, brief: bool) -> Answer[ChangedState]:
+    def join(self, state: RebalanceChangedState, member: int, mode: str, brief: bool) -> Answer[RebalanceChangedState]:
         """REB-BEGIN-1: without thresholds of a topic."""
         after, result, why = self.group.join(state.group, member, False, mode, LAST, "AVG")
-        side = Side(brief=brief and self.rebalancing.brief)
-        return ChangedState(after, replaced(state.sides, member, side)), result, why
+        side = RebalanceChangedMember(brief=brief and self.rebalancing.brief)
+        return RebalanceChangedState(after, replaced(state.sides, member, side)), result, why
 
-    def limit(self, state: ChangedState, member: int, messages: int, size: int) -> Answer[ChangedState]:
+    def limit(
+        self, state: RebalanceChangedState, member: int, messages: int, size: int
+    ) -> Answer[RebalanceChangedState]:
         """REB-MQC-SHARE: the application sets the thresholds of a topic; queues get them with the next change."""
         if not self.rebalancing.divides:
             return state, None, _NO_LIMITS
@@ -113,23 +119,27 @@ class ChangedGroupModel:
             _LIMITED,
         )
 
-    def subscribe(self, state: ChangedState, member: int, topic: str, beat_fault: str) -> Answer[ChangedState]:
+    def subscribe(
+        self, state: RebalanceChangedState, member: int, topic: str, beat_fault: str
+    ) -> Answer[RebalanceChangedState]:
         """REB-SUB-BEAT: the heartbeat that is sent at once, in the form of ``beat``, subscribed already or not."""
         after, _, _ = self.group.subscribe(state.group, member, topic)
-        return self.beat(state if after is state.group else ChangedState(after, state.sides), member, beat_fault)
+        return self.beat(
+            state if after is state.group else RebalanceChangedState(after, state.sides), member, beat_fault
+        )
 
-    def beat(self, state: ChangedState, member: int, beat_fault: str) -> Answer[ChangedState]:
+    def beat(self, state: RebalanceChangedState, member: int, beat_fault: str) -> Answer[RebalanceChangedState]:
         """REB-MQC-BRIEF: the timer's heartbeat: (is it brief?, its topics), or None when none is sent."""
         who, side = state.group.members[member], state.sides[member]
         assert who is not None  # no member leaves in this suite
         if not who.seen:
-            return state, None, _BEAT["no broker known"]
-        if side.told is not None and side.told == who.topics:
+            return state, None, _HEARTBEAT["no broker known"]
+        if side.announced is not None and side.announced == who.topics:
             return state, (True, ()), _MAY_BE_BRIEF["brief"]
         kind = "in full" if beat_fault == "answer" else "lost"
         answer = False, tuple(sorted(who.topics))
         if not side.brief:
-            return state, answer, _BEAT[kind]
+            return state, answer, _HEARTBEAT[kind]
         if beat_fault == "answer":
             referred = _side((side.limits, side.thresholds, True, who.topics))
             state = _state((state.group, replaced(state.sides, member, referred)))

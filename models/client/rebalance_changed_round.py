@@ -24,10 +24,10 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.fixtures import RETRY_TOPIC, ROUND_QUEUES
 from rocketmq_conformance.models.client.member import CLUSTERING, Member
-from rocketmq_conformance.models.client.rebalance_round import RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.rebalance_round import RebalanceRound, RebalanceRoundModel, round_reason
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.outcome import Value
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -77,7 +77,7 @@ RULES = (
 #: "No threshold": the default of a topic.
 NO_LIMIT = -1
 #: Events of these rounds beside those of every round, by bit.
-_MET = (
+_EXTRA_EVENTS = (
     ("the topic is gone", ("REB-MQC-GONE",)),
     ("the listener fails", ("REB-MQC-HEARD",)),
     ("the listener fails for the retry topic", ("REB-MQC-HEARD",)),
@@ -89,12 +89,12 @@ _MET = (
     ("changed", ("REB-MQC-VERSION",)),
     ("brief until now", ("REB-MQC-BRIEF",)),
 )
-_GONE, _FAILED, _RETRY_FAILED, _NONE, _DIVIDED, _ALONE, _LOST, _HEARD, _CHANGED, _BRIEF = (
-    1 << at for at in range(len(_MET))
+_GONE, _FAILED, _RETRY_FAILED, _NONE, _DIVIDED, _ALONE, _LOST, _LISTENED, _CHANGED, _BRIEF = (
+    1 << at for at in range(len(_EXTRA_EVENTS))
 )
 
 
-class Side(NamedTuple):
+class RebalanceChangedMember(NamedTuple):
     """A push consumer's additional state."""
 
     #: Thresholds of a topic: messages, and MiB.
@@ -104,29 +104,47 @@ class Side(NamedTuple):
     #: May its heartbeats be brief?
     brief: bool = False
     #: The topics of the last full heartbeat that a brief one may refer to; None before one.
-    told: frozenset[str] | None = None
+    announced: frozenset[str] | None = None
 
 
 @cache
-def changed_reason(met: int, events: int, mode: str, reports: bool) -> Why:
+def rebalance_changed_reason(met: int, events: int, mode: str, reports: bool) -> Reason:
     """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
-    every = reason(events, mode, reports)
+    every = round_reason(events, mode, reports)
     if not met:
         return every
-    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    found = [name for at, name in enumerate(_EXTRA_EVENTS) if met & 1 << at]
     rules = [rule for _, named in found for rule in named]
-    return Why(tuple(dict.fromkeys((*rules, *every.rules))), found[0][0])
+    return Reason(tuple(dict.fromkeys((*rules, *every.rules))), found[0][0])
 
 
-class ChangedRound(Round):
+class RebalanceChangedRound(RebalanceRound):
     """A round, and the changes it announces as it goes on."""
 
-    __slots__ = ("beats", "brief", "changes", "fails", "given_up", "limits", "met", "thresholds", "told", "topics")
+    __slots__ = (
+        "announced",
+        "beats",
+        "brief",
+        "changes",
+        "extra_events",
+        "fails",
+        "given_up",
+        "limits",
+        "thresholds",
+        "topics",
+    )
 
     def __init__(
-        self, member: Member, side: Side, broker: BrokerState, now: int, fault: str, beats: bool, fails: bool
+        self,
+        member: Member,
+        side: RebalanceChangedMember,
+        broker: BrokerState,
+        now: int,
+        fault: str,
+        beats: bool,
+        fails: bool,
     ) -> None:
-        Round.__init__(self, member, broker, now, fault, "answer")
+        RebalanceRound.__init__(self, member, broker, now, fault, "answer")
         #: Do brokers answer heartbeats?
         self.beats = beats
         #: Does the listener fail?
@@ -134,108 +152,108 @@ class ChangedRound(Round):
         #: The topic that the application gives up while its queues are divided.
         self.given_up = ""
         self.topics = member.topics
-        self.limits, self.thresholds, self.brief, self.told = side
+        self.limits, self.thresholds, self.brief, self.announced = side
         #: (topic, was a heartbeat sent?, the listener's arguments) of every announced change.
         self.changes: list[tuple[str, bool, Value]] = []
-        self.met = 0
+        self.extra_events = 0
 
     def after(self) -> Member:
         """The member after the round."""
-        member = Round.after(self)
+        member = RebalanceRound.after(self)
         return member if self.topics is member.topics else member._replace(topics=self.topics, table=self.table)
 
 
-class ChangedRebalanceModel(RebalanceModel[ChangedRound]):
+class RebalanceChangedRoundModel(RebalanceRoundModel[RebalanceChangedRound]):
     """The rounds of push consumers that announce changes, for one profile; pure but for the round under way."""
 
-    __slots__ = ("brief", "divides", "hears", "hears_unknown", "tells")
+    __slots__ = ("announces", "brief", "divides", "notifies_listener", "notifies_of_unknown")
 
     def __init__(self, start: StartModel) -> None:
         super().__init__(start)
-        self.tells = start.client.tells_changes
+        self.announces = start.client.announces_changes
         self.divides = start.client.divides_thresholds
-        self.hears = start.client.hears_changes
-        self.hears_unknown = start.client.hears_unknown
+        self.notifies_listener = start.client.notifies_listener
+        self.notifies_of_unknown = start.client.notifies_of_unknown
         self.brief = start.client.brief_heartbeats
 
     def turn(
-        self, current: ChangedRound, routes: Mapping[str, int], members: tuple[str, ...] | None
+        self, current: RebalanceChangedRound, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, bool | None]:
         """Run a round that has begun: (owned queues, is it balanced?, None when the client does not report it)."""
-        balanced = self.each(current, routes, members)
+        balanced = self.balance_topics(current, routes, members)
         if current.topics is not current.member.topics:
             self.truncate(current, current.topics)
         return tuple(sorted(current.table)), balanced
 
-    def why(self, current: ChangedRound) -> Why:
+    def why(self, current: RebalanceChangedRound) -> Reason:
         """The reason of a round."""
-        return changed_reason(current.met, current.events, current.member.mode, self.reports)
+        return rebalance_changed_reason(current.extra_events, current.events, current.member.mode, self.reports)
 
-    def refused(self, current: ChangedRound, topic: str) -> bool:
+    def refused(self, current: RebalanceChangedRound, topic: str) -> bool:
         """REB-CLU-3: a strategy has no members to divide queues among; the topic may be given up meanwhile."""
         if current.seen[topic]:
             self._divided(current, topic)
-        return RebalanceModel.refused(self, current, topic)
+        return RebalanceRoundModel.refused(self, current, topic)
 
-    def _divided(self, current: ChangedRound, topic: str) -> None:
+    def _divided(self, current: RebalanceChangedRound, topic: str) -> None:
         """The strategy was asked for a share, and meanwhile the application may have given the topic up."""
         if topic == current.given_up and current.member.mode == CLUSTERING:
             current.topics -= {topic}
 
-    def unknown(self, current: ChangedRound, topic: str) -> bool:
+    def unknown(self, current: RebalanceChangedRound, topic: str) -> bool:
         """REB-MQC-NONE."""
         even = super().unknown(current, topic)
-        if not self.hears_unknown or topic == RETRY_TOPIC:
+        if not self.notifies_of_unknown or topic == RETRY_TOPIC:
             return even
-        current.met |= _NONE
+        current.extra_events |= _NONE
         return self._tell(current, topic, (), ())
 
-    def _bring(self, current: ChangedRound, topic: str, target: tuple[int, ...]) -> bool:
+    def _align(self, current: RebalanceChangedRound, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share: is the topic balanced?"""
         if topic == current.given_up:
             self._divided(current, topic)
-        return RebalanceModel._bring(self, current, topic, target)
+        return RebalanceRoundModel._align(self, current, topic, target)
 
-    def changed(self, current: ChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: RebalanceChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
         if self._tell(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target):
             return even
         return topic == RETRY_TOPIC  # the listener's exception is swallowed for it, but it counts as not balanced
 
-    def _tell(self, current: ChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
+    def _tell(self, current: RebalanceChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
         """Announce changed queues of a topic, both in the topic's order: does the topic go on to its end?"""
-        if not self.tells:
+        if not self.announces:
             return True
         if topic not in current.topics:
-            current.met |= _GONE
+            current.extra_events |= _GONE
             return False
-        current.met |= _CHANGED
+        current.extra_events |= _CHANGED
         count = len(current.table)
         if self.divides and count:
             current.thresholds = self._shares(current, count)
         beat = bool(current.seen)
         if beat:
-            current.met |= 0 if current.beats else _LOST
+            current.extra_events |= 0 if current.beats else _LOST
             if current.brief:
-                current.met |= _BRIEF if current.told is not None else 0
-                current.told = current.topics if current.beats else None
+                current.extra_events |= _BRIEF if current.announced is not None else 0
+                current.announced = current.topics if current.beats else None
         else:
-            current.met |= _ALONE
-        if not self.hears:
+            current.extra_events |= _ALONE
+        if not self.notifies_listener:
             current.changes.append((topic, beat, None))
             return True
         current.changes.append((topic, beat, (every, mine)))
-        current.met |= _HEARD
+        current.extra_events |= _LISTENED
         if current.fails:
-            current.met |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED
+            current.extra_events |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED
         return not current.fails
 
-    def _shares(self, current: ChangedRound, count: int) -> tuple[int, int]:
+    def _shares(self, current: RebalanceChangedRound, count: int) -> tuple[int, int]:
         """REB-MQC-SHARE: the thresholds of each of so many queues."""
         (messages, size), (queue_messages, queue_size) = current.limits, current.thresholds
         if messages == NO_LIMIT and size == NO_LIMIT:
             return current.thresholds
-        current.met |= _DIVIDED
+        current.extra_events |= _DIVIDED
         return (
             queue_messages if messages == NO_LIMIT else max(1, messages // count),
             queue_size if size == NO_LIMIT else max(1, size // count),

@@ -21,24 +21,28 @@ from rocketmq_conformance.models.broker import lock
 from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
 from rocketmq_conformance.models.client import rebalance as group
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, Member, owning, remembering, working
+from rocketmq_conformance.models.client.member import BROADCASTING, Member, with_memory, with_queues, with_taken
 from rocketmq_conformance.models.client.offset_table import UNFROZEN, updated
 from rocketmq_conformance.models.client.process_queue import (
-    PULL,
+    PULL_REASONS,
     ProcessQueue,
     confirmed,
-    holding,
     pulled_at,
     unlocked,
+    with_messages,
 )
-from rocketmq_conformance.models.client.rebalance import GroupModel, GroupState, group_state, within
-from rocketmq_conformance.models.client.rebalance_orderly_round import OrderlyRebalanceModel, OrderlyRound, refused
-from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, answered
+from rocketmq_conformance.models.client.rebalance import RebalanceModel, RebalanceState, rebalance_state, widen
+from rocketmq_conformance.models.client.rebalance_orderly_round import (
+    RebalanceOrderlyRound,
+    RebalanceOrderlyRoundModel,
+    is_lock_refused,
+)
+from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, listed_members
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -91,67 +95,69 @@ LOCK_EXPIRY = 30_000
 #: The client id of a client outside the group that locks queues too.
 STRANGER = "10.0.0.9@stranger"
 
-_TURN = whys(("CONS-ORDER-1",), "a listener is busy", "not owned", "dropped", "no member")
-_TURN |= whys(("REB-LOCK-1", "CONS-ORDER-1"), "consumed")
-_TURN |= whys(("REB-LOCK-1", "REB-LOCK-2"), "locked again", "lock refused")
-_FINISH = whys(("CONS-ORDER-1",), "dropped", "nothing taken", "no member")
-_FINISH |= whys(("REB-LOCK-1", "CONS-ORDER-1"), "goes on", "done")
-_FINISH |= whys(("REB-LOCK-1", "REB-LOCK-2"), "lock refused")
-_RECEIVE = whys(("CONS-ORDER-1",), "arrives", "not owned", "no member")
-_PULL_LOCKED = whys(
+_TURN = reasons_by_kind(("CONS-ORDER-1",), "a listener is busy", "not owned", "dropped", "no member")
+_TURN |= reasons_by_kind(("REB-LOCK-1", "CONS-ORDER-1"), "consumed")
+_TURN |= reasons_by_kind(("REB-LOCK-1", "REB-LOCK-2"), "locked again", "lock refused")
+_FINISH = reasons_by_kind(("CONS-ORDER-1",), "dropped", "nothing taken", "no member")
+_FINISH |= reasons_by_kind(("REB-LOCK-1", "CONS-ORDER-1"), "goes on", "done")
+_FINISH |= reasons_by_kind(("REB-LOCK-1", "REB-LOCK-2"), "lock refused")
+_RECEIVE = reasons_by_kind(("CONS-ORDER-1",), "arrives", "not owned", "no member")
+_PULL_LOCKED = reasons_by_kind(
     ("PULL-PRE-LOCK",), "not locked", "no start", "start asked again", "from -1", "no subscription, start asked"
 )
-_RENEW = whys(("REB-LOCK-3",), "all granted", "some lost", "failed", "nothing to lock", "broadcasting", "no member")
-_LEAVE = whys(
+_RENEW = reasons_by_kind(
+    ("REB-LOCK-3",), "all granted", "some lost", "failed", "nothing to lock", "broadcasting", "no member"
+)
+_LEAVE = reasons_by_kind(
     ("REB-LOCK-4", "REB-END-1", "OFF-R-PALL"), "unlocks", "unlocking fails", "nothing to unlock", "broadcasting"
 )
-_PASSED = Why(("REB-DROP-EXPIRY",), "time passes")
-_UNLOCKED = Why(("REB-LOCK-DELAY",), "unlocked at last")
-_LOCKED = whys(("BQ-LOCK-1", "BQ-LOCK-2"), "a stranger locks", "a stranger is refused")
-_FORGOTTEN = Why(("BQ-LOCK-3",), "the broker forgets all locks")
+_PASSED = Reason(("REB-DROP-EXPIRY",), "time passes")
+_UNLOCKED = Reason(("REB-LOCK-DELAY",), "unlocked at last")
+_LOCKED = reasons_by_kind(("BQ-LOCK-1", "BQ-LOCK-2"), "a stranger locks", "a stranger is refused")
+_FORGOTTEN = Reason(("BQ-LOCK-3",), "the broker forgets all locks")
 
 
-class OrderlyState(NamedTuple):
+class RebalanceOrderlyState(NamedTuple):
     """A group, the locks of its broker, and the members' delayed unlocks."""
 
-    group: GroupState
+    group: RebalanceState
     locks: Locks = NO_LOCKS
     #: Of each member: when (ms of the case's clock) it unlocks which queue.
     later: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(CLIENTS)
 
 
-_state = maker(OrderlyState)
+_state = maker(RebalanceOrderlyState)
 
 
-def beginning() -> OrderlyState:
+def initial_state() -> RebalanceOrderlyState:
     """The initial state: three new members, and no locks."""
-    return OrderlyState(group.beginning())
+    return RebalanceOrderlyState(group.initial_state())
 
 
-def relies(queue: ProcessQueue, now: int) -> bool:
+def relies_on_lock(queue: ProcessQueue, now: int) -> bool:
     """REB-LOCK-1: does the client rely on its lock?"""
     return queue.locked and now - queue.confirmed <= LOCK_EXPIRY
 
 
-class OrderlyModel:
+class RebalanceOrderlyModel:
     """The operations of a group with orderly listeners, for one profile; every method is pure."""
 
     __slots__ = ("checked", "group", "rebalancing", "skips_dropped", "start")
     #: An operation that has nothing to do with locks.
-    of_group = staticmethod(within(_state))
+    of_group = staticmethod(widen(_state))
 
     def __init__(self, profile: Profile) -> None:
-        self.group = GroupModel(profile)
+        self.group = RebalanceModel(profile)
         self.start = self.group.rebalancing.start
-        self.rebalancing = OrderlyRebalanceModel(self.start)
+        self.rebalancing = RebalanceOrderlyRoundModel(self.start)
         self.checked = self.start.client.checked_start
         self.skips_dropped = self.start.client.skips_dropped
 
     # --- operations of members ----------------------------------------------------------------------------
 
     def rebalance(
-        self, state: OrderlyState, member: int, list_fault: str, fault: str, bound_fault: str, lock_fault: str
-    ) -> Answer[OrderlyState]:
+        self, state: RebalanceOrderlyState, member: int, list_fault: str, fault: str, bound_fault: str, lock_fault: str
+    ) -> Answer[RebalanceOrderlyState]:
         """REB-DO-1: (owned queues, dispatched (queue, offset), balanced or None, asks for another round soon?,
         commits (queue, offset)), or None for no member."""
         before, locks, later = state
@@ -159,26 +165,26 @@ class OrderlyModel:
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        current = OrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
-        owned, dispatched, balanced, commits = self.rebalancing.go(current, routes, answered(listed, list_fault))
-        soon = self.start.client.asks_again and refused(current)
+        current = RebalanceOrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
+        owned, dispatched, balanced, commits = self.rebalancing.run(current, routes, listed_members(listed, list_fault))
+        soon = self.start.client.asks_again and is_lock_refused(current)
         answer = (owned, dispatched, balanced, soon, commits)
         who_after = current.after()
         if who_after is who and current.locks is locks:
             return state, answer, self.rebalancing.why(current)
-        after = group_state((current.store.broker, routes, listed, now, replaced(members, member, who_after)))
+        after = rebalance_state((current.store.broker, routes, listed, now, replaced(members, member, who_after)))
         if current.later:
             later = replaced(later, member, (*later[member], *current.later))
         return _state((after, current.locks, later)), answer, self.rebalancing.why(current)
 
     def join(
-        self, state: OrderlyState, member: int, twin: bool, mode: str, where: str, strategy: str
-    ) -> Answer[OrderlyState]:
+        self, state: RebalanceOrderlyState, member: int, twin: bool, mode: str, where: str, strategy: str
+    ) -> Answer[RebalanceOrderlyState]:
         """REB-BEGIN-1: a running one is gone at once, without unlocking."""
         after, result, why = self.group.join(state.group, member, twin, mode, where, strategy)
-        return OrderlyState(after, state.locks, replaced(state.later, member, ())), result, why
+        return RebalanceOrderlyState(after, state.locks, replaced(state.later, member, ())), result, why
 
-    def leave(self, state: OrderlyState, member: int, lock_fault: str) -> Answer[OrderlyState]:
+    def leave(self, state: RebalanceOrderlyState, member: int, lock_fault: str) -> Answer[RebalanceOrderlyState]:
         """REB-LOCK-4: the commits that reach the broker."""
         who = state.group.members[member]
         after, sent, why = self.group.leave(state.group, member)
@@ -195,9 +201,9 @@ class OrderlyModel:
         else:
             locks = lock.unlock_batch(locks, GROUP, who.client, [QUEUES[queue] for queue in mine])[0]
             why = _LEAVE["unlocks"]
-        return OrderlyState(after, locks, replaced(state.later, member, ())), sent, why
+        return RebalanceOrderlyState(after, locks, replaced(state.later, member, ())), sent, why
 
-    def renew(self, state: OrderlyState, member: int, lock_fault: str) -> Answer[OrderlyState]:
+    def renew(self, state: RebalanceOrderlyState, member: int, lock_fault: str) -> Answer[RebalanceOrderlyState]:
         """REB-LOCK-3: the queues that then count as locked, or None for no member."""
         who = state.group.members[member]
         if who is None:
@@ -205,7 +211,7 @@ class OrderlyModel:
         mine = () if who.mode == BROADCASTING else self._renewed(who)
         if not mine or lock_fault != "answer":
             kind = "broadcasting" if who.mode == BROADCASTING else "failed" if mine else "nothing to lock"
-            return state, _counted(who), _RENEW[kind]
+            return state, _locked_queues(who), _RENEW[kind]
         now = state.group.now
         asked = [QUEUES[queue] for queue in mine]
         locks, granted, _ = lock.lock_batch(state.locks, GROUP, who.client, asked, now)
@@ -215,58 +221,62 @@ class OrderlyModel:
             owned = table[queue]
             table[queue] = confirmed(owned, now) if QUEUES[queue] in granted else unlocked(owned)
         why = _RENEW["all granted" if len(granted) == len(mine) else "some lost"]
-        who = owning(who, who.memory, table)
-        return _with(state, member, who, locks), _counted(who), why
+        who = with_queues(who, who.memory, table)
+        return _with(state, member, who, locks), _locked_queues(who), why
 
     def _renewed(self, who: Member) -> Sequence[int]:
         """The queues whose locks are renewed, and released in the end."""
         return [queue for queue, owned in who.table.items() if not (owned.dropped and self.skips_dropped)]
 
-    def pull(self, state: OrderlyState, member: int, queue: int, fault: str, bound_fault: str) -> Answer[OrderlyState]:
+    def pull(
+        self, state: RebalanceOrderlyState, member: int, queue: int, fault: str, bound_fault: str
+    ) -> Answer[RebalanceOrderlyState]:
         """PULL-PRE-DROP, PULL-PRE-LOCK: the offset that the member asks for, or None when it does not ask."""
         before, locks, later = state
         who = before.members[member]
         owned = None if who is None else who.table.get(queue)
         if who is None or owned is None or owned.dropped:
-            return state, None, PULL["no member" if who is None else "dropped"]
+            return state, None, PULL_REASONS["no member" if who is None else "dropped"]
         owned = pulled_at(owned, before.now)
         if not owned.locked:
-            return _with(state, member, _having(who, queue, owned), locks), None, _PULL_LOCKED["not locked"]
-        why = PULL["pulled"]
+            return _with(state, member, _with_queue(who, queue, owned), locks), None, _PULL_LOCKED["not locked"]
+        why = PULL_REASONS["pulled"]
         broker = before.broker
         if not owned.corrected:
             store = RemoteStore(who.memory, UNFROZEN, broker)
             store, offset, _ = self.start.push(store, queue, who.where, None, "UTC", self.checked, fault, bound_fault)
-            who = remembering(who, store.memory)
+            who = with_memory(who, store.memory)
             broker = store.broker
             if isinstance(offset, Err):
-                after = _with(state, member, _having(who, queue, owned), locks)
+                after = _with(state, member, _with_queue(who, queue, owned), locks)
                 return after, None, _PULL_LOCKED["no start"]
             assert isinstance(offset, int)
             owned = owned._replace(offset=offset, corrected=True)
             why = _PULL_LOCKED["from -1" if offset < 0 else "start asked again"]
-        who = _having(who, queue, owned)
+        who = _with_queue(who, queue, owned)
         members = replaced(before.members, member, who)
-        after = _state((group_state((broker, before.routes, before.listed, before.now, members)), locks, later))
+        after = _state((rebalance_state((broker, before.routes, before.listed, before.now, members)), locks, later))
         if QUEUES[queue].topic not in who.topics:
-            return after, None, PULL["no subscription"]
+            return after, None, PULL_REASONS["no subscription"]
         return after, owned.offset, why
 
     # --- operations of listeners --------------------------------------------------------------------------
 
-    def receive(self, state: OrderlyState, member: int, queue: int, offset: int) -> Answer[OrderlyState]:
+    def receive(
+        self, state: RebalanceOrderlyState, member: int, queue: int, offset: int
+    ) -> Answer[RebalanceOrderlyState]:
         """A message arrives in the queue's process queue: is there one?"""
         who = state.group.members[member]
         if who is None:
             return state, None, _RECEIVE["no member"]
         if queue not in who.table:
             return state, False, _RECEIVE["not owned"]
-        after = _keeping(who, queue, _arrived(who, queue, offset))
+        after = _with_changed_queue(who, queue, _arrived(who, queue, offset))
         return _with(state, member, after, state.locks), True, _RECEIVE["arrives"]
 
     def consume(
-        self, state: OrderlyState, member: int, queue: int, offset: int, lock_fault: str
-    ) -> Answer[OrderlyState]:
+        self, state: RebalanceOrderlyState, member: int, queue: int, offset: int, lock_fault: str
+    ) -> Answer[RebalanceOrderlyState]:
         """CONS-ORDER-1: (offsets consumed, offset in memory afterwards or -1), or None for no member."""
         who = state.group.members[member]
         if who is None:
@@ -274,10 +284,16 @@ class OrderlyModel:
         owned = _arrived(who, queue, offset)
         locks, able, why = self._turn(state, who, queue, owned, lock_fault)
         if able is None:
-            return _with(state, member, _keeping(who, queue, owned), locks), ((), who.memory.get(queue, -1)), why
+            return (
+                _with(state, member, _with_changed_queue(who, queue, owned), locks),
+                ((), who.memory.get(queue, -1)),
+                why,
+            )
         return self._consumed(state, member, who, queue, able, locks, why)
 
-    def take(self, state: OrderlyState, member: int, queue: int, offset: int, lock_fault: str) -> Answer[OrderlyState]:
+    def take(
+        self, state: RebalanceOrderlyState, member: int, queue: int, offset: int, lock_fault: str
+    ) -> Answer[RebalanceOrderlyState]:
         """CONS-ORDER-1: the offset of the message that the listener is busy with from now on, or None."""
         who = state.group.members[member]
         if who is None:
@@ -285,13 +301,15 @@ class OrderlyModel:
         owned = _arrived(who, queue, offset)
         locks, able, why = self._turn(state, who, queue, owned, lock_fault)
         if able is None:
-            return _with(state, member, _keeping(who, queue, owned), locks), None, why
+            return _with(state, member, _with_changed_queue(who, queue, owned), locks), None, why
         taken = able.waiting[0]
-        owned = holding(able, able.waiting[1:], taken)
-        who = working(who, who.memory, {**who.table, queue: owned}, {**who.taken, queue: owned.number})
+        owned = with_messages(able, able.waiting[1:], taken)
+        who = with_taken(who, who.memory, {**who.table, queue: owned}, {**who.taken, queue: owned.number})
         return _with(state, member, who, locks), taken, why
 
-    def finish(self, state: OrderlyState, member: int, queue: int, lock_fault: str) -> Answer[OrderlyState]:
+    def finish(
+        self, state: RebalanceOrderlyState, member: int, queue: int, lock_fault: str
+    ) -> Answer[RebalanceOrderlyState]:
         """CONS-ORDER-1: the listener is done, and goes on with the waiting messages: as ``consume``."""
         who = state.group.members[member]
         if who is None:
@@ -303,10 +321,10 @@ class OrderlyModel:
         taken = {other: kept for other, kept in who.taken.items() if other != queue}
         owned = who.table.get(queue)
         if owned is None or owned.number != number or owned.dropped:
-            who = working(who, who.memory, who.table, taken)
+            who = with_taken(who, who.memory, who.table, taken)
             return _with(state, member, who, state.locks), ((), held), _FINISH["dropped"]
         memory, _ = updated(who.memory, UNFROZEN, queue, owned.taking + 1, False)
-        who = working(who, memory, who.table, taken)
+        who = with_taken(who, memory, who.table, taken)
         locks, able, why = self._turn(state, who, queue, owned, lock_fault)
         if able is None:
             return _with(state, member, who, locks), ((), owned.taking + 1), _FINISH["lock refused"]
@@ -314,8 +332,8 @@ class OrderlyModel:
         return self._consumed(state, member, who, queue, able, locks, why)
 
     def _turn(
-        self, state: OrderlyState, who: Member, queue: int, owned: ProcessQueue | None, lock_fault: str
-    ) -> tuple[Locks, ProcessQueue | None, Why]:
+        self, state: RebalanceOrderlyState, who: Member, queue: int, owned: ProcessQueue | None, lock_fault: str
+    ) -> tuple[Locks, ProcessQueue | None, Reason]:
         """REB-LOCK-2: the process queue, if it may be consumed now, and the broker's locks then."""
         locks = state.locks
         if queue in who.taken:
@@ -323,7 +341,7 @@ class OrderlyModel:
         if owned is None or owned.dropped:
             return locks, None, _TURN["dropped" if owned else "not owned"]
         now = state.group.now
-        if who.mode == BROADCASTING or relies(owned, now):
+        if who.mode == BROADCASTING or relies_on_lock(owned, now):
             return locks, owned, _TURN["consumed"]
         if lock_fault == "answer":
             locks, granted, _ = lock.lock(locks, GROUP, who.client, QUEUES[queue], now)
@@ -333,29 +351,29 @@ class OrderlyModel:
 
     def _consumed(
         self,
-        state: OrderlyState,
+        state: RebalanceOrderlyState,
         member: int,
         who: Member,
         queue: int,
         owned: ProcessQueue,
         locks: Locks,
-        why: Why,
-    ) -> Answer[OrderlyState]:
+        why: Reason,
+    ) -> Answer[RebalanceOrderlyState]:
         """All waiting messages are consumed."""
         memory, waiting = who.memory, owned.waiting
         if waiting:
             memory, _ = updated(memory, UNFROZEN, queue, waiting[-1] + 1, False)
-            owned = holding(owned, (), owned.taking)
-        who = owning(who, memory, {**who.table, queue: owned})
+            owned = with_messages(owned, (), owned.taking)
+        who = with_queues(who, memory, {**who.table, queue: owned})
         return _with(state, member, who, locks), (waiting, memory.get(queue, -1)), why
 
     # --- time, and operations of the environment ----------------------------------------------------------
 
-    def tick(self, state: OrderlyState, millis: int) -> Answer[OrderlyState]:
+    def tick(self, state: RebalanceOrderlyState, millis: int) -> Answer[RebalanceOrderlyState]:
         """REB-LOCK-DELAY: time passes for all members, and delayed unlocks that are due are done."""
         before, locks, later = state
         now = before.now + millis
-        after = group_state((before.broker, before.routes, before.listed, now, before.members))
+        after = rebalance_state((before.broker, before.routes, before.listed, now, before.members))
         if not any(later):
             return _state((after, locks, later)), None, _PASSED
         why = _PASSED
@@ -369,11 +387,13 @@ class OrderlyModel:
             left.append(tuple([task for task in tasks if task[0] > now]))
         return _state((after, locks, tuple(left))), None, why
 
-    def forget_locks(self, state: OrderlyState) -> Answer[OrderlyState]:
+    def forget_locks(self, state: RebalanceOrderlyState) -> Answer[RebalanceOrderlyState]:
         """The broker restarts: it remembers no locks."""
-        return OrderlyState(state.group, NO_LOCKS, state.later), None, _FORGOTTEN
+        return RebalanceOrderlyState(state.group, NO_LOCKS, state.later), None, _FORGOTTEN
 
-    def lock_elsewhere(self, state: OrderlyState, queue: int, restarted: bool) -> Answer[OrderlyState]:
+    def lock_elsewhere(
+        self, state: RebalanceOrderlyState, queue: int, restarted: bool
+    ) -> Answer[RebalanceOrderlyState]:
         """Another client of the group asks for a lock, of a broker that may have just restarted."""
         before = NO_LOCKS if restarted else state.locks
         locks, granted, _ = lock.lock(before, GROUP, STRANGER, QUEUES[queue], state.group.now)
@@ -386,25 +406,25 @@ def _arrived(who: Member, queue: int, offset: int) -> ProcessQueue | None:
     owned = who.table.get(queue)
     if owned is None or offset in owned.waiting:
         return owned
-    return holding(owned, tuple(sorted((*owned.waiting, offset))), owned.taking)
+    return with_messages(owned, tuple(sorted((*owned.waiting, offset))), owned.taking)
 
 
-def _having(who: Member, queue: int, owned: ProcessQueue) -> Member:
-    return owning(who, who.memory, {**who.table, queue: owned})
+def _with_queue(who: Member, queue: int, owned: ProcessQueue) -> Member:
+    return with_queues(who, who.memory, {**who.table, queue: owned})
 
 
-def _keeping(who: Member, queue: int, owned: ProcessQueue | None) -> Member:
+def _with_changed_queue(who: Member, queue: int, owned: ProcessQueue | None) -> Member:
     """The member with a process queue that a message changed, if it did."""
-    return who if owned is None or owned is who.table.get(queue) else _having(who, queue, owned)
+    return who if owned is None or owned is who.table.get(queue) else _with_queue(who, queue, owned)
 
 
-def _with(state: OrderlyState, member: int, who: Member, locks: Locks) -> OrderlyState:
+def _with(state: RebalanceOrderlyState, member: int, who: Member, locks: Locks) -> RebalanceOrderlyState:
     if who is state.group.members[member] and locks is state.locks:
         return state
-    return _state((group.changed(state.group, member, who), locks, state.later))
+    return _state((group.with_member(state.group, member, who), locks, state.later))
 
 
-def _counted(who: Member) -> tuple[int, ...]:
+def _locked_queues(who: Member) -> tuple[int, ...]:
     """The queues that count as locked."""
     return tuple(sorted([queue for queue, owned in who.table.items() if owned.locked]))
 
@@ -412,19 +432,19 @@ def _counted(who: Member) -> tuple[int, ...]:
 # --- the group as a whole ---------------------------------------------------------------------------------------
 
 
-def holders(state: OrderlyState) -> dict[int, tuple[int, ...]]:
+def relying_members(state: RebalanceOrderlyState) -> dict[int, tuple[int, ...]]:
     """The clustering members, by number, that rely on the lock of each queue that any member relies on."""
     found: dict[int, tuple[int, ...]] = {}
     for number, who in enumerate(state.group.members):
         if who is None or who.mode == BROADCASTING:
             continue
         for queue, owned in who.table.items():
-            if not owned.dropped and relies(owned, state.group.now):
+            if not owned.dropped and relies_on_lock(owned, state.group.now):
                 found[queue] = (*found.get(queue, ()), number)
     return found
 
 
-def held(state: OrderlyState) -> dict[int, str]:
+def lock_holders(state: RebalanceOrderlyState) -> dict[int, str]:
     """The holder of each queue's lock at the broker, by client id, expired or not."""
     positions = {queue: at for at, queue in enumerate(QUEUES)}
     return {

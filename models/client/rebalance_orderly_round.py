@@ -22,9 +22,9 @@ from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue, process_queue
-from rocketmq_conformance.models.client.rebalance_round import RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.rebalance_round import RebalanceRound, RebalanceRoundModel, round_reason
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -72,7 +72,7 @@ RULES = (
 UNLOCK_DELAY = 20_000
 
 #: Events of these rounds beside those of every round, by bit.
-_MET = (
+_EXTRA_EVENTS = (
     ("kept for its listener", ("REB-DROP-KEPT",)),
     ("unlocked by force", ()),
     ("unlocked later", ()),
@@ -81,28 +81,28 @@ _MET = (
     ("locked", ("REB-ADD-LOCK", "REB-ADD-BORN")),
     ("broadcasting locks", ("REB-BC-LOCK",)),
 )
-_KEPT, _FORCED, _LATER, _UNLOCKED, _REFUSED, _LOCKED, _BROADCAST = (1 << at for at in range(len(_MET)))
+_KEPT, _FORCED, _LATER, _UNLOCKED, _REFUSED, _LOCKED, _BROADCAST = (1 << at for at in range(len(_EXTRA_EVENTS)))
 _DROPS = _KEPT | _FORCED | _LATER | _UNLOCKED
 
 
 @cache
-def ordered_reason(met: int, events: int, mode: str, reports: bool, idle: bool) -> Why:
+def rebalance_orderly_reason(met: int, events: int, mode: str, reports: bool, idle: bool) -> Reason:
     """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
-    every = reason(events, mode, reports)
+    every = round_reason(events, mode, reports)
     if not met:
         return every
-    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    found = [name for at, name in enumerate(_EXTRA_EVENTS) if met & 1 << at]
     rules = [rule for _, named in found for rule in named]
     if met & _DROPS:
         rules.append("REB-REM-3" if idle else "REB-REM-2")
     kind = found[0][0]
-    return Why(tuple(dict.fromkeys((*rules, *every.rules))), kind)
+    return Reason(tuple(dict.fromkeys((*rules, *every.rules))), kind)
 
 
-class OrderlyRound(Round):
+class RebalanceOrderlyRound(RebalanceRound):
     """A round, the broker's locks as it goes on, and the delayed unlocks."""
 
-    __slots__ = ("later", "lock_fault", "locks", "met")
+    __slots__ = ("extra_events", "later", "lock_fault", "locks")
 
     def __init__(
         self,
@@ -114,14 +114,14 @@ class OrderlyRound(Round):
         lock_fault: str,
         locks: Locks,
     ) -> None:
-        Round.__init__(self, member, broker, now, fault, bound_fault)  # on the hot path: super() costs time
+        RebalanceRound.__init__(self, member, broker, now, fault, bound_fault)  # on the hot path: super() costs time
         self.lock_fault = lock_fault
         self.locks = locks
         self.later: tuple[tuple[int, int], ...] = ()
-        self.met = 0
+        self.extra_events = 0
 
 
-class OrderlyRebalanceModel(RebalanceModel[OrderlyRound]):
+class RebalanceOrderlyRoundModel(RebalanceRoundModel[RebalanceOrderlyRound]):
     """The rounds of members with an orderly listener, for one profile; pure but for the round that is under way."""
 
     __slots__ = ("born_locked", "broadcasts_unlocked", "unlocks_idle")
@@ -132,16 +132,18 @@ class OrderlyRebalanceModel(RebalanceModel[OrderlyRound]):
         self.broadcasts_unlocked = start.client.broadcasts_unlocked
         self.unlocks_idle = start.client.unlocks_idle
 
-    def why(self, current: OrderlyRound) -> Why:
+    def why(self, current: RebalanceOrderlyRound) -> Reason:
         """The reason of a round."""
-        return ordered_reason(current.met, current.events, current.member.mode, self.reports, self.unlocks_idle)
+        return rebalance_orderly_reason(
+            current.extra_events, current.events, current.member.mode, self.reports, self.unlocks_idle
+        )
 
-    def add(self, current: OrderlyRound, queue: int) -> bool:
+    def add(self, current: RebalanceOrderlyRound, queue: int) -> bool:
         """REB-ADD-LOCK, REB-BC-LOCK; False without a lock or a start."""
         if current.member.mode == BROADCASTING:
             if self.broadcasts_unlocked:
-                return RebalanceModel.add(self, current, queue)
-            current.met |= _BROADCAST
+                return RebalanceRoundModel.add(self, current, queue)
+            current.extra_events |= _BROADCAST
         granted = False
         if current.lock_fault == "answer":
             current.locks, answer, _ = lock.lock(
@@ -149,16 +151,16 @@ class OrderlyRebalanceModel(RebalanceModel[OrderlyRound]):
             )
             granted = answer is True
         if not granted:
-            current.met |= _REFUSED
+            current.extra_events |= _REFUSED
             return False
-        current.met |= _LOCKED
-        return RebalanceModel.add(self, current, queue)
+        current.extra_events |= _LOCKED
+        return RebalanceRoundModel.add(self, current, queue)
 
-    def process_queue(self, current: OrderlyRound, offset: int) -> ProcessQueue:
+    def process_queue(self, current: RebalanceOrderlyRound, offset: int) -> ProcessQueue:
         """REB-ADD-BORN."""
         return process_queue((current.made, offset, current.now, self.born_locked, current.now, False, False, (), -1))
 
-    def drop(self, current: OrderlyRound, queue: int) -> None:
+    def drop(self, current: RebalanceOrderlyRound, queue: int) -> None:
         """REB-REM-1 when broadcasting, REB-REM-2, REB-REM-3."""
         if current.member.mode == BROADCASTING:
             super().drop(current, queue)
@@ -181,22 +183,22 @@ class OrderlyRebalanceModel(RebalanceModel[OrderlyRound]):
                 self._keep(current, queue, owned)
                 return
             if owned.waiting:
-                current.met |= _LATER
+                current.extra_events |= _LATER
                 current.later = (*current.later, (current.now + UNLOCK_DELAY, queue))
             else:
                 self._unlock(current, queue, _UNLOCKED)
         self.remove(current, queue)
 
-    def _keep(self, current: OrderlyRound, queue: int, owned: ProcessQueue) -> None:
-        current.met |= _KEPT
+    def _keep(self, current: RebalanceOrderlyRound, queue: int, owned: ProcessQueue) -> None:
+        current.extra_events |= _KEPT
         current.table = {**current.table, queue: owned._replace(dropped=True)}
 
-    def _unlock(self, current: OrderlyRound, queue: int, event: int) -> None:
-        current.met |= event
+    def _unlock(self, current: RebalanceOrderlyRound, queue: int, event: int) -> None:
+        current.extra_events |= event
         if current.lock_fault == "answer":  # a failed one-way request shows nowhere
             current.locks = lock.unlock(current.locks, GROUP, current.member.client, QUEUES[queue])[0]
 
 
-def refused(current: OrderlyRound) -> bool:
+def is_lock_refused(current: RebalanceOrderlyRound) -> bool:
     """Was a lock refused in the round?"""
-    return bool(current.met & _REFUSED)
+    return bool(current.extra_events & _REFUSED)

@@ -21,15 +21,28 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client import rebalance as group
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, ROUND_QUEUES, TOPIC
-from rocketmq_conformance.models.client.member import Member, subscribing
+from rocketmq_conformance.models.client.member import Member, with_topics
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
-from rocketmq_conformance.models.client.rebalance import ROUTES, GroupModel, GroupState, changed, heard, within
-from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, RebalanceModel, Round, answered, reason
+from rocketmq_conformance.models.client.rebalance import (
+    ROUTES,
+    RebalanceModel,
+    RebalanceState,
+    known_routes,
+    widen,
+    with_member,
+)
+from rocketmq_conformance.models.client.rebalance_round import (
+    NO_MEMBER,
+    RebalanceRound,
+    RebalanceRoundModel,
+    listed_members,
+    round_reason,
+)
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -70,30 +83,30 @@ RULES = (
 TOPICS = frozenset({TOPIC, OTHER_TOPIC})
 #: Time of the last pull of a process queue that does not expire.
 _NEVER_EXPIRES = 1 << 62
-_MET = (
+_EXTRA_EVENTS = (
     ("the listener fails", ("REB-VAR-PLAIN-MQC",)),
     ("no queues, as every round", ("REB-VAR-PLAIN-NONE",)),
     ("the listener hears", ("REB-VAR-PLAIN-MQC",)),
 )
-_FAILED, _NONE, _HEARD = (1 << at for at in range(len(_MET)))
-_REFRESHED = whys(("REB-VAR-PLAIN-ROUTE", "REB-ROUTE-1"), "learned", "missed", "nothing new", "no member")
+_FAILED, _NONE, _LISTENED = (1 << at for at in range(len(_EXTRA_EVENTS)))
+_REFRESHED = reasons_by_kind(("REB-VAR-PLAIN-ROUTE", "REB-ROUTE-1"), "learned", "missed", "nothing new", "no member")
 #: The rules of a push consumer, and what a plain pull consumer has instead.
 _INSTEAD = {"REB-REM-1": "REB-VAR-PLAIN-REM", "REB-ADD-1": "REB-VAR-PLAIN", "START-PUSH-1": "REB-VAR-PLAIN"}
 
 
 @cache
-def plain_reason(met: int, events: int, mode: str, reports: bool) -> Why:
+def rebalance_plain_reason(met: int, events: int, mode: str, reports: bool) -> Reason:
     """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
-    every = reason(events, mode, reports)
-    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    every = round_reason(events, mode, reports)
+    found = [name for at, name in enumerate(_EXTRA_EVENTS) if met & 1 << at]
     rules = [rule for _, named in found for rule in named] + [_INSTEAD.get(rule, rule) for rule in every.rules]
-    return Why(tuple(dict.fromkeys(rules)), found[0][0] if met & (_FAILED | _NONE) else every.kind)
+    return Reason(tuple(dict.fromkeys(rules)), found[0][0] if met & (_FAILED | _NONE) else every.kind)
 
 
-class PlainRound(Round):
+class RebalancePlainRound(RebalanceRound):
     """A round, and the listener's calls as it goes on."""
 
-    __slots__ = ("client", "fails", "heard", "met")
+    __slots__ = ("client", "extra_events", "fails", "listener_calls")
 
     def __init__(
         self, member: Member, client: Mapping[str, int], broker: BrokerState, now: int, fault: str, fails: bool
@@ -103,73 +116,75 @@ class PlainRound(Round):
         self.client = client
         self.fails = fails
         #: (topic, all queues, those of the consumer).
-        self.heard: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
-        self.met = 0
+        self.listener_calls: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
+        self.extra_events = 0
 
 
-class PlainRebalanceModel(RebalanceModel[PlainRound]):
+class RebalancePlainRoundModel(RebalanceRoundModel[RebalancePlainRound]):
     """The rounds of plain pull consumers, for one profile; pure but for the round that is under way."""
 
-    __slots__ = ("hears_unknown",)
+    __slots__ = ("notifies_of_unknown",)
 
     def __init__(self, start: StartModel) -> None:
         super().__init__(start)
-        self.hears_unknown = start.client.hears_unknown
+        self.notifies_of_unknown = start.client.notifies_of_unknown
 
-    def learn(self, current: PlainRound, topic: str, queues: int) -> None:
+    def learn(self, current: RebalancePlainRound, topic: str, queues: int) -> None:
         """REB-VAR-PLAIN-ROUTE: a client that knows a broker of the topic does not look for one."""
         if topic not in current.client:
             current.client = {**current.client, topic: queues}
             super().learn(current, topic, queues)
 
-    def unknown(self, current: PlainRound, topic: str) -> bool:
+    def unknown(self, current: RebalancePlainRound, topic: str) -> bool:
         """REB-VAR-PLAIN-NONE."""
-        if self.hears_unknown:
-            current.met |= _NONE
+        if self.notifies_of_unknown:
+            current.extra_events |= _NONE
             self._tell(current, topic, (), ())
         return super().unknown(current, topic)
 
-    def changed(self, current: PlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: RebalancePlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-VAR-PLAIN-MQC."""
         self._tell(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target)
         return even
 
-    def _tell(self, current: PlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
-        current.met |= _FAILED if current.fails else _HEARD
-        current.heard.append((topic, every, mine))  # both are in the topic's order
+    def _tell(self, current: RebalancePlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        current.extra_events |= _FAILED if current.fails else _LISTENED
+        current.listener_calls.append((topic, every, mine))  # both are in the topic's order
 
-    def beginning(self, current: PlainRound, queue: int) -> tuple[int, int | None]:
+    def beginning(self, current: RebalancePlainRound, queue: int) -> tuple[int, int | None]:
         """REB-VAR-PLAIN: no start is computed."""
         return 0, None
 
-    def process_queue(self, current: PlainRound, offset: int) -> ProcessQueue:
+    def process_queue(self, current: RebalancePlainRound, offset: int) -> ProcessQueue:
         """REB-VAR-PLAIN: it does not expire."""
         return ProcessQueue(current.made, offset, _NEVER_EXPIRES)
 
 
-class PlainState(NamedTuple):
+class RebalancePlainState(NamedTuple):
     """A group, and the routes that its members' client instances know."""
 
-    group: GroupState
+    group: RebalanceState
     #: Of each member: readable queues of the registered topics, from the name server's last answer to its client.
-    clients: tuple[Mapping[str, int], ...] = (heard(TOPICS, ROUTES),) * len(CLIENTS)
+    clients: tuple[Mapping[str, int], ...] = (known_routes(TOPICS, ROUTES),) * len(CLIENTS)
 
 
-_state = maker(PlainState)
+_state = maker(RebalancePlainState)
 
 
-class PlainModel:
+class RebalancePlainModel:
     """The operations of a group of plain pull consumers, for one profile; every method is pure."""
 
     __slots__ = ("group", "rebalancing")
     #: Wraps an operation that is the same for every kind of group.
-    of_group = staticmethod(within(_state))
+    of_group = staticmethod(widen(_state))
 
     def __init__(self, profile: Profile) -> None:
-        self.group = GroupModel(profile)
-        self.rebalancing = PlainRebalanceModel(self.group.rebalancing.start)
+        self.group = RebalanceModel(profile)
+        self.rebalancing = RebalancePlainRoundModel(self.group.rebalancing.start)
 
-    def rebalance(self, state: PlainState, member: int, list_fault: str, fault: str, fails: bool) -> Answer[PlainState]:
+    def rebalance(
+        self, state: RebalancePlainState, member: int, list_fault: str, fault: str, fails: bool
+    ) -> Answer[RebalancePlainState]:
         """REB-DO-1: (owned queues, balanced or None, the listener's calls: (topic, all queues, its queues), commits
         (queue, offset)), all sorted, or None for no member."""
         before, clients = state
@@ -177,25 +192,25 @@ class PlainModel:
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        current = PlainRound(who, clients[member], broker, now, fault, fails)
-        owned, _, balanced, commits = self.rebalancing.go(current, routes, answered(listed, list_fault))
-        answer: Value = owned, balanced, tuple(sorted(current.heard)), commits
-        why = plain_reason(current.met, current.events, who.mode, self.rebalancing.reports)
+        current = RebalancePlainRound(who, clients[member], broker, now, fault, fails)
+        owned, _, balanced, commits = self.rebalancing.run(current, routes, listed_members(listed, list_fault))
+        answer: Value = owned, balanced, tuple(sorted(current.listener_calls)), commits
+        why = rebalance_plain_reason(current.extra_events, current.events, who.mode, self.rebalancing.reports)
         after = current.after()
         if after is who:
             return state, answer, why
-        before = GroupState(current.store.broker, routes, listed, now, replaced(members, member, after))
+        before = RebalanceState(current.store.broker, routes, listed, now, replaced(members, member, after))
         return _state((before, replaced(clients, member, current.client))), answer, why
 
-    def join(self, state: PlainState, member: int, twin: bool, mode: str) -> Answer[PlainState]:
+    def join(self, state: RebalancePlainState, member: int, twin: bool, mode: str) -> Answer[RebalancePlainState]:
         """REB-BEGIN-1."""
         after, result, why = self.group.join(state.group, member, twin, mode, LAST, "AVG")
         who = after.members[member]
         assert who is not None  # it has just begun
-        clients = replaced(state.clients, member, heard(TOPICS, after.routes))
-        return _state((changed(after, member, _plain(who)), clients)), result, why
+        clients = replaced(state.clients, member, known_routes(TOPICS, after.routes))
+        return _state((with_member(after, member, _without_retry_topic(who)), clients)), result, why
 
-    def refresh(self, state: PlainState, member: int) -> Answer[PlainState]:
+    def refresh(self, state: RebalancePlainState, member: int) -> Answer[RebalancePlainState]:
         """REB-VAR-PLAIN-ROUTE."""
         before, clients = state
         who = before.members[member]
@@ -203,24 +218,26 @@ class PlainModel:
             return state, None, _REFRESHED["no member"]
         client = clients[member]
         unknown = who.topics.difference(who.seen)
-        answers = heard(TOPICS, before.routes)
+        answers = known_routes(TOPICS, before.routes)
         news = {topic: queues for topic, queues in answers.items() if client.get(topic) != queues or topic in unknown}
         if not news:
             return state, None, _REFRESHED["nothing new"]
         learned = {topic: queues for topic, queues in news.items() if topic in who.topics}
         if learned:
-            before = changed(before, member, subscribing(who, who.topics, {**who.seen, **learned}))
+            before = with_member(before, member, with_topics(who, who.topics, {**who.seen, **learned}))
         why = _REFRESHED["learned" if learned == news else "missed"]
         return _state((before, replaced(clients, member, {**client, **news}))), None, why
 
 
-def beginning() -> PlainState:
+def initial_state() -> RebalancePlainState:
     """The initial state: three new plain pull consumers."""
-    state = group.beginning()
-    return PlainState(state._replace(members=tuple(None if who is None else _plain(who) for who in state.members)))
+    state = group.initial_state()
+    return RebalancePlainState(
+        state._replace(members=tuple(None if who is None else _without_retry_topic(who) for who in state.members))
+    )
 
 
-def _plain(who: Member) -> Member:
+def _without_retry_topic(who: Member) -> Member:
     """A new member without the retry topic."""
     seen = {topic: count for topic, count in who.seen.items() if topic != RETRY_TOPIC}
     return who._replace(topics=TOPICS, seen=seen)

@@ -12,37 +12,37 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.client import rebalance as group
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, TOPIC, TOPIC_OF
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, begun, remembering
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, new_member, with_memory
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, UNFROZEN
 from rocketmq_conformance.models.client.rebalance import (
-    GroupModel,
-    GroupState,
-    changed,
+    RebalanceModel,
+    RebalanceState,
+    begin_reason,
     client_id,
-    group_state,
-    heard,
-    why_begun,
-    within,
+    known_routes,
+    rebalance_state,
+    widen,
+    with_member,
 )
 from rocketmq_conformance.models.client.rebalance_pull_round import (
-    EMPTY,
-    NOTHING,
-    Assigned,
-    Cache,
-    Lite,
-    LiteRebalanceModel,
-    LiteRound,
+    EMPTY_CACHE,
+    NEW_PULL_MEMBER,
+    AssignedQueue,
+    QueueCache,
+    RebalancePullMember,
+    RebalancePullRound,
+    RebalancePullRoundModel,
     assigned_queue,
     cache_of,
-    lite_of,
+    pull_member,
 )
-from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, answered
+from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, listed_members
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, whys
+from rocketmq_conformance.models.rule import Answer, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -105,60 +105,62 @@ RULES = (
 #: The subscriptions of a new lite pull consumer.
 TOPICS = frozenset({TOPIC, OTHER_TOPIC})
 
-_PULL = whys(("LITE-PULL",), "first pull", "goes on", "nothing assigned", "no member")
-_PULL |= whys(("LITE-PULL", "REB-MQC-UNKNOWN"), "dropped")
-_PULL |= whys(("LITE-PULL", "START-LITE-1"), "no start")
-_PULL_0 = whys(("LITE-PULL-0",), "first pull", "no start")
-_POLL = whys(("LITE-POLL",), "polled", "polled, not assigned", "polled again", "nothing to poll", "no member")
-_POLL |= whys(("LITE-POLL", "REB-VAR-UNSUB"), "polled, assigned anew")
-_COMMIT = whys(("LITE-COMMIT",), "into memory", "nothing consumed", "no member")
-_COMMIT |= whys(("LITE-COMMIT-0",), "sent at once", "known already")
-_COMMIT |= whys(("LITE-COMMIT-BC", "OFF-R-PALL"), "broadcasting")
-_SUBSCRIBE = whys(("REB-VAR-SUB",), "subscribed", "subscribed already", "no member")
-_UNSUBSCRIBE = whys(("REB-VAR-UNSUB",), "pulls end", "nothing assigned", "no member")
+_PULL = reasons_by_kind(("LITE-PULL",), "first pull", "goes on", "nothing assigned", "no member")
+_PULL |= reasons_by_kind(("LITE-PULL", "REB-MQC-UNKNOWN"), "dropped")
+_PULL |= reasons_by_kind(("LITE-PULL", "START-LITE-1"), "no start")
+_PULL_0 = reasons_by_kind(("LITE-PULL-0",), "first pull", "no start")
+_POLL = reasons_by_kind(
+    ("LITE-POLL",), "polled", "polled, not assigned", "polled again", "nothing to poll", "no member"
+)
+_POLL |= reasons_by_kind(("LITE-POLL", "REB-VAR-UNSUB"), "polled, assigned anew")
+_COMMIT = reasons_by_kind(("LITE-COMMIT",), "into memory", "nothing consumed", "no member")
+_COMMIT |= reasons_by_kind(("LITE-COMMIT-0",), "sent at once", "known already")
+_COMMIT |= reasons_by_kind(("LITE-COMMIT-BC", "OFF-R-PALL"), "broadcasting")
+_SUBSCRIBE = reasons_by_kind(("REB-VAR-SUB",), "subscribed", "subscribed already", "no member")
+_UNSUBSCRIBE = reasons_by_kind(("REB-VAR-UNSUB",), "pulls end", "nothing assigned", "no member")
 
 
-class LiteState(NamedTuple):
+class RebalancePullState(NamedTuple):
     """A group of lite pull consumers, and each one's state beside the table."""
 
-    group: GroupState
-    kept: tuple[Lite, ...] = (NOTHING,) * len(CLIENTS)
+    group: RebalanceState
+    kept: tuple[RebalancePullMember, ...] = (NEW_PULL_MEMBER,) * len(CLIENTS)
 
 
-_state = maker(LiteState)
+_state = maker(RebalancePullState)
 
 
-def beginning() -> LiteState:
+def initial_state() -> RebalancePullState:
     """The initial state: three new lite pull consumers."""
-    state = group.beginning()
-    members = tuple([_begun(client, CLUSTERING, LAST, "AVG", state.routes) for client in CLIENTS])
-    return LiteState(state._replace(members=members))
+    state = group.initial_state()
+    members = tuple([_new_member(client, CLUSTERING, LAST, "AVG", state.routes) for client in CLIENTS])
+    return RebalancePullState(state._replace(members=members))
 
 
-def _begun(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
+def _new_member(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
     """A new member: it has no retry topic."""
-    return begun(client, mode, where, strategy, TOPICS, heard(TOPICS, routes))
+    return new_member(client, mode, where, strategy, TOPICS, known_routes(TOPICS, routes))
 
 
-class LiteModel:
+class RebalancePullModel:
     """The operations of a group of lite pull consumers, for one profile; every method is pure."""
 
     __slots__ = ("client", "group", "rebalancing", "start", "store")
     #: Wraps an operation that has nothing to do with assignments.
-    of_group = staticmethod(within(_state))
+    of_group = staticmethod(widen(_state))
 
     def __init__(self, profile: Profile) -> None:
-        self.group = GroupModel(profile)
+        self.group = RebalanceModel(profile)
         self.start = self.group.rebalancing.start
         self.store = self.group.store
         self.client = self.start.client
-        self.rebalancing = LiteRebalanceModel(self.start)
+        self.rebalancing = RebalancePullRoundModel(self.start)
 
     # --- operations of members ----------------------------------------------------------------------------
 
     def rebalance(
-        self, state: LiteState, member: int, list_fault: str, fault: str, bound_fault: str
-    ) -> Answer[LiteState]:
+        self, state: RebalancePullState, member: int, list_fault: str, fault: str, bound_fault: str
+    ) -> Answer[RebalancePullState]:
         """REB-DO-1: (owned queues, assigned queues, balanced or None, commits (queue, offset)), or None for no
         member."""
         before, kept = state
@@ -167,31 +169,31 @@ class LiteModel:
         if who is None:
             return state, None, NO_MEMBER
         lite = kept[member]
-        current = LiteRound(who, broker, now, fault, bound_fault, lite.assigned)
-        lite, answer, why = self.rebalancing.lite_round(current, lite, routes, answered(listed, list_fault))
+        current = RebalancePullRound(who, broker, now, fault, bound_fault, lite.assigned)
+        lite, answer, why = self.rebalancing.pull_round(current, lite, routes, listed_members(listed, list_fault))
         after = current.after()
         if lite is not kept[member]:
             kept = replaced(kept, member, lite)
         elif after is who:
             return state, answer, why
         members = replaced(members, member, after)
-        return _state((group_state((current.store.broker, routes, listed, now, members)), kept)), answer, why
+        return _state((rebalance_state((current.store.broker, routes, listed, now, members)), kept)), answer, why
 
     def join(
-        self, state: LiteState, member: int, twin: bool, mode: str, where: str, strategy: str
-    ) -> Answer[LiteState]:
+        self, state: RebalancePullState, member: int, twin: bool, mode: str, where: str, strategy: str
+    ) -> Answer[RebalancePullState]:
         """REB-BEGIN-1."""
         before = state.group
-        began = _begun(client_id(member, twin), mode, where, strategy, before.routes)
-        kept = replaced(state.kept, member, NOTHING)
-        return _state((changed(before, member, began), kept)), None, why_begun(before, member, twin)
+        began = _new_member(client_id(member, twin), mode, where, strategy, before.routes)
+        kept = replaced(state.kept, member, NEW_PULL_MEMBER)
+        return _state((with_member(before, member, began), kept)), None, begin_reason(before, member, twin)
 
-    def leave(self, state: LiteState, member: int) -> Answer[LiteState]:
+    def leave(self, state: RebalancePullState, member: int) -> Answer[RebalancePullState]:
         """REB-END-1: the commits that reach the broker."""
         after, sent, why = self.group.leave(state.group, member)
-        return _state((after, replaced(state.kept, member, NOTHING))), sent, why
+        return _state((after, replaced(state.kept, member, NEW_PULL_MEMBER))), sent, why
 
-    def subscribe(self, state: LiteState, member: int, topic: str) -> Answer[LiteState]:
+    def subscribe(self, state: RebalancePullState, member: int, topic: str) -> Answer[RebalancePullState]:
         """REB-VAR-SUB."""
         who = state.group.members[member]
         if who is None:
@@ -201,7 +203,7 @@ class LiteModel:
         why = _SUBSCRIBE["subscribed already" if topic in who.topics else "subscribed"]
         return _state((after, state.kept)), None, why
 
-    def unsubscribe(self, state: LiteState, member: int, topic: str) -> Answer[LiteState]:
+    def unsubscribe(self, state: RebalancePullState, member: int, topic: str) -> Answer[RebalancePullState]:
         """REB-VAR-UNSUB."""
         if state.group.members[member] is None:
             return state, None, _UNSUBSCRIBE["no member"]
@@ -210,9 +212,11 @@ class LiteModel:
         assigned = {queue: held for queue, held in lite.assigned.items() if TOPIC_OF[queue] != topic}
         if len(assigned) == len(lite.assigned):
             return after, None, _UNSUBSCRIBE["nothing assigned"]
-        return _with(after, member, lite_of((assigned, lite.pulled, lite.caches))), None, _UNSUBSCRIBE["pulls end"]
+        return _with(after, member, pull_member((assigned, lite.pulled, lite.caches))), None, _UNSUBSCRIBE["pulls end"]
 
-    def pull(self, state: LiteState, member: int, found: bool, fault: str, bound_fault: str) -> Answer[LiteState]:
+    def pull(
+        self, state: RebalancePullState, member: int, found: bool, fault: str, bound_fault: str
+    ) -> Answer[RebalancePullState]:
         """LITE-PULL: (queue, requested offset, -1 for none) of all assigned queues; messages are there when they are
         ``found``."""
         who = state.group.members[member]
@@ -224,11 +228,11 @@ class LiteModel:
         store = remote_store((who.memory, UNFROZEN, state.group.broker))
         answer: list[Value] = []
         arrived: list[tuple[int, int, int]] = []
-        goes_on: dict[int, Assigned] = {}
+        goes_on: dict[int, AssignedQueue] = {}
         why = _PULL["goes on"]
         for queue in sorted(lite.assigned):
             number, pulls, consumed = lite.assigned[queue]
-            if _dropped(who, queue, number):
+            if _is_dropped(who, queue, number):
                 answer.append((queue, -1))
                 why = _PULL["dropped"]
                 continue
@@ -246,8 +250,10 @@ class LiteModel:
                 arrived.append((queue, number, asked))
         if not goes_on:
             return state, tuple(answer), why
-        lite = lite_of(({**lite.assigned, **goes_on}, (*lite.pulled, *arrived), _cached(lite.caches, arrived)))
-        return _with(_remembering(state, member, who, store), member, lite), tuple(answer), why
+        lite = pull_member(
+            ({**lite.assigned, **goes_on}, (*lite.pulled, *arrived), _with_arrived(lite.caches, arrived))
+        )
+        return _with(_with_store(state, member, who, store), member, lite), tuple(answer), why
 
     def _begin(
         self, store: RemoteStore, who: Member, queue: int, fault: str, bound_fault: str
@@ -262,7 +268,7 @@ class LiteModel:
         assert isinstance(offset, int)  # neither reports errors
         return store, offset
 
-    def poll(self, state: LiteState, member: int, messages: int) -> Answer[LiteState]:
+    def poll(self, state: RebalancePullState, member: int, messages: int) -> Answer[RebalancePullState]:
         """LITE-POLL: (queue, offset) of up to so many messages."""
         if state.group.members[member] is None:
             return state, None, _POLL["no member"]
@@ -286,10 +292,10 @@ class LiteModel:
             elif held.number != number:
                 why = _POLL["polled, assigned anew"]
             assigned[queue] = assigned_queue((held.number, held.pulls, consumed))
-        lite = lite_of((assigned, lite.pulled[messages:], caches))
+        lite = pull_member((assigned, lite.pulled[messages:], caches))
         return _with(state, member, lite), tuple([(queue, offset) for queue, _, offset in polled]), why
 
-    def commit(self, state: LiteState, member: int) -> Answer[LiteState]:
+    def commit(self, state: RebalancePullState, member: int) -> Answer[RebalancePullState]:
         """LITE-COMMIT: the commits that reach the broker."""
         who = state.group.members[member]
         if who is None:
@@ -298,7 +304,7 @@ class LiteModel:
         consumed = {
             queue: held.consumed
             for queue, held in assigned.items()
-            if held.consumed != -1 and not _dropped(who, queue, held.number)
+            if held.consumed != -1 and not _is_dropped(who, queue, held.number)
         }
         store = remote_store((who.memory, UNFROZEN, state.group.broker))
         sent: list[Value] = []
@@ -315,37 +321,37 @@ class LiteModel:
             store, more, _ = self.store.persist_all(store, tuple(assigned))
             sent += more  # type: ignore[arg-type]
             why = _COMMIT["broadcasting"]
-        return _remembering(state, member, who, store), tuple(sorted(sent)), why  # type: ignore[type-var]
+        return _with_store(state, member, who, store), tuple(sorted(sent)), why  # type: ignore[type-var]
 
 
-def _dropped(who: Member, queue: int, number: int) -> bool:
+def _is_dropped(who: Member, queue: int, number: int) -> bool:
     """REB-MQC-UNKNOWN: is that the process queue of the table, and dropped?"""
     owned = who.table.get(queue)
     return owned is not None and owned.dropped and owned.number == number
 
 
-def _cached(caches: Mapping[int, Cache], arrived: list[tuple[int, int, int]]) -> Mapping[int, Cache]:
+def _with_arrived(caches: Mapping[int, QueueCache], arrived: list[tuple[int, int, int]]) -> Mapping[int, QueueCache]:
     """The caches when messages have arrived; a message that waits already is not new."""
     if not arrived:
         return caches
     after = dict(caches)
     for _, number, offset in arrived:
-        waiting, _ = after.get(number, EMPTY)
+        waiting, _ = after.get(number, EMPTY_CACHE)
         if offset not in waiting:
             after[number] = cache_of((tuple(sorted((*waiting, offset))), offset))
     return after
 
 
-def _remembering(state: LiteState, number: int, who: Member, store: RemoteStore) -> LiteState:
+def _with_store(state: RebalancePullState, number: int, who: Member, store: RemoteStore) -> RebalancePullState:
     """The state with another store of a member: its memory and its broker."""
     group, kept = state
     broker, routes, listed, now, members = group
     if store.memory is who.memory and store.broker is broker:
         return state
-    members = replaced(members, number, remembering(who, store.memory))
-    return _state((group_state((store.broker, routes, listed, now, members)), kept))
+    members = replaced(members, number, with_memory(who, store.memory))
+    return _state((rebalance_state((store.broker, routes, listed, now, members)), kept))
 
 
-def _with(state: LiteState, member: int, lite: Lite) -> LiteState:
+def _with(state: RebalancePullState, member: int, lite: RebalancePullMember) -> RebalancePullState:
     """The state with another state of a member beside its table."""
     return _state((state.group, replaced(state.kept, member, lite)))

@@ -23,14 +23,19 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.fixtures import TOPIC_OF
-from rocketmq_conformance.models.client.member import Member, brought
+from rocketmq_conformance.models.client.member import Member, after_round
 from rocketmq_conformance.models.client.process_queue import ProcessQueue, process_queue
-from rocketmq_conformance.models.client.rebalance_round import BROUGHT, RebalanceModel, Round, reason
+from rocketmq_conformance.models.client.rebalance_round import (
+    ALIGNED,
+    RebalanceRound,
+    RebalanceRoundModel,
+    round_reason,
+)
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Expected, Value
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -77,14 +82,14 @@ RULES = (
 _NEVER_EXPIRES = 1 << 62
 
 #: Events of these rounds beside those of every round, by bit.
-_MET = (
+_EXTRA_EVENTS = (
     ("pulled, not owned", ("REB-MQC-LITE", "REB-VAR-START")),
     ("owned, not pulled", ("REB-MQC-SAME",)),
     ("hears of no queues", ("REB-MQC-UNKNOWN",)),
     ("assigned", ("REB-MQC-LITE",)),
     ("taken away", ("REB-MQC-LITE",)),
 )
-_UNOWNED, _UNPULLED, _EMPTIED, _ASSIGNED, _AWAY = (1 << at for at in range(len(_MET)))
+_UNOWNED, _UNPULLED, _EMPTIED, _ASSIGNED, _AWAY = (1 << at for at in range(len(_EXTRA_EVENTS)))
 #: The rules of a push consumer, and what a lite pull consumer has instead.
 _INSTEAD = {
     "REB-REM-1": ("REB-VAR-REM",),
@@ -94,7 +99,7 @@ _INSTEAD = {
 _INSTEAD_0 = {**_INSTEAD, "START-PUSH-1": ("REB-VAR-START", "START-LITE-0")}
 
 
-class Assigned(NamedTuple):
+class AssignedQueue(NamedTuple):
     """An assigned queue: a lite pull consumer's knowledge of it beside the table."""
 
     #: Its process queue: the one of the table, or one of its own. The first that the member makes has number 1.
@@ -105,7 +110,7 @@ class Assigned(NamedTuple):
     consumed: int = -1
 
 
-class Cache(NamedTuple):
+class QueueCache(NamedTuple):
     """The messages of one process queue."""
 
     #: Offsets that are not polled yet, in order.
@@ -114,48 +119,48 @@ class Cache(NamedTuple):
     last: int
 
 
-class Lite(NamedTuple):
+class RebalancePullMember(NamedTuple):
     """A lite pull consumer's additional state."""
 
-    assigned: Mapping[int, Assigned]
+    assigned: Mapping[int, AssignedQueue]
     #: Messages that were pulled, in order: queue, number of the process queue, offset. Of no dropped process queue.
     pulled: tuple[tuple[int, int, int], ...]
     #: By the number of the process queue.
-    caches: Mapping[int, Cache]
+    caches: Mapping[int, QueueCache]
 
 
-assigned_queue, cache_of, lite_of = maker(Assigned), maker(Cache), maker(Lite)
-NOTHING = Lite({}, (), {})
+assigned_queue, cache_of, pull_member = maker(AssignedQueue), maker(QueueCache), maker(RebalancePullMember)
+NEW_PULL_MEMBER = RebalancePullMember({}, (), {})
 #: The cache of a new process queue.
-EMPTY = Cache((), -1)
+EMPTY_CACHE = QueueCache((), -1)
 
 
 @cache
-def lite_reason(met: int, events: int, mode: str, reports: bool, starts: bool) -> Why:
+def rebalance_pull_reason(met: int, events: int, mode: str, reports: bool, starts: bool) -> Reason:
     """The one reason of rounds with these events, by bits of _MET and of the events of every round."""
-    every = reason(events, mode, reports)
+    every = round_reason(events, mode, reports)
     instead = _INSTEAD if starts else _INSTEAD_0
-    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    found = [name for at, name in enumerate(_EXTRA_EVENTS) if met & 1 << at]
     rules = [rule for _, named in found for rule in named]
     for rule in every.rules:
         rules += instead.get(rule, (rule,))
     kind = found[0][0] if met & (_UNOWNED | _UNPULLED | _EMPTIED) else every.kind
-    return Why(tuple(dict.fromkeys(rules)), kind)
+    return Reason(tuple(dict.fromkeys(rules)), kind)
 
 
-def without_dropped(lite: Lite, dropped: frozenset[int]) -> Lite:
+def without_dropped(lite: RebalancePullMember, dropped: frozenset[int]) -> RebalancePullMember:
     """Forget the messages of process queues that were dropped: they are never polled."""
     if dropped.isdisjoint(lite.caches):
         return lite
     pulled = tuple([message for message in lite.pulled if message[1] not in dropped])
     caches = {number: kept for number, kept in lite.caches.items() if number not in dropped}
-    return lite_of((lite.assigned, pulled, caches))
+    return pull_member((lite.assigned, pulled, caches))
 
 
-class LiteRound(Round):
+class RebalancePullRound(RebalanceRound):
     """A round, and the assignment as it goes on."""
 
-    __slots__ = ("assigned", "gone", "met")
+    __slots__ = ("assigned", "extra_events", "gone")
 
     def __init__(
         self,
@@ -164,58 +169,64 @@ class LiteRound(Round):
         now: int,
         fault: str,
         bound_fault: str,
-        assigned: Mapping[int, Assigned],
+        assigned: Mapping[int, AssignedQueue],
     ) -> None:
-        Round.__init__(self, member, broker, now, fault, bound_fault)
+        RebalanceRound.__init__(self, member, broker, now, fault, bound_fault)
         self.assigned = assigned
         self.gone: list[int] = []
-        self.met = 0
+        self.extra_events = 0
 
     def after(self) -> Member:
         """The member after the round; it may have made process queues that it does not own."""
         who = self.member
-        if self.events & (BROUGHT - 1) or self.table is not who.table or self.made != who.made:
-            return brought(who, self.seen, self.store.memory, self.table, self.made)
+        if self.events & (ALIGNED - 1) or self.table is not who.table or self.made != who.made:
+            return after_round(who, self.seen, self.store.memory, self.table, self.made)
         return who
 
 
-class LiteRebalanceModel(RebalanceModel[LiteRound]):
+class RebalancePullRoundModel(RebalanceRoundModel[RebalancePullRound]):
     """The rounds of lite pull consumers, for one profile; pure but for the round that is under way."""
 
-    __slots__ = ("hears_unknown", "starts")
+    __slots__ = ("notifies_of_unknown", "starts")
 
     def __init__(self, start: StartModel) -> None:
         super().__init__(start)
-        self.hears_unknown = start.client.hears_unknown
+        self.notifies_of_unknown = start.client.notifies_of_unknown
         self.starts = start.client.lite_starts
 
-    def lite_round(
-        self, current: LiteRound, lite: Lite, routes: Mapping[str, int], members: tuple[str, ...] | None
-    ) -> tuple[Lite, Value, Why]:
+    def pull_round(
+        self,
+        current: RebalancePullRound,
+        lite: RebalancePullMember,
+        routes: Mapping[str, int],
+        members: tuple[str, ...] | None,
+    ) -> tuple[RebalancePullMember, Value, Reason]:
         """Run a round: the assignment afterwards, and (owned queues, assigned queues, balanced or None, commits)."""
         before = current.table
-        owned, _, balanced, commits = self.go(current, routes, members)
+        owned, _, balanced, commits = self.run(current, routes, members)
         if before and before is not current.table:
             kept = {mine.number for mine in current.table.values()}
             current.gone += [mine.number for mine in before.values() if mine.number not in kept]
         pulled = tuple(sorted(current.assigned))
         if owned != pulled and not current.table.keys() <= current.assigned.keys():
-            current.met |= _UNPULLED
+            current.extra_events |= _UNPULLED
         if current.assigned is not lite.assigned:
-            lite = lite_of((current.assigned, lite.pulled, lite.caches))
+            lite = pull_member((current.assigned, lite.pulled, lite.caches))
         if current.gone:
             lite = without_dropped(lite, frozenset(current.gone))
-        why = lite_reason(current.met, current.events, current.member.mode, self.reports, self.starts)
+        why = rebalance_pull_reason(
+            current.extra_events, current.events, current.member.mode, self.reports, self.starts
+        )
         return lite, (owned, pulled, balanced, commits), why
 
-    def unknown(self, current: LiteRound, topic: str) -> bool:
+    def unknown(self, current: RebalancePullRound, topic: str) -> bool:
         """REB-MQC-UNKNOWN."""
-        if self.hears_unknown:
+        if self.notifies_of_unknown:
             self._assign(current, topic, ())
-            current.met |= _EMPTIED
+            current.extra_events |= _EMPTIED
         return super().unknown(current, topic)
 
-    def changed(self, current: LiteRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
+    def changed(self, current: RebalancePullRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-LITE, REB-MQC-SAME."""
         self._assign(current, topic, target)
         return even
@@ -226,16 +237,16 @@ class LiteRebalanceModel(RebalanceModel[LiteRound]):
         """REB-VAR-START."""
         return self.start.lite_pull(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
 
-    def process_queue(self, current: LiteRound, offset: int) -> ProcessQueue:
+    def process_queue(self, current: RebalancePullRound, offset: int) -> ProcessQueue:
         """REB-VAR-REM: it does not expire."""
         return process_queue((current.made, offset, _NEVER_EXPIRES, True, 0, False, False, (), -1))
 
-    def _assign(self, current: LiteRound, topic: str, target: tuple[int, ...]) -> None:
+    def _assign(self, current: RebalancePullRound, topic: str, target: tuple[int, ...]) -> None:
         """The assigned queues of the topic become these."""
         assigned = dict(current.assigned)
         for queue, held in current.assigned.items():
             if TOPIC_OF[queue] == topic and queue not in target:
-                current.met |= _AWAY
+                current.extra_events |= _AWAY
                 current.gone.append(held.number)
                 del assigned[queue]
                 kept = current.table.get(queue)
@@ -243,10 +254,10 @@ class LiteRebalanceModel(RebalanceModel[LiteRound]):
                     current.own_table()[queue] = kept._replace(dropped=True)
         for queue in target:
             if queue not in assigned:
-                current.met |= _ASSIGNED
+                current.extra_events |= _ASSIGNED
                 owned = current.table.get(queue)
                 if owned is None:
-                    current.met |= _UNOWNED
+                    current.extra_events |= _UNOWNED
                     current.made += 1
                 assigned[queue] = assigned_queue((current.made if owned is None else owned.number, -1, -1))
         current.assigned = assigned

@@ -29,15 +29,15 @@ from functools import cache, lru_cache
 from typing import Generic, TypeVar
 
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
-from rocketmq_conformance.models.client.fixtures import ROUND_QUEUES, STORED_AS, TOPIC_OF, TOPIC_QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, brought, share
+from rocketmq_conformance.models.client.fixtures import ROUND_QUEUES, STORED_KEYS, TOPIC_OF, TOPIC_QUEUES
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, after_round, share_of
 from rocketmq_conformance.models.client.offset_table import UNFROZEN
-from rocketmq_conformance.models.client.process_queue import ProcessQueue, expired
+from rocketmq_conformance.models.client.process_queue import ProcessQueue, is_expired
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Expected, Value
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -134,25 +134,25 @@ _TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLIS
     1 << at for at in range(len(EVENTS))
 )
 #: Beside these: a topic's table was brought in line with the share. Rules of that, and of unknown queues, by mode.
-BROUGHT = 1 << len(EVENTS)
-_BROUGHT_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
+ALIGNED = 1 << len(EVENTS)
+_ALIGNED_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
 _UNKNOWN_BY = {CLUSTERING: ("REB-CLU-1",), BROADCASTING: ("REB-BC-1",)}
-NO_MEMBER = Why(("REB-DO-1",), "no member")
+NO_MEMBER = Reason(("REB-DO-1",), "no member")
 
 
 @cache
-def reason(events: int, mode: str, reports: bool) -> Why:
+def round_reason(events: int, mode: str, reports: bool) -> Reason:
     """The one reason of rounds with these events; EVENTS[i] is bit i, BROUGHT the one above."""
     met = [event for at, event in enumerate(EVENTS) if events & 1 << at]
     rules = [rule for _, named in met for rule in named]
-    rules += _BROUGHT_BY[mode] if events & BROUGHT else ()
+    rules += _ALIGNED_BY[mode] if events & ALIGNED else ()
     rules += _UNKNOWN_BY[mode] if events & _UNKNOWN else ()
     rules += ["REB-DO-1", "REB-RET-1"] if reports else ["REB-DO-1"]
-    return Why(tuple(dict.fromkeys(rules)), met[0][0] if met else "nothing to do")
+    return Reason(tuple(dict.fromkeys(rules)), met[0][0] if met else "nothing to do")
 
 
 @lru_cache(maxsize=64)
-def in_order(topics: frozenset[str]) -> tuple[str, ...]:
+def in_hash_order(topics: frozenset[str]) -> tuple[str, ...]:
     """Topics in the order of the client's hash table: 16 bins, by Java's hash of the name (REB-RET-1)."""
 
     def place(topic: str) -> int:
@@ -162,14 +162,14 @@ def in_order(topics: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(topics, key=place))
 
 
-def answered(listed: tuple[str, ...], fault: str) -> tuple[str, ...] | None:
+def listed_members(listed: tuple[str, ...], fault: str) -> tuple[str, ...] | None:
     """REB-CLU-1: the broker's answer for the member list; None when it answers none, as for an empty group."""
     if fault == "empty":
         return ()
     return listed if fault == "answer" and listed else None
 
 
-class Round:
+class RebalanceRound:
     """A round under way: its member, and its changes so far."""
 
     __slots__ = (
@@ -180,11 +180,11 @@ class Round:
         "fault",
         "made",
         "member",
-        "moved",
         "now",
         "seen",
         "store",
         "table",
+        "table_changed",
     )
 
     def __init__(self, member: Member, broker: BrokerState, now: int, fault: str, bound_fault: str) -> None:
@@ -200,7 +200,7 @@ class Round:
         self.commits: list[tuple[int, int]] = []
         self.events = 0
         #: Did the current topic's queues in the table change?
-        self.moved = False
+        self.table_changed = False
 
     def own_table(self) -> dict[int, ProcessQueue]:
         """The table as a copy that the round may change."""
@@ -218,16 +218,16 @@ class Round:
 
     def after(self) -> Member:
         """The member after the round."""
-        if not self.events & (BROUGHT - 1):
+        if not self.events & (ALIGNED - 1):
             return self.member
-        return brought(self.member, self.seen, self.store.memory, self.table, self.made)
+        return after_round(self.member, self.seen, self.store.memory, self.table, self.made)
 
 
 #: The type of rounds of a kind of members.
-RoundT = TypeVar("RoundT", bound=Round)
+RoundT = TypeVar("RoundT", bound=RebalanceRound)
 
 
-class RebalanceModel(Generic[RoundT]):
+class RebalanceRoundModel(Generic[RoundT]):
     """The rounds of a member for one profile; pure, but for a cache of starts."""
 
     __slots__ = ("_logs", "_starts", "balances_all", "nothing_is_unknown", "reports", "start", "store")
@@ -243,7 +243,7 @@ class RebalanceModel(Generic[RoundT]):
         self._starts: dict[tuple[int, str, str, str, int | None], tuple[int, int | None]] = {}
 
     def round(
-        self: RebalanceModel[Round],
+        self: RebalanceRoundModel[RebalanceRound],
         member: Member,
         broker: BrokerState,
         routes: Mapping[str, int],
@@ -252,22 +252,22 @@ class RebalanceModel(Generic[RoundT]):
         list_fault: str,
         fault: str,
         bound_fault: str,
-    ) -> tuple[Member, BrokerState, Value, Why]:
+    ) -> tuple[Member, BrokerState, Value, Reason]:
         """REB-DO-1: the member and the broker afterwards, and (owned queues, dispatched (queue, offset), balanced or
         None, commits (queue, offset)), all sorted.
 
         ``routes`` are readable queues by topic, ``listed`` the client ids that brokers list; the faults are how
         brokers play the list, queries and commits, and max.
         """
-        current = Round(member, broker, now, fault, bound_fault)
-        answer = self.go(current, routes, answered(listed, list_fault))
-        return current.after(), current.store.broker, answer, reason(current.events, member.mode, self.reports)
+        current = RebalanceRound(member, broker, now, fault, bound_fault)
+        answer = self.run(current, routes, listed_members(listed, list_fault))
+        return current.after(), current.store.broker, answer, round_reason(current.events, member.mode, self.reports)
 
-    def go(
+    def run(
         self, current: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
     ) -> tuple[Value, Value, Value, Value]:
         """Run a round that has begun: its answer. ``members`` are the client ids that a broker answers, if it does."""
-        balanced = self.each(current, routes, members)
+        balanced = self.balance_topics(current, routes, members)
         return (
             tuple(sorted(current.table)),
             tuple(sorted(current.dispatched)) if current.dispatched else (),
@@ -275,11 +275,13 @@ class RebalanceModel(Generic[RoundT]):
             tuple(sorted(current.commits)) if current.commits else (),
         )
 
-    def each(self, current: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None) -> bool | None:
+    def balance_topics(
+        self, current: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
+    ) -> bool | None:
         """REB-DO-1: every topic in its turn; is the member balanced? None when the client does not report it."""
         member = current.member
         balanced = True
-        for topic in in_order(member.topics):
+        for topic in in_hash_order(member.topics):
             even = self._topic(current, topic, routes, members)
             balanced = even and (balanced or not self.balances_all)
         if len(member.topics) < len(TOPIC_QUEUES):
@@ -293,7 +295,7 @@ class RebalanceModel(Generic[RoundT]):
         if member.mode == BROADCASTING:
             if count is None:
                 return self.unknown(current, topic)
-            return self._bring(current, topic, ROUND_QUEUES[topic][:count])
+            return self._align(current, topic, ROUND_QUEUES[topic][:count])
         if count is None or (count == 0 and self.nothing_is_unknown):
             if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
                 self.learn(current, topic, routes[topic])
@@ -301,8 +303,8 @@ class RebalanceModel(Generic[RoundT]):
         if listed is None or (not listed and self.nothing_is_unknown):
             current.events |= _UNLISTED
             return True
-        target = share(member.strategy, member.client, topic, count, listed)
-        return self.refused(current, topic) if target is None else self._bring(current, topic, target)
+        target = share_of(member.strategy, member.client, topic, count, listed)
+        return self.refused(current, topic) if target is None else self._align(current, topic, target)
 
     def refused(self, current: RoundT, topic: str) -> bool:
         """REB-CLU-3: the strategy refuses to divide a topic; is it balanced?"""
@@ -319,11 +321,11 @@ class RebalanceModel(Generic[RoundT]):
         current.events |= _UNKNOWN
         return True
 
-    def _bring(self, current: RoundT, topic: str, target: tuple[int, ...]) -> bool:
+    def _align(self, current: RoundT, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share of a topic; is the topic balanced?"""
-        current.moved = False
+        current.table_changed = False
         table = current.table
-        current.events |= BROUGHT
+        current.events |= ALIGNED
         if table:
             for queue in ROUND_QUEUES[topic]:
                 owned = table.get(queue)
@@ -331,14 +333,14 @@ class RebalanceModel(Generic[RoundT]):
                     continue
                 if queue not in target:
                     self.drop(current, queue)
-                elif expired(owned, current.now):
+                elif is_expired(owned, current.now):
                     current.events |= _EXPIRED
                     self.drop(current, queue)
         complete = True
         for queue in target:
             owned = current.table.get(queue)
             complete &= self.add(current, queue) if owned is None else not owned.dropped
-        return self.changed(current, topic, target, complete) if current.moved else complete
+        return self.changed(current, topic, target, complete) if current.table_changed else complete
 
     def changed(self, current: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """Queues of a topic came or went, or came anew, and the table is its share or not: is the topic balanced?"""
@@ -354,7 +356,7 @@ class RebalanceModel(Generic[RoundT]):
         """A queue is dropped: send its offset in memory, if there is one."""
         held = current.store.memory.get(queue)
         current.events |= _DROPPED
-        current.moved = True
+        current.table_changed = True
         if held is None:
             return False
         current.events |= _COMMITTED
@@ -378,7 +380,7 @@ class RebalanceModel(Generic[RoundT]):
             current.events |= _UNSTARTED
             return False
         current.events |= _ADDED
-        current.moved = True
+        current.table_changed = True
         current.made += 1
         current.own_table()[queue] = self.process_queue(current, offset)
         current.dispatched.append((queue, offset))
@@ -392,7 +394,7 @@ class RebalanceModel(Generic[RoundT]):
         if broker.logs is not self._logs:
             self._logs, self._starts = broker.logs, {}
         where, fault, bound_fault = current.member.where, current.fault, current.bound_fault
-        key = queue, where, fault, bound_fault, broker.stored.get(STORED_AS[queue])
+        key = queue, where, fault, bound_fault, broker.stored.get(STORED_KEYS[queue])
         found = self._starts.get(key)
         if found is None:
             store, offset = self.started(RemoteStore(broker=broker), queue, where, fault, bound_fault)

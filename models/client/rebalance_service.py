@@ -17,7 +17,7 @@ from typing import NamedTuple
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -61,37 +61,37 @@ RULES = (
 PUSH, PULL = "push", "pull"
 CONSUMERS = (PULL, PUSH)
 #: Ms between rounds, and their minimum.
-WAIT, LEAST = 20_000, 1_000
+ROUND_INTERVAL, MIN_INTERVAL = 20_000, 1_000
 
-_MET = (
+_EVENTS = (
     ("not balanced", ("REB-SVC-SOON",)),
     ("paused", ("REB-SVC-PAUSE",)),
     ("may not rebalance", ("REB-SVC-PULL",)),
     ("postponed", ("REB-SVC-MIN",)),
     ("a round", ()),
 )
-_SOON, _PAUSED, _DISABLED, _POSTPONED, _ROUND = (1 << at for at in range(len(_MET)))
+_SOON, _PAUSED, _DISABLED, _POSTPONED, _ROUND = (1 << at for at in range(len(_EVENTS)))
 
-_SUSPENDED = Why(("REB-SVC-PAUSE",), "paused")
-_RESUMED = whys(("REB-SVC-PAUSE",), "resumed", "was not paused")
-_REFUSES = Why(("REB-CLU-3",), "the strategy refuses, or does not any more")
-_ENABLED = whys(("REB-SVC-1",), "is allowed to rebalance", "is forbidden to rebalance")
+_SUSPENDED = Reason(("REB-SVC-PAUSE",), "paused")
+_RESUMED = reasons_by_kind(("REB-SVC-PAUSE",), "resumed", "was not paused")
+_REFUSES = Reason(("REB-CLU-3",), "the strategy refuses, or does not any more")
+_ENABLED = reasons_by_kind(("REB-SVC-1",), "is allowed to rebalance", "is forbidden to rebalance")
 
 
 @cache
-def service_reason(trigger: str, met: int) -> Why:
+def rebalance_service_reason(trigger: str, met: int) -> Reason:
     """The one reason of rounds with these events, by bits of _MET."""
-    found = [name for at, name in enumerate(_MET) if met & 1 << at]
+    found = [name for at, name in enumerate(_EVENTS) if met & 1 << at]
     rules = [trigger, *(rule for _, named in found for rule in named)]
-    return Why(tuple(dict.fromkeys(rules)), found[0][0] if found else "nothing is due")
+    return Reason(tuple(dict.fromkeys(rules)), found[0][0] if found else "nothing is due")
 
 
-class ServiceState(NamedTuple):
+class RebalanceServiceState(NamedTuple):
     """A client instance with a push and a pull consumer; times are ms of the case's clock."""
 
     now: int = 0
     #: When the timer comes, unless it is woken up.
-    due: int = WAIT
+    due: int = ROUND_INTERVAL
     #: Its last round, or when it began.
     last: int = 0
     paused: bool = False
@@ -116,11 +116,11 @@ def taking_part(
     else:
         took_part.append(PUSH)
     if soon and (paused or not refusing.isdisjoint(took_part)):
-        return tuple(took_part), LEAST, met | _SOON
-    return tuple(took_part), WAIT, met
+        return tuple(took_part), MIN_INTERVAL, met | _SOON
+    return tuple(took_part), ROUND_INTERVAL, met
 
 
-class ServiceModel:
+class RebalanceServiceModel:
     """The operations of such an instance for one profile; every method is pure."""
 
     __slots__ = ("skips_disabled", "soon")
@@ -130,12 +130,16 @@ class ServiceModel:
         self.soon = rules.rebalances_soon
         self.skips_disabled = rules.skips_disabled
 
-    def elapse(self, state: ServiceState, elapses: int) -> Answer[ServiceState]:
+    def elapse(self, state: RebalanceServiceState, elapses: int) -> Answer[RebalanceServiceState]:
         """REB-SVC-1, REB-SVC-SOON: the rounds of this time: (ms since its beginning, consumers that rebalanced)."""
         now, due, last, paused, enabled, refusing = state
         until = now + elapses
         if due > until:
-            return ServiceState(until, due, last, paused, enabled, refusing), (), service_reason("REB-SVC-1", 0)
+            return (
+                RebalanceServiceState(until, due, last, paused, enabled, refusing),
+                (),
+                rebalance_service_reason("REB-SVC-1", 0),
+            )
         took_part, wait, met = taking_part(paused, enabled, refusing, self.soon, self.skips_disabled)
         rounds: list[Value] = []
         while due <= until:
@@ -143,34 +147,34 @@ class ServiceModel:
                 rounds.append((due - now, took_part))
             last = due
             due += wait
-        after = ServiceState(until, due, last, paused, enabled, refusing)
-        return after, tuple(rounds), service_reason("REB-SVC-1", met)
+        after = RebalanceServiceState(until, due, last, paused, enabled, refusing)
+        return after, tuple(rounds), rebalance_service_reason("REB-SVC-1", met)
 
-    def notify(self, state: ServiceState) -> Answer[ServiceState]:
+    def notify(self, state: RebalanceServiceState) -> Answer[RebalanceServiceState]:
         """REB-SVC-WAKE, REB-SVC-MIN: the consumers that rebalance at once."""
         now, _, last, paused, enabled, refusing = state
-        if self.soon and now - last < LEAST:
-            after = ServiceState(now, last + LEAST, last, paused, enabled, refusing)
-            return after, (), service_reason("REB-SVC-WAKE", _POSTPONED)
+        if self.soon and now - last < MIN_INTERVAL:
+            after = RebalanceServiceState(now, last + MIN_INTERVAL, last, paused, enabled, refusing)
+            return after, (), rebalance_service_reason("REB-SVC-WAKE", _POSTPONED)
         took_part, wait, met = taking_part(paused, enabled, refusing, self.soon, self.skips_disabled)
-        after = ServiceState(now, now + wait, now, paused, enabled, refusing)
-        return after, took_part, service_reason("REB-SVC-WAKE", met)
+        after = RebalanceServiceState(now, now + wait, now, paused, enabled, refusing)
+        return after, took_part, rebalance_service_reason("REB-SVC-WAKE", met)
 
-    def suspend(self, state: ServiceState) -> Answer[ServiceState]:
+    def suspend(self, state: RebalanceServiceState) -> Answer[RebalanceServiceState]:
         """REB-SVC-PAUSE: the push consumer is paused."""
         return state._replace(paused=True), None, _SUSPENDED
 
-    def resume(self, state: ServiceState) -> Answer[ServiceState]:
+    def resume(self, state: RebalanceServiceState) -> Answer[RebalanceServiceState]:
         """REB-SVC-PAUSE: the push consumer goes on: the consumers that rebalance at once."""
         why = _RESUMED["resumed" if state.paused else "was not paused"]
         return state._replace(paused=False), (PUSH,), why
 
-    def refuse(self, state: ServiceState, consumer: str, refuses: bool) -> Answer[ServiceState]:
+    def refuse(self, state: RebalanceServiceState, consumer: str, refuses: bool) -> Answer[RebalanceServiceState]:
         """REB-CLU-3: a strategy refuses from now on (rounds of its consumer are then not balanced), or not any more."""
         refusing = state.refusing | {consumer} if refuses else state.refusing - {consumer}
         return state._replace(refusing=refusing), None, _REFUSES
 
-    def enable(self, state: ServiceState, enabled: bool) -> Answer[ServiceState]:
+    def enable(self, state: RebalanceServiceState, enabled: bool) -> Answer[RebalanceServiceState]:
         """REB-SVC-PULL: may the pull consumer rebalance?"""
         why = _ENABLED["is allowed to rebalance" if enabled else "is forbidden to rebalance"]
         return state._replace(enabled=enabled), None, why

@@ -23,7 +23,7 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.client.fixtures import GROUP, LOST, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, NO_QUEUE, QUEUES
 from rocketmq_conformance.models.client.offset_table import (
     MEMORY,
     NO_QUEUE_READ,
@@ -37,7 +37,7 @@ from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why, whys
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -104,21 +104,23 @@ class RemoteStore(NamedTuple):
 remote_store = maker(RemoteStore)
 
 
-_READ = whys(("OFF-R-READ",), "memory hit", "memory miss")
-_FETCHED = whys(("OFF-R-READ",), "store, memory empty", "store raises memory", "store lowers memory", "store is memory")
-_FETCHED_FROZEN = Why(("OFF-R-READ", "OFF-FRZ-1"), "store, memory frozen")
-_FETCHED_ZERO = Why(("OFF-R-READ", "BQ-QUERY-1"), "stored 0")
-_NO_OFFSET = Why(("OFF-R-READ-ERROR", "API-QCO-1"), "not found")
-_ASKED_NO_ZERO = Why(("OFF-R-READ-ERROR", "OFF-R-FETCH"), "not found, no zero asked")
-_REFUSED_OLD = Why(("OFF-R-READ-ERROR", "API-QCO-1"), "refused, read as new")
-_REFUSED = Why(("OFF-R-READ-ERROR", "API-QCO-1"), "refused")
-_FAILED = Why(("OFF-R-READ-ERROR",), "transport failed")
-_NO_FIELD = Why(("OFF-R-READ-ERROR",), "answer without offset")
-_NO_ROUTE = Why(("OFF-R-READ-ERROR",), "no broker")
-_ALL = whys(("OFF-R-PALL",), "nothing asked", "all kept", "some dropped", "nothing held")
-_ONE = whys(("OFF-R-P",), "entry", "no entry", "no broker")
-_REMOVE = whys(("OFF-R-REM",), "entry", "frozen entry", "no entry")
-_COMMIT = whys(("OFF-R-UPD",), "accepted", "refused", "transport failed", "one way", "no broker")
+_READ = reasons_by_kind(("OFF-R-READ",), "memory hit", "memory miss")
+_FETCHED = reasons_by_kind(
+    ("OFF-R-READ",), "store, memory empty", "store raises memory", "store lowers memory", "store is memory"
+)
+_FETCHED_FROZEN = Reason(("OFF-R-READ", "OFF-FRZ-1"), "store, memory frozen")
+_FETCHED_ZERO = Reason(("OFF-R-READ", "BQ-QUERY-1"), "stored 0")
+_NO_OFFSET = Reason(("OFF-R-READ-ERROR", "API-QCO-1"), "not found")
+_ASKED_NO_ZERO = Reason(("OFF-R-READ-ERROR", "OFF-R-FETCH"), "not found, no zero asked")
+_REFUSED_OLD = Reason(("OFF-R-READ-ERROR", "API-QCO-1"), "refused, read as new")
+_REFUSED = Reason(("OFF-R-READ-ERROR", "API-QCO-1"), "refused")
+_FAILED = Reason(("OFF-R-READ-ERROR",), "transport failed")
+_NO_FIELD = Reason(("OFF-R-READ-ERROR",), "answer without offset")
+_NO_ROUTE = Reason(("OFF-R-READ-ERROR",), "no broker")
+_ALL = reasons_by_kind(("OFF-R-PALL",), "nothing asked", "all kept", "some dropped", "nothing held")
+_ONE = reasons_by_kind(("OFF-R-P",), "entry", "no entry", "no broker")
+_REMOVE = reasons_by_kind(("OFF-R-REM",), "entry", "frozen entry", "no entry")
+_COMMIT = reasons_by_kind(("OFF-R-UPD",), "accepted", "refused", "transport failed", "one way", "no broker")
 
 
 class RemoteStoreModel:
@@ -154,7 +156,7 @@ class RemoteStoreModel:
 
     def fetch(self, state: RemoteStore, queue: int, fault: str) -> Answer[RemoteStore]:
         """Ask the broker and refresh memory with its answer."""
-        if queue == LOST:
+        if queue == LOST_QUEUE:
             return state, -2, _NO_ROUTE
         if fault == "answer":
             topic, _, number = QUEUES[queue]
@@ -191,7 +193,7 @@ class RemoteStoreModel:
         held = state.memory.get(queue)
         if held is None:
             return state, (), _ONE["no entry"]
-        if queue == LOST:
+        if queue == LOST_QUEUE:
             return state, (), _ONE["no broker"]
         broker = self._stored(state.broker, queue, held)
         return RemoteStore(state.memory, state.frozen, broker), ((queue, held),), _ONE["entry"]
@@ -201,7 +203,7 @@ class RemoteStoreModel:
         if not queues:
             return state, (), _ALL["nothing asked"]
         kept = {queue: offset for queue, offset in state.memory.items() if queue in queues}
-        sent = tuple(sorted([pair for pair in kept.items() if pair[0] != LOST]))
+        sent = tuple(sorted([pair for pair in kept.items() if pair[0] != LOST_QUEUE]))
         broker = state.broker
         for queue, offset in sent:
             broker = self._stored(broker, queue, offset)
@@ -221,7 +223,7 @@ class RemoteStoreModel:
 
     def commit(self, state: RemoteStore, queue: int, offset: int, one_way: bool, fault: str) -> Answer[RemoteStore]:
         """OFF-R-UPD: the commits that reach the broker, or the error that the caller sees."""
-        if queue == LOST:
+        if queue == LOST_QUEUE:
             return state, UNROUTED, _COMMIT["no broker"]
         if fault == "answer":
             broker = self._stored(state.broker, queue, offset)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rocketmq_conformance.models.client.fixtures import QUEUES, RETRY_TOPIC, TOPIC
-from rocketmq_conformance.models.client.process_queue_contents import Message
+from rocketmq_conformance.models.client.process_queue_contents import CachedMessage
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Rule
 
@@ -48,18 +48,18 @@ RULES = (
 #: refuses both of messages at odd offsets, as if these were too large.
 BACK_FAULTS = ("answer", "copy", "refuse", "odd")
 #: Distance of the queues' messages in the commit log.
-LIES_APART = 1000
+LOG_DISTANCE = 1000
 #: The most tries when the consumer does not set them.
-TRIES = 16
+DEFAULT_TRIES = 16
 #: The delay level of a copy that was never tried before.
 FIRST_LEVEL = 3
 
-Gone = tuple[Value, ...]
+SentBackMessage = tuple[Value, ...]
 
 
-def lies_at(queue: int, offset: int) -> int:
+def log_offset(queue: int, offset: int) -> int:
     """The offset of a message in the commit log, in bytes as far as the client knows."""
-    return (queue + 1) * LIES_APART + offset
+    return (queue + 1) * LOG_DISTANCE + offset
 
 
 @lru_cache
@@ -80,25 +80,27 @@ def first_topic(queue: int) -> str:
     return TOPIC if QUEUES[queue].topic == RETRY_TOPIC else QUEUES[queue].topic
 
 
-def refused(fault: str, offset: int) -> bool:
+def is_refused(fault: str, offset: int) -> bool:
     """Does the broker refuse both forms of this message?"""
     return fault == "refuse" or (fault == "odd" and offset % 2 == 1)
 
 
-def sent_back(message: Message, level: int, max_times: int, fault: str, keeps_origin: bool) -> Gone | None:
+def send_back(
+    message: CachedMessage, level: int, max_times: int, fault: str, keeps_origin: bool
+) -> SentBackMessage | None:
     """CONS-BACK: the request of a message that the broker accepts, at a delay level; None when it accepts none.
     ``max_times`` -1: not set by the consumer."""
     _, queue, offset, size, times, _ = message
-    if fault != "answer" and (refused(fault, offset) or (fault == "copy" and not size)):
+    if fault != "answer" and (is_refused(fault, offset) or (fault == "copy" and not size)):
         return None
-    most = TRIES if max_times == -1 else max_times
+    most = DEFAULT_TRIES if max_times == -1 else max_times
     if fault != "copy":
-        return "back", lies_at(queue, offset), first_topic(queue), level, message_id(queue, offset), most
-    return copied(message, first_topic(queue), most, times + 1, keeps_origin)
+        return "back", log_offset(queue, offset), first_topic(queue), level, message_id(queue, offset), most
+    return copy_of(message, first_topic(queue), most, times + 1, keeps_origin)
 
 
-def copied(message: Message, topic: str, most: int, times: int, keeps_origin: bool) -> Gone:
+def copy_of(message: CachedMessage, topic: str, most: int, times: int, keeps_origin: bool) -> SentBackMessage:
     """A copy of a message, as it reaches the retry topic."""
     _, queue, offset, _, tried, _ = message
     origin = origin_id(queue, offset) or (message_id(queue, offset) if keeps_origin else "")
-    return "copy", lies_at(queue, offset), topic, FIRST_LEVEL + tried, origin, most, times
+    return "copy", log_offset(queue, offset), topic, FIRST_LEVEL + tried, origin, most, times

@@ -21,14 +21,14 @@ difference between releases: -1, or an exception, and that only from the *checke
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.search import max_offset, search
-from rocketmq_conformance.models.client.fixtures import LOST, NEGATIVE, QUEUES, RETRY_PREFIX
+from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NEGATIVE_OFFSET, QUEUES, RETRY_PREFIX
 from rocketmq_conformance.models.client.initial_broker import SHAPES, reshaped
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Rule, Why
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
 RULES = (
     Rule(
@@ -100,8 +100,8 @@ class _Reasons:
     """The reasons of one kind of consumer."""
 
     def __init__(self, rule: str, unreadable: str, negative: str) -> None:
-        def why(kind: str, *more: str) -> Why:
-            return Why((rule, *more), kind)
+        def why(kind: str, *more: str) -> Reason:
+            return Reason((rule, *more), kind)
 
         names = {LAST: "last", FIRST: "first", TIMESTAMP: "timestamp", **dict.fromkeys(DEPRECATED, "deprecated")}
         self.stored = why("stored")
@@ -120,9 +120,9 @@ class _Reasons:
 
 _PUSH = _Reasons("START-PUSH-1", "START-PUSH-ERROR", "START-PUSH-ERROR")
 _LITE = _Reasons("START-LITE-1", "OFF-R-READ-ERROR", "API-ADM-1")
-_LITE_ZERO = Why(("START-LITE-0",), "always 0")
-_PULL = Why(("START-PULL-1",), "always 0")
-_SHAPED = {shape: Why(("BQ-STORE-MIN", "BQ-STORE-MAX"), f"becomes {shape}") for shape in SHAPES}
+_LITE_ZERO = Reason(("START-LITE-0",), "always 0")
+_PULL = Reason(("START-PULL-1",), "always 0")
+_SHAPED = {shape: Reason(("BQ-STORE-MIN", "BQ-STORE-MAX"), f"becomes {shape}") for shape in SHAPES}
 
 
 class StartModel:
@@ -212,7 +212,7 @@ class StartModel:
         bound_fault: str,
         timestamp: str | None,
         zone: str,
-    ) -> tuple[int | Err, Why]:
+    ) -> tuple[int | Err, Reason]:
         """The start of a queue without stored offset."""
         topic, _, number = QUEUES[queue]
         retry = topic.startswith(RETRY_PREFIX)
@@ -226,9 +226,9 @@ class StartModel:
             why = reasons.search
         else:
             why = reasons.retry[where] if retry else reasons.max[where]
-        if bound_fault == "negative" and queue != LOST:
-            return NEGATIVE, why
-        if bound_fault != "answer" or queue == LOST:
+        if bound_fault == "negative" and queue != LOST_QUEUE:
+            return NEGATIVE_OFFSET, why
+        if bound_fault != "answer" or queue == LOST_QUEUE:
             return NO_START, why
         if time is None:
             found = max_offset(state.broker, topic, number)[1]

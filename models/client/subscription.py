@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from rocketmq_conformance.models.rule import Rule, whys
+from rocketmq_conformance.models.rule import Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -40,8 +40,10 @@ class Subscription(NamedTuple):
     tags: frozenset[str] = frozenset()
 
 
-SUBSCRIBE = whys(("PULL-SUB-1",), "everything", "tags", "blank parts", "refused", "unsubscribed", "not subscribed")
-SELECT = whys(("PULL-SUB-2",), "selected", "refused")
+SUBSCRIBE_REASONS = reasons_by_kind(
+    ("PULL-SUB-1",), "everything", "tags", "blank parts", "refused", "unsubscribed", "not subscribed"
+)
+SELECT_REASONS = reasons_by_kind(("PULL-SUB-2",), "selected", "refused")
 
 
 @lru_cache(maxsize=256)

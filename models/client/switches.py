@@ -58,15 +58,15 @@ NEXT_SLAVE = Switch("P02", "the next slave replaces one that is not known", "4.8
 SELECTS = Switch("P03", "subscriptions can be SQL92 expressions", "4.1.0", "5.0.0-PREVIEW")
 NAMES_TAGS = Switch("P05", "a pull says that its expression is one of tags", "4.3.0", "5.0.0-PREVIEW")
 WEIGHS = Switch("P04", "the size of cached messages holds pulls up", "4.2.0", "5.0.0-PREVIEW")
-HEARS_UNKNOWN = Switch(
+NOTIFIES_OF_UNKNOWN = Switch(
     "V01", "the listener of a rebalance hears of a topic without known queues", None, "5.0.0-PREVIEW"
 )
 LITE_COMMITS_LATER = Switch("V02", "a lite pull consumer's commit is left to the timer", "4.6.1", "5.0.0-PREVIEW")
 LITE_KEEPS_OTHERS = Switch("V03", "a broadcasting lite pull consumer's commit sends nothing", "4.9.4", "5.0.0")
-TELLS_CHANGES = Switch("M01", "changed queues give a subscription a new version", "4.1.0", "5.0.0-PREVIEW")
+ANNOUNCES_CHANGES = Switch("M01", "changed queues give a subscription a new version", "4.1.0", "5.0.0-PREVIEW")
 DIVIDES_THRESHOLDS = Switch("M02", "thresholds of a topic are divided among queues", "4.2.0", "5.0.0-PREVIEW")
 BRIEF_HEARTBEATS = Switch("M03", "heartbeats may leave out subscriptions that are known", None, "5.1.3")
-HEARS_CHANGES = Switch("M04", "the listener of a push consumer hears of changed queues", None, "5.2.0")
+NOTIFIES_LISTENER = Switch("M04", "the listener of a push consumer hears of changed queues", None, "5.2.0")
 REBALANCES_SOON = Switch("M05", "a second is the least between rounds, and enough if not balanced", None, "5.2.0")
 SKIPS_DISABLED = Switch("M06", "a pull consumer can be forbidden to rebalance", None, "5.3.2")
 
@@ -114,17 +114,17 @@ class ClientRules:
     broadcasts_unlocked: bool
     skips_dropped: bool
     unlocks_idle: bool
-    hears_unknown: bool
+    notifies_of_unknown: bool
     lite_commits_later: bool
     lite_keeps_others: bool
     assigned: bool
     probes: bool
     probes_once: bool
     pops_born: bool
-    tells_changes: bool
+    announces_changes: bool
     divides_thresholds: bool
     brief_heartbeats: bool
-    hears_changes: bool
+    notifies_listener: bool
     rebalances_soon: bool
     skips_disabled: bool
 
@@ -171,17 +171,17 @@ class ClientRules:
             broadcasts_unlocked=BROADCASTS_UNLOCKED.on(client),
             skips_dropped=SKIPS_DROPPED.on(client),
             unlocks_idle=UNLOCKS_IDLE.on(client),
-            hears_unknown=HEARS_UNKNOWN.on(client),
+            notifies_of_unknown=NOTIFIES_OF_UNKNOWN.on(client),
             lite_commits_later=LITE_COMMITS_LATER.on(client),
             lite_keeps_others=LITE_KEEPS_OTHERS.on(client),
             assigned=ASSIGNED.on(client),
             probes=PROBES.on(client),
             probes_once=PROBES_ONCE.on(client),
             pops_born=POPS_BORN.on(client),
-            tells_changes=TELLS_CHANGES.on(client),
+            announces_changes=ANNOUNCES_CHANGES.on(client),
             divides_thresholds=DIVIDES_THRESHOLDS.on(client),
             brief_heartbeats=BRIEF_HEARTBEATS.on(client),
-            hears_changes=HEARS_CHANGES.on(client),
+            notifies_listener=NOTIFIES_LISTENER.on(client),
             rebalances_soon=REBALANCES_SOON.on(client),
             skips_disabled=SKIPS_DISABLED.on(client),
         )

@@ -16,14 +16,14 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker.commit import commit_offset
-from rocketmq_conformance.models.broker.pull import Entry, Pull, Pulled, pull, response
+from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, StoredEntry, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.rule import Rule, Why
+from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
     Rule(
@@ -54,14 +54,14 @@ RULES = (
 
 PUSH, ORDERLY, LITE = "push", "orderly", "lite pull"
 
-_GIVEN = Why(("WHOLE-FIRST",), "a message is there")
-_WAITS = Why(("WHOLE-FIRST",), "nothing is there yet")
+_FIRST_THERE = Reason(("WHOLE-FIRST",), "a message is there")
+_FIRST_AWAITED = Reason(("WHOLE-FIRST",), "nothing is there yet")
 _MOVED = {
-    PUSH: Why(("WHOLE-MOVED",), "sent elsewhere"),
-    ORDERLY: Why(("WHOLE-MOVED",), "sent elsewhere, orderly"),
-    LITE: Why(("WHOLE-MOVED-LITE",), "sent elsewhere"),
+    PUSH: Reason(("WHOLE-MOVED",), "sent elsewhere"),
+    ORDERLY: Reason(("WHOLE-MOVED",), "sent elsewhere, orderly"),
+    LITE: Reason(("WHOLE-MOVED-LITE",), "sent elsewhere"),
 }
-_COMMITTED = Why(("WHOLE-COMMIT",), "everything is consumed")
+_COMMITTED = Reason(("WHOLE-COMMIT",), "everything is consumed")
 
 
 class Consumption(NamedTuple):
@@ -74,12 +74,12 @@ class Consumption(NamedTuple):
     messages: int
     committed: int
     #: The reasons of every step, in order.
-    whys: tuple[Why, ...]
+    reasons: tuple[Reason, ...]
 
 
 def start(
     model: StartModel, state: RemoteStore, kind: str, queue: int, where: str, timestamp: str | None, zone: str
-) -> tuple[RemoteStore, int, tuple[Why, ...]]:
+) -> tuple[RemoteStore, int, tuple[Reason, ...]]:
     """The start of a queue of the fixtures, with the reasons of the broker, the store and the decision; the store
     remembers its reads. Every broker answers: no fault is played."""
     topic, _, number = QUEUES[queue]
@@ -106,31 +106,31 @@ def consume(
     it has begun. ``timestamp`` and ``zone`` count for CONSUME_FROM_TIMESTAMP only."""
     state, began, whys = start(model, state, kind, queue, where, timestamp, zone)
     topic, _, number = QUEUES[queue]
-    _, first, pulls = find(model, state.broker, kind, queue, began)
+    _, first, pulls = first_message(model, state.broker, kind, queue, began)
     last = state.broker.logs.get((topic, number), ABSENT).max + arriving
     return Consumption(began, first, last - first, last, (*whys, *pulls, _COMMITTED))
 
 
-def find(
+def first_message(
     model: StartModel, broker: BrokerState, kind: str, queue: int, offset: int
-) -> tuple[BrokerState, int, tuple[Why, ...]]:
+) -> tuple[BrokerState, int, tuple[Reason, ...]]:
     """The first message of a queue of the fixtures that a consumer of ``kind`` gets, or the next one to arrive, when it
     pulls from ``offset``; with the broker as it is then, and the reasons of every step."""
     topic, _, number = QUEUES[queue]
-    entries = [Entry(1)] * len(broker.logs.get((topic, number), ABSENT).times)
-    whys: tuple[Why, ...] = ()
+    entries = [StoredEntry(1)] * len(broker.logs.get((topic, number), ABSENT).times)
+    whys: tuple[Reason, ...] = ()
     while True:
-        request = Pull(GROUP, topic, number, offset)
+        request = PullMessageRequest(GROUP, topic, number, offset)
         broker, answer, why = pull(model.store.broker, broker, request, None, entries)
         # no error: the group, the topic and its queue are there
-        status, following, _, _, found = cast(Pulled, answer)
+        status, following, _, _, found = cast(PullResult, answer)
         whys += (why,)
         if found:
-            return broker, found[0], (*whys, _GIVEN)
-        code = response(status, offset)
+            return broker, found[0], (*whys, _FIRST_THERE)
+        code = response_code(status, offset)
         offset = following
         if code == "PULL_NOT_FOUND":
-            return broker, offset, (*whys, _WAITS)
+            return broker, offset, (*whys, _FIRST_AWAITED)
         if code == "PULL_OFFSET_MOVED":
             whys += (_MOVED[kind],)
             if kind != LITE:

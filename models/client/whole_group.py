@@ -26,10 +26,10 @@ from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
-from rocketmq_conformance.models.client.member import share
+from rocketmq_conformance.models.client.member import share_of
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
-from rocketmq_conformance.models.client.whole import LITE, ORDERLY, find
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, first_message
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     HEARTBEAT,
@@ -44,20 +44,20 @@ from rocketmq_conformance.models.client.whole_moves import (
     Arrive,
     Expire,
     Fail,
-    Given,
+    GivenMessages,
     Hold,
     Join,
     Leave,
     LetGo,
+    LockElsewhere,
     Look,
     Mend,
     Move,
-    Reset,
-    Seen,
-    Seize,
+    Observation,
+    ResetTo,
 )
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Rule, Why, whys
+from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -139,27 +139,27 @@ RULES = (
     ),
 )
 
-_UNHEARD = {
-    ROUTE: Why(("WHOLE-UNHEARD",), "no route"),
-    HEARTBEAT: Why(("WHOLE-UNHEARD",), "no heartbeat"),
+_NOT_REGISTERED = {
+    ROUTE: Reason(("WHOLE-UNHEARD",), "no route"),
+    HEARTBEAT: Reason(("WHOLE-UNHEARD",), "no heartbeat"),
 }
-_HEARD = {
-    ROUTE: Why(("WHOLE-UNHEARD",), "no route, goes on"),
-    HEARTBEAT: Why(("WHOLE-UNHEARD",), "no heartbeat, goes on"),
+_REGISTERED = {
+    ROUTE: Reason(("WHOLE-UNHEARD",), "no route, goes on"),
+    HEARTBEAT: Reason(("WHOLE-UNHEARD",), "no heartbeat, goes on"),
 }
-_LIST = whys(("WHOLE-LIST",), "keeps", "takes nothing")
-_LOCK = whys(("WHOLE-LOCK",), "refused", "somebody else's", "granted")
-_NO_START = Why(("WHOLE-UNREAD",), "no start")
-_MISTAKEN = Why(("WHOLE-MISTAKEN",), "a refusal is no stored offset")
-_REREAD = whys(("WHOLE-REREAD",), "waits", "pulls from -1")
-_PUT_OFF = Why(("WHOLE-PULL",), "put off")
-_LOST = Why(("WHOLE-LOST",), "commit lost")
-_SHARE = whys(("WHOLE-SHARE",), "handed over", "taken over")
-_BUSY = whys(("WHOLE-BUSY",), "keeps the lock", "done with what was lost", "waits for a poll")
-_RESET = Why(("WHOLE-RESET",), "told"), Why(("WHOLE-RESET-LITE",), "told")
+_LIST = reasons_by_kind(("WHOLE-LIST",), "keeps", "takes nothing")
+_LOCK = reasons_by_kind(("WHOLE-LOCK",), "refused", "somebody else's", "granted")
+_NO_START = Reason(("WHOLE-UNREAD",), "no start")
+_MISTAKEN = Reason(("WHOLE-MISTAKEN",), "a refusal is no stored offset")
+_REREAD = reasons_by_kind(("WHOLE-REREAD",), "waits", "pulls from -1")
+_PUT_OFF = Reason(("WHOLE-PULL",), "put off")
+_LOST = Reason(("WHOLE-LOST",), "commit lost")
+_SHARE = reasons_by_kind(("WHOLE-SHARE",), "handed over", "taken over")
+_BUSY = reasons_by_kind(("WHOLE-BUSY",), "keeps the lock", "done with what was lost", "waits for a poll")
+_RESET = Reason(("WHOLE-RESET",), "told"), Reason(("WHOLE-RESET-LITE",), "told")
 
 
-class Member(NamedTuple):
+class WholeMember(NamedTuple):
     """A running member. Queues are indexes of the fixtures."""
 
     #: Has the broker received its heartbeat?
@@ -172,10 +172,10 @@ class Member(NamedTuple):
     #: Is its listener blocked? It takes no more messages then.
     busy: bool = False
     #: The queue and offset of the message that its listener is busy with.
-    hands: tuple[int, int] | None = None
+    in_progress: tuple[int, int] | None = None
 
 
-class Group(NamedTuple):
+class WholeGroup(NamedTuple):
     """Members of one kind, their broker, and the failing requests."""
 
     kind: str
@@ -183,15 +183,15 @@ class Group(NamedTuple):
     broker: BrokerState
     timestamp: str | None = None
     #: By name, which is also the order of their client ids.
-    members: Mapping[str, Member] = MappingProxyType({})
+    members: Mapping[str, WholeMember] = MappingProxyType({})
     fails: Mapping[str, Fail] = MappingProxyType({})
     #: Does a client outside the group have the locks?
     seized: bool = False
     #: The reasons of all steps so far.
-    whys: tuple[Why, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
-class GroupLife:
+class WholeGroupModel:
     """The behaviour of whole consumers of one profile; every method is pure."""
 
     __slots__ = ("start",)
@@ -199,18 +199,18 @@ class GroupLife:
     def __init__(self, start: StartModel) -> None:
         self.start = start
 
-    def play(self, group: Group, moves: tuple[Move, ...]) -> tuple[tuple[Seen, ...], tuple[Why, ...]]:
+    def play(self, group: WholeGroup, moves: tuple[Move, ...]) -> tuple[tuple[Observation, ...], tuple[Reason, ...]]:
         """The observation of each look, and the reasons."""
-        seen: list[Seen] = []
+        seen: list[Observation] = []
         for move in moves:
             if isinstance(move, Look):
                 group, shown = self.look(group)
                 seen.append(shown)
             else:
                 group = self.move(group, move)
-        return tuple(seen), group.whys
+        return tuple(seen), group.reasons
 
-    def move(self, group: Group, move: Move) -> Group:
+    def move(self, group: WholeGroup, move: Move) -> WholeGroup:
         """The group after a move other than a look."""
         match move:
             case Fail():
@@ -218,7 +218,7 @@ class GroupLife:
             case Mend():
                 return group._replace(fails={})
             case Join(name):
-                return group._replace(members={**group.members, name: Member()})
+                return group._replace(members={**group.members, name: WholeMember()})
             case Leave(name):
                 return self._left(group, name)
             case Arrive(queue):
@@ -228,19 +228,19 @@ class GroupLife:
             case Expire(first):
                 broker, _ = expire(self.start.store.broker, group.broker, {(TOPIC, 0): first})
                 return group._replace(broker=broker)
-            case Reset(offset):
+            case ResetTo(offset):
                 return self._reset(group, offset)
             case _:
-                return group._replace(seized=isinstance(move, Seize))
+                return group._replace(seized=isinstance(move, LockElsewhere))
 
-    def look(self, group: Group) -> tuple[Group, Seen]:
+    def look(self, group: WholeGroup) -> tuple[WholeGroup, Observation]:
         """Let the members finish their work, and look."""
-        group = self._heard(group)
+        group = self._register(group)
         shares = self._shares(group)
         for name, queues in shares.items():
             for queue in sorted(group.members[name].pulls.keys() - queues):
                 group = self._drop(group, name, queue)
-        late: dict[str, Given] = {}
+        late: dict[str, GivenMessages] = {}
         for name in group.members:
             group, late[name] = self._returned(group, name)
         for name, queues in shares.items():
@@ -261,44 +261,44 @@ class GroupLife:
 
     # --- rebalance ------------------------------------------------------------------------------------------
 
-    def _heard(self, group: Group) -> Group:
+    def _register(self, group: WholeGroup) -> WholeGroup:
         failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
         unregistered = [name for name, member in group.members.items() if not member.registered]
         if failing:
-            return _because(group, _UNHEARD[failing[0]] if unregistered else _HEARD[failing[0]])
+            return _with_reason(group, _NOT_REGISTERED[failing[0]] if unregistered else _REGISTERED[failing[0]])
         for name in unregistered:
             group = _with(group, name, group.members[name]._replace(registered=True))
         return group
 
-    def _shares(self, group: Group) -> dict[str, frozenset[int]]:
+    def _shares(self, group: WholeGroup) -> dict[str, frozenset[int]]:
         """The queues of every member that can find out which are its own."""
         if MEMBERS in group.fails:
             return {}
         registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
-        found = {name: share("AVG", name, TOPIC, group.broker.topics[TOPIC], registered) for name in registered}
+        found = {name: share_of("AVG", name, TOPIC, group.broker.topics[TOPIC], registered) for name in registered}
         return {name: frozenset(queues or ()) for name, queues in found.items()}
 
-    def _drop(self, group: Group, name: str, queue: int) -> Group:
-        group = _because(self._commit(group, name, queue), _SHARE["handed over"])
+    def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
+        group = _with_reason(self._commit(group, name, queue), _SHARE["handed over"])
         return self._let_go(group, name, queue)
 
-    def _take(self, group: Group, name: str, queue: int, alone: bool) -> Group:
+    def _take(self, group: WholeGroup, name: str, queue: int, alone: bool) -> WholeGroup:
         if group.kind == ORDERLY:
             if LOCK in group.fails or group.seized:
-                return _because(group, _LOCK["refused" if LOCK in group.fails else "somebody else's"])
+                return _with_reason(group, _LOCK["refused" if LOCK in group.fails else "somebody else's"])
             if any(other.busy and queue in _locks(other) for other in group.members.values()):
-                return _because(group, _BUSY["keeps the lock"])
-            group = _because(group, _LOCK["granted"])
+                return _with_reason(group, _BUSY["keeps the lock"])
+            group = _with_reason(group, _LOCK["granted"])
         group, begins = self._begins(group, name, queue)
-        if not _known(begins):
-            return _because(group, _NO_START)
+        if not _is_known(begins):
+            return _with_reason(group, _NO_START)
         if not alone:
-            group = _because(group, _SHARE["taken over"])
+            group = _with_reason(group, _SHARE["taken over"])
         member = group.members[name]
         fresh = member.fresh | {queue} if group.kind == ORDERLY else member.fresh
         return _with(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)}, fresh=fresh))
 
-    def _begins(self, group: Group, name: str, queue: int) -> tuple[Group, int | Err]:
+    def _begins(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, int | Err]:
         """The start of a queue: negative, or an error, when it cannot be computed."""
         fault = "answer"
         failing = group.fails.get(QUERY)
@@ -321,59 +321,59 @@ class GroupLife:
         )
         group = _with(group, name, group.members[name]._replace(memory=store.memory))
         begins = cast(int | Err, found)
-        if fault != "answer" and _known(begins):
-            group = _because(group, _MISTAKEN)
+        if fault != "answer" and _is_known(begins):
+            group = _with_reason(group, _MISTAKEN)
         return group, begins
 
     # --- messages -------------------------------------------------------------------------------------------
 
-    def _returned(self, group: Group, name: str) -> tuple[Group, Given]:
+    def _returned(self, group: WholeGroup, name: str) -> tuple[WholeGroup, GivenMessages]:
         """The message that the listener was busy with until now, if the member does not have the queue any more."""
         member = group.members[name]
-        if member.busy or member.hands is None:
+        if member.busy or member.in_progress is None:
             return group, ()
-        queue, offset = member.hands
-        group = _with(group, name, member._replace(hands=None))
+        queue, offset = member.in_progress
+        group = _with(group, name, member._replace(in_progress=None))
         if queue in member.pulls:
             return group, ()
-        return _because(group, _BUSY["done with what was lost"]), ((QUEUES[queue].id, offset, 1),)
+        return _with_reason(group, _BUSY["done with what was lost"]), ((QUEUES[queue].id, offset, 1),)
 
-    def _hold(self, group: Group, name: str) -> Group:
+    def _hold(self, group: WholeGroup, name: str) -> WholeGroup:
         """Give the listener the first message that there is, and nothing else."""
         for queue, offset in sorted(group.members[name].pulls.items()):
             member = group.members[name]
             if offset >= group.broker.logs.get((TOPIC, QUEUES[queue].id), ABSENT).max:
                 continue
             if group.kind == LITE:
-                group = _because(group, _BUSY["waits for a poll"])
-            elif member.hands is None:
-                group = _with(group, name, member._replace(hands=(queue, offset)))
+                group = _with_reason(group, _BUSY["waits for a poll"])
+            elif member.in_progress is None:
+                group = _with(group, name, member._replace(in_progress=(queue, offset)))
         return group
 
-    def _pull(self, group: Group, name: str) -> tuple[Group, Given]:
+    def _pull(self, group: WholeGroup, name: str) -> tuple[WholeGroup, GivenMessages]:
         """Pull every queue to its end."""
         if group.members[name].busy:
             return self._hold(group, name), ()
         given: list[tuple[int, int, int]] = []
         member = group.members[name]
         if MEMBERS in group.fails:
-            group = _because(group, _LIST["keeps" if member.pulls else "takes nothing"])
+            group = _with_reason(group, _LIST["keeps" if member.pulls else "takes nothing"])
         for queue in sorted(member.pulls):
             group, found = self._pull_queue(group, name, queue)
             if found is not None:
                 given.append(found)
         return group, tuple(given)
 
-    def _pull_queue(self, group: Group, name: str, queue: int) -> tuple[Group, tuple[int, int, int] | None]:
+    def _pull_queue(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, tuple[int, int, int] | None]:
         if queue in group.members[name].fresh and QUERY in group.fails:
             group, goes_on = self._ask_again(group, name, queue)
             if not goes_on:
                 return group, None
         if PULL in group.fails:
-            return _because(group, _PUT_OFF), None
+            return _with_reason(group, _PUT_OFF), None
         member = group.members[name]
-        broker, first, found = find(self.start, group.broker, group.kind, queue, member.pulls[queue])
-        group = group._replace(broker=broker, whys=group.whys + found)
+        broker, first, found = first_message(self.start, group.broker, group.kind, queue, member.pulls[queue])
+        group = group._replace(broker=broker, reasons=group.reasons + found)
         end = broker.logs.get((TOPIC, QUEUES[queue].id), ABSENT).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
         if first >= end:
@@ -381,55 +381,55 @@ class GroupLife:
         group = _with(group, name, member._replace(memory={**member.memory, queue: end}))
         return group, (QUEUES[queue].id, first, end - first)
 
-    def _ask_again(self, group: Group, name: str, queue: int) -> tuple[Group, bool]:
+    def _ask_again(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
         """The first pull of an orderly consumer: does it go on?"""
         group, begins = self._begins(group, name, queue)
-        if _known(begins):
+        if _is_known(begins):
             member = group.members[name]
             return _with(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)})), True
         if isinstance(begins, Err):
-            return _because(group, _REREAD["waits"]), False
+            return _with_reason(group, _REREAD["waits"]), False
         number = QUEUES[queue].id
         lowest = group.broker.logs.get((TOPIC, number), ABSENT).min
         broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, number, lowest)[0]
-        return self._let_go(_because(group._replace(broker=broker), _REREAD["pulls from -1"]), name, queue), False
+        return self._let_go(_with_reason(group._replace(broker=broker), _REREAD["pulls from -1"]), name, queue), False
 
-    def _commit(self, group: Group, name: str, queue: int) -> Group:
+    def _commit(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         held = group.members[name].memory.get(queue)
         if held is None:
             return group
         number = QUEUES[queue].id
         if COMMIT in group.fails:
             lost = group.broker.stored.get((GROUP, TOPIC, number)) != held
-            return _because(group, _LOST) if lost else group
+            return _with_reason(group, _LOST) if lost else group
         return group._replace(
             broker=commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, number, held)[0]
         )
 
     # --- the moves ------------------------------------------------------------------------------------------
 
-    def _arrived(self, group: Group, queue: int | None) -> Group:
+    def _arrived(self, group: WholeGroup, queue: int | None) -> WholeGroup:
         broker = group.broker
         for number in range(broker.topics[TOPIC]) if queue is None else (queue,):
             times = broker.logs.get((TOPIC, number), ABSENT).times
             broker = send(self.start.store.broker, broker, TOPIC, number, times[-1:] or (0,))[0]
         return group._replace(broker=broker)
 
-    def _left(self, group: Group, name: str) -> Group:
+    def _left(self, group: WholeGroup, name: str) -> WholeGroup:
         for queue in group.members[name].pulls:
             group = self._commit(group, name, queue)
         return group._replace(members={other: member for other, member in group.members.items() if other != name})
 
-    def _let_go(self, group: Group, name: str, queue: int) -> Group:
+    def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         member = group.members[name]
         memory = {other: offset for other, offset in member.memory.items() if other != queue}
         pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
         return _with(group, name, member._replace(memory=memory, pulls=pulls, fresh=member.fresh - {queue}))
 
-    def _reset(self, group: Group, offset: int) -> Group:
+    def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         if group.kind == LITE:
-            return _because(group, _RESET[1])
-        group = _because(group, _RESET[0])
+            return _with_reason(group, _RESET[1])
+        group = _with_reason(group, _RESET[0])
         for name, member in group.members.items():
             if 0 in member.pulls:
                 broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, 0, offset)[0]
@@ -437,7 +437,7 @@ class GroupLife:
         return group
 
 
-def holders(group: Group) -> tuple[str, ...]:
+def lock_holders(group: WholeGroup) -> tuple[str, ...]:
     """The holder of each queue's lock: the name of a member, STRANGER, or "" for none."""
     found = dict.fromkeys(range(group.broker.topics[TOPIC]), STRANGER if group.seized else "")
     if group.kind == ORDERLY:
@@ -445,18 +445,18 @@ def holders(group: Group) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def _locks(member: Member) -> set[int]:
+def _locks(member: WholeMember) -> set[int]:
     """The queues that an orderly member has locked."""
-    return member.pulls.keys() | ({member.hands[0]} if member.hands else set())
+    return member.pulls.keys() | ({member.in_progress[0]} if member.in_progress else set())
 
 
-def _because(group: Group, why: Why) -> Group:
-    return group._replace(whys=(*group.whys, why))
+def _with_reason(group: WholeGroup, why: Reason) -> WholeGroup:
+    return group._replace(reasons=(*group.reasons, why))
 
 
-def _with(group: Group, name: str, member: Member) -> Group:
+def _with(group: WholeGroup, name: str, member: WholeMember) -> WholeGroup:
     return group._replace(members={**group.members, name: member})
 
 
-def _known(begins: int | Err) -> bool:
+def _is_known(begins: int | Err) -> bool:
     return isinstance(begins, int) and begins >= 0

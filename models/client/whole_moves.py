@@ -64,15 +64,15 @@ class Expire(NamedTuple):
     first: int
 
 
-class Seize(NamedTuple):
+class LockElsewhere(NamedTuple):
     """A client outside the group locks every queue."""
 
 
-class Release(NamedTuple):
+class UnlockElsewhere(NamedTuple):
     """A client outside the group unlocks them."""
 
 
-class Reset(NamedTuple):
+class ResetTo(NamedTuple):
     """The broker tells every member to begin at an offset of queue 0."""
 
     offset: int
@@ -82,9 +82,9 @@ class Look(NamedTuple):
     """Time passes, every member commits, and the state is observed."""
 
 
-Move = Fail | Mend | Join | Leave | Arrive | Hold | LetGo | Expire | Seize | Release | Reset | Look
+Move = Fail | Mend | Join | Leave | Arrive | Hold | LetGo | Expire | LockElsewhere | UnlockElsewhere | ResetTo | Look
 #: (queue id, first offset, messages) of each queue that a member got messages of since the last look.
-Given = tuple[tuple[int, int, int], ...]
+GivenMessages = tuple[tuple[int, int, int], ...]
 #: An observation: name of each member, the ids of its queues, the messages that it got; and the stored offset of each
 #: queue, -1 for none.
-Seen = tuple[tuple[tuple[str, tuple[int, ...], Given], ...], tuple[int, ...]]
+Observation = tuple[tuple[tuple[str, tuple[int, ...], GivenMessages], ...], tuple[int, ...]]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.models.message_queue import MessageQueue
     from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
     from rocketmq_conformance.models.profile import Profile
-    from rocketmq_conformance.models.rule import Answer, Level, Origin, Rule, Why
+    from rocketmq_conformance.models.rule import Answer, Level, Origin, Reason, Rule
     from rocketmq_conformance.reports.event import (
         CaseEnded,
         DivergenceFound,
@@ -82,6 +82,7 @@ __all__ = [
     "Port",
     "Profile",
     "Progress",
+    "Reason",
     "Requests",
     "Rule",
     "RunEnded",
@@ -95,7 +96,6 @@ __all__ = [
     "Values",
     "VirtualClock",
     "Whole",
-    "Why",
     "campaign",
     "damage_offset_file",
     "main",
@@ -117,7 +117,7 @@ _MODULES = {
     "models.message_queue": ("MessageQueue",),
     "models.outcome": ("Err", "Ok", "Outcome", "Unsupported"),
     "models.profile": ("Profile",),
-    "models.rule": ("Answer", "Level", "Origin", "Rule", "Why"),
+    "models.rule": ("Answer", "Level", "Origin", "Rule", "Reason"),
     "reports.event": (
         "CaseEnded",
         "DivergenceFound",

@@ -11,13 +11,13 @@ from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.outcome import Expected, agrees
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row
 
 #: Possibilities beyond which a case is given up: so many open requests are no test any more.
 MOST = 1024
 #: Why a step that nobody knows the outcome of is neither right nor wrong.
-UNKNOWN = Why((), "nobody knows whether it was done")
+UNKNOWN = Reason((), "nobody knows whether it was done")
 
 
 class Possibility(NamedTuple):
@@ -33,7 +33,7 @@ class Answered(NamedTuple):
     before: Possibility
     after: Possibility
     expected: Expected
-    why: Why
+    why: Reason
 
 
 class TooMany(Exception):  # noqa: N818 - nobody's error: the plan leaves too much open

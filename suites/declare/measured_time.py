@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from rocketmq_conformance.models.outcome import Expected
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 #: What is told of a step whose answer depends on more than can be measured.
@@ -56,9 +56,9 @@ class Told(NamedTuple):
     """What a model says of a step: of the time that passed before it, and of the step itself."""
 
     state: Any
-    passed: tuple[Expected, Why]
+    passed: tuple[Expected, Reason]
     expected: Expected
-    why: Why
+    why: Reason
 
     def like(self, other: Told) -> bool:
         """Does another one say the same?"""
@@ -80,7 +80,7 @@ class Elapsed:
         """Is the answer of a step the same whenever it takes place between two times?"""
         return self._young_at(row, now).like(self._old_at(row, until))
 
-    def step(self, row: Row, span: Span) -> tuple[Any, Any, Expected, Why] | None:
+    def step(self, row: Row, span: Span) -> tuple[Any, Any, Expected, Reason] | None:
         """Play a step: the old model's state before and after it, the expected answer and why; None when it is not
         definite, and the models stay as they are."""
         old, young = self._old_at(row, span.begun), self._young_at(row, span.ended)

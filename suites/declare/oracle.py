@@ -22,7 +22,7 @@ from rocketmq_conformance.models.outcome import (
     outcome_class,
     result_of,
 )
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites.declare.indeterminate import (
     MOST,
     UNKNOWN,
@@ -43,7 +43,7 @@ class Step(NamedTuple):
     after: Any
     expected: Expected
     observed: Expected
-    why: Why
+    why: Reason
     #: The same step in the other states that are possible while an earlier outcome is indeterminate.
     others: tuple[Step, ...] = ()
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import LOST, NO_QUEUE
+from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NO_QUEUE
 from rocketmq_conformance.models.client.offset_table import MEMORY, MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 
 #: A queue of the case, the one without a route now and then.
-QUEUE = Values(0, 1, 2, 3, LOST, weights=(6, 4, 3, 2, 1))
+QUEUE = Values(0, 1, 2, 3, LOST_QUEUE, weights=(6, 4, 3, 2, 1))
 ROUTED = Values(0, 1, 2, 3, weights=(6, 4, 3, 2))
 #: The same, and null.
-ANY_QUEUE = Values(0, 1, 2, 3, LOST, NO_QUEUE, weights=(6, 4, 3, 2, 1, 1))
+ANY_QUEUE = Values(0, 1, 2, 3, LOST_QUEUE, NO_QUEUE, weights=(6, 4, 3, 2, 1, 1))
 READ_KIND = Values(MEMORY, STORE, MEMORY_THEN_STORE)
 #: 0, in the middle, at max, beyond it, below an expired head, negative, beyond 32 and 53 bits.
 OFFSET = Values(0, 1, 2, 6, 12, 13, 100, -1, 2**31, 2**53 + 1)

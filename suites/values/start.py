@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import LOST
+from rocketmq_conformance.models.client.fixtures import LOST_QUEUE
 from rocketmq_conformance.models.client.initial_broker import SHAPES
-from rocketmq_conformance.models.client.initial_broker import world as initial_broker
+from rocketmq_conformance.models.client.initial_broker import initial_broker as initial_broker
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.switches import CHECKED_START
@@ -20,7 +20,7 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Handler
 from rocketmq_conformance.suites.values import world
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND, ROUTED
 
-QUEUE = Values(0, 1, 2, 3, LOST, weights=(2, 1, 1, 2, 1))
+QUEUE = Values(0, 1, 2, 3, LOST_QUEUE, weights=(2, 1, 1, 2, 1))
 WHERE = Values(LAST, FIRST, *DEPRECATED, weights=(2, 1, 1, 1, 1))
 #: Lite pull consumers refuse the deprecated values.
 LITE_WHERE = Values(LAST, FIRST, weights=(2, 1))

@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -49,7 +49,7 @@ class Steps:
         return result
 
 
-def assert_known(why: Why) -> None:
+def assert_known(why: Reason) -> None:
     """A reason names rules that there are, and a kind of state."""
     assert set(why.rules) <= set(rulebook.RULES)
     assert why.kind

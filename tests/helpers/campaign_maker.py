@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import Adapter
-from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, Discovery
+from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, BehaviourCounter
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION
 from rocketmq_conformance.conformance.engine import plan
-from rocketmq_conformance.conformance.engine.divergence import said
+from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.oracle import Step
@@ -206,7 +206,7 @@ def _transitions(suite: Suite, steps: Iterable[Step]) -> Iterator[tuple[int, dic
     return (_behaviour(suite, "transition", one.why, "", other.why) for one, other in pairwise(steps))
 
 
-def _behaviour(suite: Suite, kind: str, why: Why, outcome: str, after: Why | None) -> tuple[int, dict[str, Any]]:
+def _behaviour(suite: Suite, kind: str, why: Reason, outcome: str, after: Reason | None) -> tuple[int, dict[str, Any]]:
     rules, state = (after.rules, after.kind) if after else ((), "")
     number = number_of(suite.name, kind, why.rules, why.kind, outcome, rules, state)
     return number, {
@@ -229,8 +229,8 @@ def _step(suite: Suite, played: Played, address: str, number: int, step: Step) -
         "step": number,
         "operation": op.spec.name,
         "arguments": json.dumps(dict(zip([name for name, _ in op.spec.domains], op.args, strict=True))),
-        "expected": said(step.expected),
-        "observed": said(step.observed),
+        "expected": format_result(step.expected),
+        "observed": format_result(step.observed),
         "rules": list(step.why.rules),
         "state_kind": step.why.kind,
         "expected_class": outcome_class(step.expected),
@@ -250,8 +250,8 @@ def _divergence(suite: Suite, number: int, address: str, against: str, steps: Se
         "operation": suite.operations[last.row[0]].spec.name,
         "rules": list(last.why.rules),
         "state_kind": last.why.kind,
-        "expected": said(last.expected),
-        "observed": said(last.observed),
+        "expected": format_result(last.expected),
+        "observed": format_result(last.observed),
         "expected_class": outcome_class(last.expected),
         "observed_class": outcome_class(last.observed),
     }
@@ -279,9 +279,9 @@ def _between(
                     break
 
 
-def discovery_of(campaign: Campaign) -> Discovery:
+def discovery_of(campaign: Campaign) -> BehaviourCounter:
     """The discovery of all finished blocks of a campaign."""
-    found = Discovery(campaign.suites, campaign.block)
+    found = BehaviourCounter(campaign.suites, campaign.block)
     for suite in campaign.suites:
         for block in campaign.finished(suite):
             found.add(suite, block, campaign.read("cases", COLUMNS, suite, block))

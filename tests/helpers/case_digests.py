@@ -11,7 +11,7 @@ from array import array
 from hashlib import blake2b
 from itertools import pairwise
 
-from rocketmq_conformance.conformance.campaign.tables.behaviours import Answers, answer, transition
+from rocketmq_conformance.conformance.campaign.tables.behaviours import AnswerRecorder, answer, transition
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -39,14 +39,14 @@ def digests(suite: Suite) -> Digests:
         player = Player(stage, judge)
         found = []
         for number, rows in plans:
-            answers = judge.coverage = Answers()
+            answers = judge.coverage = AnswerRecorder()
             found.append([_short(rows), player.one(number, rows).digest, _short(_shown(suite, answers))])
         return found
     finally:
         stage.close()
 
 
-def _shown(suite: Suite, answers: Answers) -> list[int]:
+def _shown(suite: Suite, answers: AnswerRecorder) -> list[int]:
     """The ids of the behaviours of a case, in the order of its steps."""
     taken = answers.take()
     meanings = [(taken["reasons"][why], outcome) for why, outcome in taken["meanings"]]

@@ -14,21 +14,28 @@ from places import GOLDEN, ROOT
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.main import cli
-from rocketmq_conformance.conformance.proof.scenario import Scenario, tell
+from rocketmq_conformance.conformance.proof.scenario import Scenario, play_scenario
 from rocketmq_conformance.models import new_group_start
-from rocketmq_conformance.models.new_group_start import STEPS, Rules, consumed, deciding, predict, said
+from rocketmq_conformance.models.new_group_start import (
+    STEPS,
+    ProfileRules,
+    consumption_answer,
+    deciding_switches,
+    format_answer,
+    predict,
+)
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rulebook import RULES
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import Event, ScenarioDifference, ScenarioEnded, ScenarioStarted, ScenarioStep
-from rocketmq_conformance.reports.scenario import ScenarioPage, ScenarioReport, page, tables
+from rocketmq_conformance.reports.scenario import ScenarioPage, ScenarioReport, scenario_page, tables
 
 #: The answers of a run of the four releases on real brokers.
 KEPT = GOLDEN / "scenario.events.jsonl"
 DOCUMENT = ROOT / "docs" / "scenarios.md"
-START, END = consumed(0, 76, 76), consumed(75, 1, 76)
+START, END = consumption_answer(0, 76, 76), consumption_answer(75, 1, 76)
 ALL_AT_75 = tuple((queue, 75) for queue in range(4))
 REFUSED = ("CONSUMER_NOT_ONLINE", ALL_AT_75)
 EXPECTED: dict[str, dict[str, Value]] = {
@@ -51,8 +58,8 @@ def _no_terminal_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def rules_of(release: str) -> Rules:
-    return Rules.of(Profile.of(release, release))
+def rules_of(release: str) -> ProfileRules:
+    return ProfileRules.of(Profile.of(release, release))
 
 
 # --- what is expected -----------------------------------------------------------------------------------------
@@ -86,7 +93,7 @@ def test_the_rules_name_the_cause_of_a_new_groups_start() -> None:
 def test_what_decides_between_releases_is_found_by_turning_it(
     release: str, other: str, step: str, switches: set[str]
 ) -> None:
-    assert {switch.id for switch in deciding(rules_of(release), rules_of(other), step)} == switches
+    assert {switch.id for switch in deciding_switches(rules_of(release), rules_of(other), step)} == switches
 
 
 def test_a_release_before_the_reset_is_stored_stays_at_max_all_the_same() -> None:
@@ -109,7 +116,7 @@ def test_a_release_before_the_reset_is_stored_stays_at_max_all_the_same() -> Non
     ],
 )
 def test_answers_are_formatted_in_words(answer: Value, words: str) -> None:
-    assert said(answer) == words
+    assert format_answer(answer) == words
 
 
 # --- what is made of what is seen -------------------------------------------------------------------------------
@@ -123,7 +130,7 @@ class Told:
         self.changed = changed
 
     def play(self, step: str) -> Value:
-        usual = predict(Rules.of(Profile(self.release, self.release)), step).expected
+        usual = predict(ProfileRules.of(Profile(self.release, self.release)), step).expected
         found = self.changed.get((str(self.release), step), usual)
         if isinstance(found, BaseException):
             raise found
@@ -141,7 +148,7 @@ def scenario(changed: dict[tuple[str, str], object]) -> Scenario:
 def told(changed: dict[tuple[str, str], object] | None = None, *releases: str) -> tuple[int, list[Event]]:
     events: list[Event] = []
     chosen = [Release.parse(text) for text in releases or EXPECTED]
-    return tell(scenario(changed or {}), chosen, events.append), events
+    return play_scenario(scenario(changed or {}), chosen, events.append), events
 
 
 def console(events: list[Event]) -> str:
@@ -187,7 +194,7 @@ def test_an_unavailable_release_is_reported_and_the_others_go_on() -> None:
     steps = [(event.release, event.verdict) for event in events if isinstance(event, ScenarioStep)]
     assert steps == [("4.9.7", "conforms"), ("4.9.7", "could not run"), *[("5.5.0", "conforms")] * 5]
     assert "There is no such broker." in console(events)
-    assert "There is no such broker." in page(events)
+    assert "There is no such broker." in scenario_page(events)
 
 
 def test_a_divergence_counts_more_than_a_release_that_cannot_be_had() -> None:
@@ -241,7 +248,7 @@ def test_the_page_marks_where_the_common_belief_is_wrong(tmp_path: Path) -> None
 def test_events_that_were_cut_off_make_no_page_and_no_verdict(tmp_path: Path) -> None:
     events = told()[1][:-1]
     with pytest.raises(ValueError, match="not whole"):
-        page(events)
+        scenario_page(events)
     assert "Scenario: undecided, cut off after 20 steps." in console(events)
     report = ScenarioPage(tmp_path / "scenario.md")
     for event in events:
@@ -270,7 +277,7 @@ def test_the_run_that_is_kept_was_judged_by_the_rules_of_today() -> None:
     for event in jsonl.read(KEPT).events:
         if isinstance(event, ScenarioStep):
             prediction = predict(rules_of(event.release), event.step)
-            assert (event.expected, event.rules) == (said(prediction.expected), list(prediction.rules))
+            assert (event.expected, event.rules) == (format_answer(prediction.expected), list(prediction.rules))
 
 
 # --- the command --------------------------------------------------------------------------------------------------
@@ -303,4 +310,4 @@ def test_the_page_of_a_run_is_not_made_of_a_scenario() -> None:
 
 
 def test_the_story_spreads_300_messages_evenly() -> None:
-    assert new_group_start.EACH * new_group_start.QUEUE_COUNT == 300
+    assert new_group_start.MESSAGES_EACH * new_group_start.QUEUE_COUNT == 300

@@ -18,7 +18,7 @@ from rocketmq_conformance.models.outcome import (
     outcome_of,
     result_of,
 )
-from rocketmq_conformance.models.rule import Level, Origin, Rule, Why
+from rocketmq_conformance.models.rule import Level, Origin, Reason, Rule
 
 
 @pytest.mark.parametrize("result", [None, False, 0, -3, "text", (), (1, ("T", 2)), Err("CLIENT")])
@@ -83,6 +83,6 @@ def test_a_rule_is_binding_and_derived_from_source_by_default() -> None:
 
 
 def test_two_reasons_with_the_same_words_are_two_reasons() -> None:
-    one, other = Why(("X-1",), "kind"), Why(("X-1",), "kind")
+    one, other = Reason(("X-1",), "kind"), Reason(("X-1",), "kind")
     assert one != other
     assert len({one, other}) == 2

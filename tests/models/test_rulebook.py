@@ -16,16 +16,16 @@ from rocketmq_conformance import models
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import remote_store, start
 from rocketmq_conformance.models.release import Release, Switch
-from rocketmq_conformance.models.rule import Level, Origin, Rule, Why
+from rocketmq_conformance.models.rule import Level, Origin, Reason, Rule
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
 MODULES = [import_module(found.name) for found in walk_packages(models.__path__, models.__name__ + ".")]
 SHORT = {module.__name__: module.__name__.rpartition("models.")[2] for module in MODULES}
 
 
-def reasons(value: Any, depth: int = 4) -> Iterator[Why]:
+def reasons(value: Any, depth: int = 4) -> Iterator[Reason]:
     """Every Why inside a value: in mappings, sequences and objects of the models."""
-    if isinstance(value, Why):
+    if isinstance(value, Reason):
         yield value
     elif depth and isinstance(value, Mapping):
         for inner in value.values():
@@ -37,7 +37,7 @@ def reasons(value: Any, depth: int = 4) -> Iterator[Why]:
         yield from reasons(vars(value), depth - 1)
 
 
-def reasons_of(module: ModuleType) -> list[Why]:
+def reasons_of(module: ModuleType) -> list[Reason]:
     return [why for value in vars(module).values() for why in reasons(value)]
 
 

@@ -16,7 +16,7 @@ from event_streams import GOOD, HOSTILE, UNSHOWABLE, filled
 from places import GOLDEN
 
 from rocketmq_conformance.reports.event import Discovery, DivergenceFound, Event
-from rocketmq_conformance.reports.html import page
+from rocketmq_conformance.reports.html import html_page
 from rocketmq_conformance.reports.jsonl import read
 
 selenium = pytest.importorskip("selenium", reason="needs selenium: tox run -e browser")
@@ -86,7 +86,7 @@ PAGES: dict[str, Callable[[], list[Event]]] = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("pages")
     for name, stream in PAGES.items():
-        (made / f"{name}.html").write_text(page(stream()), "utf-8")
+        (made / f"{name}.html").write_text(html_page(stream()), "utf-8")
     return made
 
 

@@ -16,9 +16,9 @@ from rocketmq_conformance.reports.campaign_diff import (
     SAME,
     UNDECIDED,
     CampaignDifference,
-    Deed,
+    ComparedCampaign,
     Difference,
-    Side,
+    SideAnswer,
     SuiteDifference,
     show,
 )
@@ -31,8 +31,10 @@ RULE = {
     "sentence": "Every failure but not found reads -2; up to 4.9.8 every refusal reads -1.",
     "source": "RemoteBrokerOffsetStore#readOffset @ 4.9.8, 5.5.0",
 }
-OLD = Side("old", "java-client:4.9.8", "Java client", "4.9.8", "0.1.0", "aa", {"client": "4.9.8", "broker": "5.5.0"})
-NEW = Side("new", "python:my:port", "my port", "1.2", "0.1.0", "aa", {"client": "5.5.0", "broker": "5.5.0"})
+OLD = ComparedCampaign(
+    "old", "java-client:4.9.8", "Java client", "4.9.8", "0.1.0", "aa", {"client": "4.9.8", "broker": "5.5.0"}
+)
+NEW = ComparedCampaign("new", "python:my:port", "my port", "1.2", "0.1.0", "aa", {"client": "5.5.0", "broker": "5.5.0"})
 BUSY = Difference(
     "remote-store",
     "1a2b3c4d",
@@ -40,8 +42,8 @@ BUSY = Difference(
     17,
     3,
     "read(queue=0, kind='store', fault='SYSTEM_BUSY')",
-    Deed("-1", "-1", True, "refused, read as new", [RULE]),
-    Deed("0", "-2", False, "refused", [RULE]),
+    SideAnswer("-1", "-1", True, "refused, read as new", [RULE]),
+    SideAnswer("0", "-2", False, "refused", [RULE]),
     [["update(queue=0, offset=5, increase_only=False)", "None"], ["remove(queue=0)", "None"]],
     [Separator(feature="fault = 'SYSTEM_BUSY'", diverging=1.0, others=0.031)],
 )
@@ -122,14 +124,14 @@ def test_a_long_story_is_cut_in_its_middle() -> None:
 
 def test_hostile_text_reaches_no_terminal() -> None:
     hostile = "\x1b[2J\u202e\ud800\n|"
-    deed = Deed(hostile, hostile, False, hostile, [{"id": hostile, "sentence": hostile}])
+    side_answer = SideAnswer(hostile, hostile, False, hostile, [{"id": hostile, "sentence": hostile}])
     side = replace(OLD, folder=hostile, address=hostile, implementation=hostile, profile={"client": hostile})
     one = replace(
         BUSY,
         suite=hostile,
         operation=hostile,
-        a=deed,
-        b=deed,
+        a=side_answer,
+        b=side_answer,
         before=[[hostile, hostile]],
         separates=[Separator(feature=hostile, diverging=1, others=0)],
     )

@@ -21,15 +21,15 @@ from rocketmq_conformance.reports.event import (
     CorpusPlan,
     Discovery,
     DivergenceFound,
+    DivergenceStep,
     Event,
     RunEnded,
     RunStarted,
     Separator,
-    Step,
     SuiteEnded,
     SuiteStarted,
 )
-from rocketmq_conformance.reports.html import HtmlReport, page
+from rocketmq_conformance.reports.html import HtmlReport, html_page
 from rocketmq_conformance.reports.jsonl import read
 
 STREAMS = ("conforms", "diverges", "undecided", "interrupted", "killed", "empty", "campaign")
@@ -40,7 +40,7 @@ def events(name: str) -> list[Event]:
 
 
 def shown(stream: list[Event]) -> Node:
-    return checked(page(stream))
+    return checked(html_page(stream))
 
 
 def tone(root: Node) -> str:
@@ -64,7 +64,7 @@ def with_divergences(*divergences: DivergenceFound) -> Node:
 
 @pytest.mark.parametrize("name", ["conforms", "campaign"])
 def test_a_stream_makes_the_golden_page(name: str) -> None:
-    text = page(events(name))
+    text = html_page(events(name))
     text = re.sub(r"(<(style|script)>).*?(</\2>)", r"\1\3", text, flags=re.S)
     text = re.sub(r"sha256-[\w+/=]+", "sha256-", text)
     path = GOLDEN / f"{name}.page.html"
@@ -380,7 +380,7 @@ def test_long_plans_texts_and_conversations_are_cut_with_a_word() -> None:
 
 
 def drawing(*messages: list[str], diverges: bool = True, operation: str = "read(queue=0)") -> Node:
-    step = Step(
+    step = DivergenceStep(
         number=1,
         operation=operation,
         expected="-1",

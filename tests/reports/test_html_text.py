@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from rocketmq_conformance.reports.html_text import (
     MOST,
-    capped,
-    compared,
+    clipped,
     count,
     figure,
+    first_items,
+    mark_differences,
     memory,
     seconds,
     share,
-    shown,
-    wrapped,
+    wrap,
 )
 
 TEXT = st.text(st.characters(codec=None, categories=None), max_size=60)
@@ -26,47 +26,47 @@ TEXT = st.text(st.characters(codec=None, categories=None), max_size=60)
 
 @given(TEXT)
 def test_short_text_is_shown_whole_and_printable(raw: str) -> None:
-    assert shown(raw).isprintable()
-    assert not raw.isprintable() or shown(raw) == raw
+    assert clipped(raw).isprintable()
+    assert not raw.isprintable() or clipped(raw) == raw
 
 
 def test_long_text_says_how_much_is_missing() -> None:
-    assert shown("x" * (MOST + 1234)) == "x" * MOST + " … and 1,234 more characters"
+    assert clipped("x" * (MOST + 1234)) == "x" * MOST + " … and 1,234 more characters"
 
 
 @given(TEXT, TEXT)
 def test_compared_texts_are_still_themselves(one: str, other: str) -> None:
-    left, right = compared(one, other)
-    assert "".join(piece.text for piece in left) == shown(one)
-    assert "".join(piece.text for piece in right) == shown(other)
+    left, right = mark_differences(one, other)
+    assert "".join(piece.text for piece in left) == clipped(one)
+    assert "".join(piece.text for piece in right) == clipped(other)
     unmarked = ["".join(piece.text for piece in side if not piece.marked) for side in (left, right)]
     assert unmarked[0] == unmarked[1]
-    assert any(piece.marked for piece in (*left, *right)) == (shown(one) != shown(other))
+    assert any(piece.marked for piece in (*left, *right)) == (clipped(one) != clipped(other))
 
 
 def test_only_the_words_that_differ_are_marked() -> None:
-    left, right = compared("memory {0: 5}, frozen []", "memory {0: 7}, frozen [1]")
+    left, right = mark_differences("memory {0: 5}, frozen []", "memory {0: 7}, frozen [1]")
     assert [piece.text for piece in left if piece.marked] == ["5"]
     assert [piece.text for piece in right if piece.marked] == ["7", "1"]
 
 
 def test_texts_of_very_many_words_are_compared_by_their_ends() -> None:
-    left, right = compared("a " * 500 + "x" + " b" * 100, "a " * 500 + "y" + " b" * 100)
+    left, right = mark_differences("a " * 500 + "x" + " b" * 100, "a " * 500 + "y" + " b" * 100)
     assert [piece.text for piece in left if piece.marked] == ["x"]
     assert [piece.text for piece in right if piece.marked] == ["y"]
 
 
 @given(TEXT, st.integers(5, 40), st.integers(1, 6))
 def test_wrapped_lines_fit_and_lose_only_white_space(raw: str, width: int, most: int) -> None:
-    lines = wrapped(raw, width, most)
+    lines = wrap(raw, width, most)
     assert 1 <= len(lines) <= most
     assert all(len(line) <= width for line in lines)
     if not lines[-1].endswith("…"):
-        assert "".join("".join(lines).split()) == "".join(shown(raw).split())
+        assert "".join("".join(lines).split()) == "".join(clipped(raw).split())
 
 
 def test_lines_are_broken_behind_a_comma() -> None:
-    assert wrapped("read(queue=0, kind='memory', fault='answer')", 30, 3) == [
+    assert wrap("read(queue=0, kind='memory', fault='answer')", 30, 3) == [
         "read(queue=0, kind='memory',",
         "fault='answer')",
     ]
@@ -100,5 +100,5 @@ def test_numbers_and_times_that_are_none_are_shown_all_the_same() -> None:
 
 
 def test_a_list_that_is_cut_says_how_much_is_left() -> None:
-    assert capped([1, 2, 3], 2) == ([1, 2], 1)
-    assert capped([1, 2], 2) == ([1, 2], 0)
+    assert first_items([1, 2, 3], 2) == ([1, 2], 1)
+    assert first_items([1, 2], 2) == ([1, 2], 0)

@@ -13,7 +13,7 @@ from places import DATA, GOLDEN
 from rocketmq_conformance.reports.event import CaseEnded, DivergenceFound, Event, RunEnded, SuiteEnded
 from rocketmq_conformance.reports.jsonl import read
 from rocketmq_conformance.reports.junit import JunitReport, document
-from rocketmq_conformance.reports.run_summary import Ledger
+from rocketmq_conformance.reports.run_summary import RunSummary
 
 SCHEMA = xmlschema.XMLSchema(DATA / "junit.xsd")
 RUNS = ("conforms", "diverges", "corpus", "undecided", "interrupted", "killed", "empty")
@@ -24,10 +24,10 @@ def events(name: str) -> list[Event]:
 
 
 def tree(stream: list[Event]) -> ElementTree.Element:
-    ledger = Ledger()
+    summary = RunSummary()
     for event in stream:
-        ledger.add(event)
-    root = ElementTree.fromstring(document(ledger))
+        summary.add(event)
+    root = ElementTree.fromstring(document(summary))
     SCHEMA.validate(root)
     return root
 

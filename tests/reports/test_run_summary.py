@@ -18,16 +18,16 @@ from rocketmq_conformance.reports.event import (
     SuiteStarted,
 )
 from rocketmq_conformance.reports.jsonl import read
-from rocketmq_conformance.reports.run_summary import Conclusion, Ledger
+from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 
 GOOD = read(GOLDEN / "conforms.events.jsonl").events
 
 
 def concluded(stream: list[Event]) -> Conclusion:
-    ledger = Ledger()
+    summary = RunSummary()
     for event in stream:
-        ledger.add(event)
-    return ledger.conclusion()
+        summary.add(event)
+    return summary.conclusion()
 
 
 def changed(kind: type[Event], **changes: Any) -> list[Event]:
@@ -41,18 +41,18 @@ def test_a_good_run_passes() -> None:
 
 
 def test_cases_of_the_corpus_are_counted_and_named_by_their_files() -> None:
-    ledger = Ledger()
+    summary = RunSummary()
     for event in read(GOLDEN / "corpus.events.jsonl").events:
-        ledger.add(event)
-    assert ledger.corpus == {"conforms": 1, "diverges": 1, "unsupported": 1}
-    assert [ledger.case_name("remote-store", case) for case in (1, -1, -2, -3, -4)] == [
+        summary.add(event)
+    assert summary.corpus == {"conforms": 1, "diverges": 1, "unsupported": 1}
+    assert [summary.case_name("remote-store", case) for case in (1, -1, -2, -3, -4)] == [
         "case 1",
         "corpus plan remote-store.0b2c6f1d",
         "corpus plan remote-store.5f0de8a1, case 17",
         "corpus plan remote-store.5f0de8a1, case 18",
         "case -4",
     ]
-    assert ledger.case_name("allocation", -1) == "case -1"
+    assert summary.case_name("allocation", -1) == "case -1"
 
 
 def test_nothing_is_undecided() -> None:
@@ -113,14 +113,14 @@ def test_a_bad_verdict_is_believed_as_it_stands() -> None:
 
 
 def test_reasons_are_counted_with_their_first_case() -> None:
-    ledger = Ledger()
+    summary = RunSummary()
     for case in (7, 9):
-        ledger.add(
+        summary.add(
             CaseEnded(
                 suite="allocation", case=case, verdict="undecided", steps=1, seconds=0.1, digest="", reason="timed out"
             )
         )
-    assert ledger.reasons == {("allocation", "undecided", "timed out"): (2, 7)}
+    assert summary.reasons == {("allocation", "undecided", "timed out"): (2, 7)}
 
 
 def of_two(*, without: str = "") -> list[Event]:

@@ -27,7 +27,7 @@ from rocketmq_conformance.reports.event import (
 )
 from rocketmq_conformance.reports.jsonl import JsonlReport, read
 from rocketmq_conformance.reports.junit import document
-from rocketmq_conformance.reports.run_summary import Ledger
+from rocketmq_conformance.reports.run_summary import RunSummary
 
 SCHEMA = xmlschema.XMLSchema(DATA / "junit.xsd")
 
@@ -41,11 +41,11 @@ def printed(stream: list[Event], width: int) -> str:
     return out.getvalue()
 
 
-def ledger_of(stream: list[Event]) -> Ledger:
-    ledger = Ledger()
+def ledger_of(stream: list[Event]) -> RunSummary:
+    summary = RunSummary()
     for event in stream:
-        ledger.add(event)
-    return ledger
+        summary.add(event)
+    return summary
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ from rocketmq_conformance.models.broker import (
 )
 from rocketmq_conformance.models.broker import broker_admin as administered
 from rocketmq_conformance.models.broker import broker_cold as cold
-from rocketmq_conformance.models.broker.broker_offsets import NAMES
+from rocketmq_conformance.models.broker.broker_offsets import TOPIC_NAMES
 from rocketmq_conformance.models.broker.fixtures import GROUPS
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.outcome import outcome_class
@@ -179,8 +179,8 @@ def places(suite: Suite, release: str, cases: int) -> set[str]:
         for at, args in drawn.case(7, case, suite.steps):
             if suite.operations[at].spec.name == "query":
                 group, topic, queue, _ = args
-                offset = state.stored.get((GROUPS[group], NAMES[topic], queue))
-                log = state.logs.get((NAMES[topic], queue), ABSENT)
+                offset = state.stored.get((GROUPS[group], TOPIC_NAMES[topic], queue))
+                log = state.logs.get((TOPIC_NAMES[topic], queue), ABSENT)
                 found.add(_place(offset, log))
             state = bound.by_position[at](state, *args)[0]
     return found

@@ -12,7 +12,7 @@ from rocketmq_conformance.models.client import timestamp
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Why
+from rocketmq_conformance.models.rule import Answer, Reason
 from rocketmq_conformance.suites import start_lite_pull, start_push
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -24,7 +24,7 @@ CASES = 300
 Decide = Callable[..., Answer[Any]]
 
 
-def played(suite: Suite) -> list[tuple[Expected, Why]]:
+def played(suite: Suite) -> list[tuple[Expected, Reason]]:
     """Result and reason of every step."""
     bound, drawn = suite.bind(Profile()), sampler(suite, Profile())
     steps = []

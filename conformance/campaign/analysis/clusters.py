@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, plain
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, without_dictionaries
 
 _KEY = ["suite", "address", "against", "fingerprint"]
 
@@ -40,7 +40,7 @@ class Cluster:
 def clusters(campaign: Campaign) -> list[Cluster]:
     """All clusters of a campaign: by suite, address and what it differs from as the campaign names them, then the
     largest first."""
-    found = clustered(campaign.read("divergences"))
+    found = cluster_rows(campaign.read("divergences"))
     suites, addresses = campaign.suites, campaign.addresses
     against = ("model", *addresses)
     return sorted(
@@ -49,12 +49,16 @@ def clusters(campaign: Campaign) -> list[Cluster]:
     )
 
 
-def clustered(divergences: pa.Table) -> list[Cluster]:
+def cluster_rows(divergences: pa.Table) -> list[Cluster]:
     """The clusters of rows of ``divergences`` (with ``suite``), the largest first; rows may come in any order."""
     if not divergences.num_rows:
         return []
     order = pc.sort_indices(divergences, [("step", "ascending"), ("case", "ascending")])
-    rows = plain(divergences).take(order).append_column("row", pa.array(range(divergences.num_rows), pa.int64()))
+    rows = (
+        without_dictionaries(divergences)
+        .take(order)
+        .append_column("row", pa.array(range(divergences.num_rows), pa.int64()))
+    )
     grouped = rows.group_by(_KEY).aggregate([("row", "min"), ("case", "count_distinct")])
     exemplars = rows.take(grouped["row_min"]).to_pylist()
     found = [

@@ -25,12 +25,18 @@ from rocketmq_conformance.conformance.campaign.analysis.differing_cases import (
 )
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Trace
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import CASES, Sample, separators
-from rocketmq_conformance.conformance.campaign.analysis.side import UNDECIDING, VERDICTS, Half
+from rocketmq_conformance.conformance.campaign.analysis.side import UNDECIDING, VERDICTS, CampaignSide
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.engine import plan
-from rocketmq_conformance.conformance.engine.divergence import rule_json, said
+from rocketmq_conformance.conformance.engine.divergence import format_result, rule_json
 from rocketmq_conformance.models.outcome import agrees
-from rocketmq_conformance.reports.campaign_diff import CampaignDifference, Deed, Difference, Side, SuiteDifference
+from rocketmq_conformance.reports.campaign_diff import (
+    CampaignDifference,
+    ComparedCampaign,
+    Difference,
+    SideAnswer,
+    SuiteDifference,
+)
 from rocketmq_conformance.reports.event import Separator
 from rocketmq_conformance.suites.declare.discovery import SUITES, rules
 from rocketmq_conformance.suites.declare.oracle import Step
@@ -56,7 +62,7 @@ def diff(
     them cannot be read, or has no such address.
     """
     start = time.monotonic()
-    of_a, of_b = chosen(a, address_a, "--address-a"), chosen(b, address_b, "--address-b")
+    of_a, of_b = selected_address(a, address_a, "--address-a"), selected_address(b, address_b, "--address-b")
     if a.seed != b.seed:
         raise NothingComparedError(
             f"Nothing can be compared: the seed is {a.seed} in {a.folder} and {b.seed} in {b.folder}, so that the "
@@ -90,7 +96,7 @@ def diff(
     return result
 
 
-def chosen(campaign: Campaign, address: str | None, option: str) -> str:
+def selected_address(campaign: Campaign, address: str | None, option: str) -> str:
     """The address to compare; CampaignError when there are several and none is named, or no such one."""
     if address is None:
         if len(campaign.addresses) > 1:
@@ -101,10 +107,10 @@ def chosen(campaign: Campaign, address: str | None, option: str) -> str:
     return address
 
 
-def _side(campaign: Campaign, address: str) -> Side:
+def _side(campaign: Campaign, address: str) -> ComparedCampaign:
     name, version = campaign.implementations.get(address, (address, ""))
     releases = plan.profile_json(campaign.profile(address))
-    return Side(str(campaign.folder), address, name, version, campaign.kit, campaign.rulebook, releases)
+    return ComparedCampaign(str(campaign.folder), address, name, version, campaign.kit, campaign.rulebook, releases)
 
 
 def _notes(a: Campaign, b: Campaign) -> Iterator[str]:
@@ -126,7 +132,7 @@ class _Suite:
         self.same_kit = a.kit == b.kit and a.rulebook == b.rulebook
         self.known = name in SUITES
         if self.known:
-            self.a, self.b = Half(a, name, of_a), Half(b, name, of_b)
+            self.a, self.b = CampaignSide(a, name, of_a), CampaignSide(b, name, of_b)
 
     def compare(self, most: int) -> tuple[SuiteDifference, list[Difference]]:
         """The counts of the cases, and the differences."""
@@ -193,9 +199,9 @@ class _Suite:
             cases = np.setdiff1d(cases, rows["case"].to_numpy(np.int64), assume_unique=True)
         if not rebuilds:
             return rows, Counter({NOT_REBUILT: len(cases)} if len(cases) else {}), 0
-        parted = by_steps(self.a, self.b, cases[:most].tolist())
-        parted.add(rows)
-        return parted.rows, parted.undecided, max(0, len(cases) - most)
+        first_differences = by_steps(self.a, self.b, cases[:most].tolist())
+        first_differences.add(rows)
+        return first_differences.rows, first_differences.undecided, max(0, len(cases) - most)
 
     def _told(self, rows: pd.DataFrame, same: Any, rebuilds: bool) -> Iterator[Difference]:
         """The differences, the most frequent first, each with what separates it if steps can be rebuilt for that."""
@@ -231,32 +237,38 @@ class _Suite:
         """What separates the steps of A at which cases part from steps of cases that are the same."""
         chosen = alike.sort_values("case").head(CASES)
         pairs = zip(map(self.a.trace, chosen["case"].tolist()), chosen["step"].tolist(), strict=True)
-        parting = [Sample(trace.steps, number - 1) for trace, number in pairs if len(trace.steps) >= number]
-        agreeing = [Sample(steps, early) for steps, late in parting for early in range(late)]
+        differing_samples = [Sample(trace.steps, number - 1) for trace, number in pairs if len(trace.steps) >= number]
+        agreeing = [Sample(steps, early) for steps, late in differing_samples for early in range(late)]
         agreeing += [Sample(steps, early) for steps in others for early in range(len(steps))]
-        return separators(self.a.rebuilder.suite, parting, agreeing)
+        return separators(self.a.rebuilder.suite, differing_samples, agreeing)
 
-    def _deed(self, half: Half, trace: Trace, other: Half, step: int) -> Deed:
+    def _deed(self, side: CampaignSide, trace: Trace, other: CampaignSide, step: int) -> SideAnswer:
         """What one side did in a step: from its steps, or from the divergences of either side."""
         if len(trace.steps) >= step:
             played = trace.steps[step - 1]
             good = agrees(played.expected, played.observed)
-            return Deed(said(played.observed), said(played.expected), good, played.why.kind, _rules(played.why.rules))
-        mine = trace.case in half.divergences.index and int(half.divergences.loc[trace.case, "step"]) == step
-        row = (half if mine else other).divergences.loc[trace.case]
+            return SideAnswer(
+                format_result(played.observed),
+                format_result(played.expected),
+                good,
+                played.why.kind,
+                _rules(played.why.rules),
+            )
+        mine = trace.case in side.divergences.index and int(side.divergences.loc[trace.case, "step"]) == step
+        row = (side if mine else other).divergences.loc[trace.case]
         expected = str(row["expected"])
         rules = _rules(row["rules"])
         if mine:
-            return Deed(str(row["observed"]), expected, False, str(row["state_kind"]), rules)
-        did = AGREED if half.rebuilder.judge.observes else expected
-        return Deed(did, expected, True, str(row["state_kind"]), rules)
+            return SideAnswer(str(row["observed"]), expected, False, str(row["state_kind"]), rules)
+        did = AGREED if side.rebuilder.judge.observes else expected
+        return SideAnswer(did, expected, True, str(row["state_kind"]), rules)
 
 
 def _story(trace: Trace, step: int) -> tuple[str, list[list[str]]]:
     """The operation of a step, and [operation, answer] of each step before it; empty when the steps are not known."""
     if len(trace.steps) < step:
         return "", []
-    told = [[str(trace.suite.operation(one.row)), said(one.observed)] for one in trace.steps[:step]]
+    told = [[str(trace.suite.operation(one.row)), format_result(one.observed)] for one in trace.steps[:step]]
     return told[-1][0], told[:-1]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Trace
-from rocketmq_conformance.conformance.campaign.analysis.side import DIVERGING, Half
+from rocketmq_conformance.conformance.campaign.analysis.side import DIVERGING, CampaignSide
 from rocketmq_conformance.conformance.campaign.player.first_difference import first_difference
 from rocketmq_conformance.models.outcome import outcome_class
 
@@ -25,7 +25,7 @@ AGREED = "as expected"
 
 
 @dataclass
-class Parted:
+class FirstDifferences:
     """The first differences of cases, and how many cases are undecided, by reason."""
 
     #: One row per case, with COLUMNS.
@@ -38,7 +38,7 @@ class Parted:
             self.rows = pd.concat([self.rows, rows], ignore_index=True) if len(self.rows) else rows
 
 
-def by_divergences(a: Half, b: Half, cases: Any) -> pd.DataFrame:
+def by_divergences(a: CampaignSide, b: CampaignSide, cases: Any) -> pd.DataFrame:
     """The first differences of cases that one profile judged on both sides: the first divergence of either side.
 
     Cases whose stored divergences do not show a difference have no row.
@@ -60,9 +60,9 @@ def by_divergences(a: Half, b: Half, cases: Any) -> pd.DataFrame:
     return rows[(only_a | only_b | both).to_numpy()].astype({"step": np.int64})
 
 
-def by_steps(a: Half, b: Half, cases: Iterable[int]) -> Parted:
+def by_steps(a: CampaignSide, b: CampaignSide, cases: Iterable[int]) -> FirstDifferences:
     """The first differences of cases, found by rebuilding the steps of both sides."""
-    found = Parted()
+    found = FirstDifferences()
     rows = []
     for case in cases:
         trace_a, trace_b = a.trace(case), b.trace(case)
@@ -85,22 +85,22 @@ def _first_difference(a: Trace, b: Trace) -> tuple[int | None, str]:
     return first_difference(a.steps, b.steps)
 
 
-def by_verdict(a: Half, b: Half, cases: Any, verdicts_a: Any) -> pd.DataFrame:
+def by_verdict(a: CampaignSide, b: CampaignSide, cases: Any, verdicts_a: Any) -> pd.DataFrame:
     """The first differences of cases without digests that conform on one side and diverge on the other."""
     in_a = cases[verdicts_a == DIVERGING]
     in_b = cases[verdicts_a != DIVERGING]
     return pd.concat([_diverging(a, in_a, "class_a", "class_b"), _diverging(b, in_b, "class_b", "class_a")])
 
 
-def _diverging(half: Half, cases: Any, mine: str, theirs: str) -> pd.DataFrame:
-    told = half.divergences.reindex(cases).dropna(subset=["step"])
+def _diverging(side: CampaignSide, cases: Any, mine: str, theirs: str) -> pd.DataFrame:
+    divergences = side.divergences.reindex(cases).dropna(subset=["step"])
     return pd.DataFrame(
         {
-            "case": told.index.to_numpy(np.int64),
-            "step": told["step"].to_numpy(np.int64),
-            "operation": told["operation"].to_numpy(),
-            "kind": told["state_kind"].to_numpy(),
-            mine: told["observed_class"].to_numpy(),
+            "case": divergences.index.to_numpy(np.int64),
+            "step": divergences["step"].to_numpy(np.int64),
+            "operation": divergences["operation"].to_numpy(),
+            "kind": divergences["state_kind"].to_numpy(),
+            mine: divergences["observed_class"].to_numpy(),
             theirs: AGREED,
         }
     )[COLUMNS]

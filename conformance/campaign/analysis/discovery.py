@@ -63,7 +63,7 @@ class _Group:
             self.first = np.concatenate([self.first, np.full(more, _NEVER)])
 
 
-class Discovery:
+class BehaviourCounter:
     """Collects the behaviours of a campaign's blocks, in any order."""
 
     def __init__(self, suites: Sequence[str], block: int) -> None:

@@ -37,9 +37,9 @@ _BOUNDS = ((2**31, "2**31"), (2**53, "2**53"))
 #: The parts of a queue.
 _PARTS = ("topic", "broker", "id")
 
-Named = tuple[tuple[str, Any], ...]
+Arguments = tuple[tuple[str, Any], ...]
 #: Numbers that a state holds under an argument: its name, the field, the number.
-Held = list[tuple[str, str, int]]
+StateNumbers = list[tuple[str, str, int]]
 
 
 def features(suite: Suite, steps: Sequence[Step], at: int) -> set[Feature]:
@@ -53,14 +53,14 @@ def features(suite: Suite, steps: Sequence[Step], at: int) -> set[Feature]:
     found.add(_simple(KIND, "kind of state", step.why.kind))
     found.update(_expected(step))
     if step.before is not None:
-        held: Held = []
+        held: StateNumbers = []
         found.update(_state(suite, arguments, step.before, "", held))
         found.update(_compared(arguments, held))
     found.update(_history(suite, steps[:at], arguments))
     return found
 
 
-def _arguments(suite: Suite, step: Step) -> Named:
+def _arguments(suite: Suite, step: Step) -> Arguments:
     return tuple(zip((name for name, _ in suite.operations[step.row[0]].spec.domains), step.row[1], strict=True))
 
 
@@ -173,7 +173,7 @@ def _of_parts(name: str, items: tuple[Any, ...]) -> Iterator[Feature]:
             yield _yes(SHAPE, f"some {what} has capitals, and some has none", f"all or no {what} have capitals")
 
 
-def _relations(arguments: Named) -> Iterator[Feature]:
+def _relations(arguments: Arguments) -> Iterator[Feature]:
     queues = [(name, value) for name, value in arguments if _is_queue(value)]
     for (one, first), (other, second) in combinations(queues, 2):
         for part, left, right in zip(_PARTS, first, second, strict=True):
@@ -224,7 +224,7 @@ def _expected(step: Step) -> Iterator[Feature]:
             yield _yes(EXPECTED, f"number expected = {len(expected)}", f"number expected is not {len(expected)}")
 
 
-def _state(suite: Suite, arguments: Named, state: Any, prefix: str, numbers: Held) -> Iterator[Feature]:
+def _state(suite: Suite, arguments: Arguments, state: Any, prefix: str, numbers: StateNumbers) -> Iterator[Feature]:
     """Fields of the state, and what they hold under the values of the arguments; numbers go into ``numbers``."""
     if not hasattr(state, "_fields"):
         return
@@ -241,7 +241,7 @@ def _state(suite: Suite, arguments: Named, state: Any, prefix: str, numbers: Hel
             yield from _of_scalar(STATE, f"state: {what}", value)
 
 
-def _held(suite: Suite, arguments: Named, what: str, held: Any, numbers: Held) -> Iterator[Feature]:
+def _held(suite: Suite, arguments: Arguments, what: str, held: Any, numbers: StateNumbers) -> Iterator[Feature]:
     if not isinstance(held, (Mapping, frozenset)):
         return
     for name, value in arguments:
@@ -268,7 +268,7 @@ def _keys(suite: Suite, name: str, value: Any) -> Iterator[Any]:
         yield GROUP, queue.topic, queue.id
 
 
-def _compared(arguments: Named, held: Held) -> Iterator[Feature]:
+def _compared(arguments: Arguments, held: StateNumbers) -> Iterator[Feature]:
     """Numbers that the state holds: by themselves, against an offset that is given, and against one another."""
     for _, what, number in held:
         yield from _of_scalar(STATE, f"state: {what}", number)
@@ -291,7 +291,7 @@ def _order(one: str, first: int, other: str, second: int) -> Feature:
 # --- history ----------------------------------------------------------------------------------------------------------
 
 
-def _history(suite: Suite, earlier: Sequence[Step], arguments: Named) -> Iterator[Feature]:
+def _history(suite: Suite, earlier: Sequence[Step], arguments: Arguments) -> Iterator[Feature]:
     now = {name: value for name, value in arguments if not isinstance(value, tuple)}
     last: dict[str, Step] = {}
     for step in earlier:

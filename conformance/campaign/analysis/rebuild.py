@@ -22,10 +22,10 @@ import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
-from rocketmq_conformance.conformance.engine.divergence import said
+from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, outcome_class
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.oracle import Step
@@ -35,7 +35,7 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 OTHER_DIGEST = "what the seed gives has another digest than the case: another kit or rule book wrote the campaign"
 
 
-class Fact(NamedTuple):
+class StoredCase(NamedTuple):
     """The stored facts of one case on one address."""
 
     case: int
@@ -75,8 +75,8 @@ class Trace:
                     "step": number,
                     "operation": spec.name,
                     "arguments": json.dumps(dict(zip(names, step.row[1], strict=True))),
-                    "expected": said(step.expected),
-                    "observed": said(step.observed),
+                    "expected": format_result(step.expected),
+                    "observed": format_result(step.observed),
                     "rules": list(step.why.rules),
                     "state_kind": step.why.kind,
                     "expected_class": outcome_class(step.expected),
@@ -114,9 +114,9 @@ class Rebuilder:
 
     def traces(self, cases: Iterable[int]) -> Iterator[Trace]:
         """Cases by number, ascending; those that no finished block has are left out."""
-        return (self.rebuilt(fact) for fact in self.facts(cases))
+        return (self.rebuild(fact) for fact in self.stored_cases(cases))
 
-    def facts(self, cases: Iterable[int]) -> Iterator[Fact]:
+    def stored_cases(self, cases: Iterable[int]) -> Iterator[StoredCase]:
         """What the tables say of cases, ascending; those that no finished block has are left out."""
         wanted: dict[int, list[int]] = {}
         for case in sorted(set(cases)):
@@ -124,9 +124,9 @@ class Rebuilder:
         finished = set(self.campaign.finished(self.suite.name))
         for block, numbers in wanted.items():
             if block in finished:
-                yield from self._facts(block, pa.array(numbers, pa.int64()))
+                yield from self._stored_cases(block, pa.array(numbers, pa.int64()))
 
-    def _facts(self, block: int, cases: pa.Array) -> Iterator[Fact]:
+    def _stored_cases(self, block: int, cases: pa.Array) -> Iterator[StoredCase]:
         columns = ["case", "verdict", "steps", "digest", "reason", "unsupported"]
         rows = self._rows("cases", columns, block, cases)
         diverging = self._rows("divergences", ["case", "step", "observed", "against"], block, cases)
@@ -135,7 +135,7 @@ class Rebuilder:
         }
         for row in sorted(rows.to_pylist(), key=lambda row: int(row["case"])):
             row["unsupported"] = tuple(row["unsupported"])
-            yield Fact(**row, divergence=divergences.get(row["case"]))
+            yield StoredCase(**row, divergence=divergences.get(row["case"]))
 
     def _rows(self, table: str, columns: list[str], block: int, cases: pa.Array) -> pa.Table:
         wanted = [*columns, *({"case", "address"} - set(columns))]
@@ -143,7 +143,7 @@ class Rebuilder:
         mine = pc.and_(pc.equal(found["address"], self.address), pc.is_in(found["case"], cases))
         return found.filter(mine).select(columns)
 
-    def rebuilt(self, fact: Fact) -> Trace:
+    def rebuild(self, fact: StoredCase) -> Trace:
         """The steps of a case of which these facts are known."""
         steps, missing = self._from_seed(fact)
         if missing and not steps:
@@ -153,11 +153,11 @@ class Rebuilder:
                 return Trace(self.suite, self.address, fact.case, fact.verdict, stored, "" if whole else missing)
         return Trace(self.suite, self.address, fact.case, fact.verdict, steps, missing)
 
-    def comes_back(self, fact: Fact) -> bool:
+    def is_reproducible(self, fact: StoredCase) -> bool:
         """Does the seed give the case that was stored, or is it from another kit or rule book?"""
         return self._from_seed(fact)[1] != OTHER_DIGEST
 
-    def _from_seed(self, fact: Fact) -> tuple[tuple[Step, ...], str]:
+    def _from_seed(self, fact: StoredCase) -> tuple[tuple[Step, ...], str]:
         if fact.verdict not in (CONFORMS, DIVERGES, UNDECIDED) or not fact.steps:
             return (), fact.reason or fact.verdict
         if self.judge.observes:
@@ -172,8 +172,8 @@ class Rebuilder:
         if fact.verdict == DIVERGES:
             if fact.divergence is None or fact.divergence[0] != fact.steps:
                 return (), "its divergence is not stored"
-            steps[-1] = steps[-1]._replace(observed=read(fact.divergence[1]))
-        readable = not isinstance(steps[-1].observed, Unread)
+            steps[-1] = steps[-1]._replace(observed=parse_result(fact.divergence[1]))
+        readable = not isinstance(steps[-1].observed, UnparsedResult)
         if readable and fact.digest and signed(digest(Judged(fact.verdict, steps))) != fact.digest:
             return (), OTHER_DIGEST
         return tuple(steps), fact.reason if fact.verdict == UNDECIDED else ""
@@ -189,11 +189,13 @@ class Rebuilder:
             lacks = f"which this kit's suite {self.suite.name} does not have"
             raise CampaignError(f"{self.campaign.folder} has steps of {row['operation']!r}, {lacks}.")
         arguments = tuple(_frozen(value) for value in json.loads(row["arguments"]).values())
-        why = Why(tuple(row["rules"]), row["state_kind"])
-        return Step((position, arguments), None, None, read(row["expected"]), read(row["observed"]), why)
+        why = Reason(tuple(row["rules"]), row["state_kind"])
+        return Step(
+            (position, arguments), None, None, parse_result(row["expected"]), parse_result(row["observed"]), why
+        )
 
 
-class Unread(str):
+class UnparsedResult(str):
     """A result of which only the text is known."""
 
     __slots__ = ()
@@ -202,9 +204,9 @@ class Unread(str):
         return str(self)
 
 
-def read(text: str) -> Any:
+def parse_result(text: str) -> Any:
     """The result that :func:`said` wrote as ``text``; Unread when no result reads so."""
-    if text == said(UNDEFINED):
+    if text == format_result(UNDEFINED):
         return UNDEFINED
     word, _, code = text.partition(" ")
     if word == "error" and code:
@@ -212,7 +214,7 @@ def read(text: str) -> Any:
     try:
         result: Expected = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return Unread(text)
+        return UnparsedResult(text)
     return result
 
 

@@ -48,7 +48,7 @@ class Sample(NamedTuple):
     at: int
 
 
-class Discriminator:
+class SeparatorFinder:
     """Finds what separates the divergences of a campaign."""
 
     def __init__(self, campaign: Campaign) -> None:

@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketmq_conformance.conformance.campaign.analysis.rebuild import Fact, Rebuilder, Trace
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, plain
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder, StoredCase, Trace
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, without_dictionaries
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED
 
 #: Verdicts by code.
@@ -21,7 +21,7 @@ DIVERGING, UNDECIDING = 1, 2
 _PROBES = 3
 
 
-class Half:
+class CampaignSide:
     """All cases of a suite on one address, as arrays in the order of their numbers."""
 
     def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
@@ -58,16 +58,16 @@ class Half:
         rows = self.campaign.read("divergences", suite=suite)
         mine = pc.and_(pc.equal(rows["address"], self.address), pc.equal(rows["against"], "model"))
         kept = ["case", "step", "operation", "state_kind", "expected_class", "observed_class", "expected", "observed"]
-        found = plain(rows.filter(mine).select([*kept, "rules"])).to_pandas()
+        found = without_dictionaries(rows.filter(mine).select([*kept, "rules"])).to_pandas()
         return found.drop_duplicates("case").set_index("case").sort_index()
 
     def trace(self, case: int) -> Trace:
         """The steps of a case, rebuilt."""
-        return self.rebuilder.rebuilt(self._fact(case))
+        return self.rebuilder.rebuild(self._stored_case(case))
 
-    def _fact(self, case: int) -> Fact:
+    def _stored_case(self, case: int) -> StoredCase:
         at = int(np.searchsorted(self.numbers, case))
-        return Fact(
+        return StoredCase(
             case,
             VERDICTS[int(self.verdicts[at])],
             int(self._steps[at]),
@@ -80,7 +80,7 @@ class Half:
     def rebuilds(self) -> bool:
         """Does this kit rebuild the campaign's cases? True when there is none to try."""
         decided = np.flatnonzero((self.verdicts < UNDECIDING) & (self.digests != 0))[:_PROBES]
-        tried = [self.rebuilder.comes_back(self._fact(int(case))) for case in self.numbers[decided]]
+        tried = [self.rebuilder.is_reproducible(self._stored_case(int(case))) for case in self.numbers[decided]]
         return not tried or any(tried)
 
     def plans(self) -> list[int]:

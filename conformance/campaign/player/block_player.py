@@ -10,13 +10,13 @@ from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Hello, Shared
 from rocketmq_conformance.conformance.campaign.player.first_difference import compare_played, conforming_steps
-from rocketmq_conformance.conformance.campaign.player.report_divergence import tell
-from rocketmq_conformance.conformance.campaign.spec import Spec
-from rocketmq_conformance.conformance.campaign.tables.behaviours import Answers
+from rocketmq_conformance.conformance.campaign.player.report_divergence import report_divergence
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
+from rocketmq_conformance.conformance.campaign.tables.behaviours import AnswerRecorder
 from rocketmq_conformance.conformance.campaign.tables.packing import Packer
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
-from rocketmq_conformance.conformance.engine.divergence import said
+from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
@@ -53,13 +53,13 @@ class Implementation:
     hello: Hello
     profile: Profile
     #: What was answered in every suite.
-    answers: dict[str, Answers] = field(default_factory=dict)
+    answers: dict[str, AnswerRecorder] = field(default_factory=dict)
     players: dict[str, Player] = field(default_factory=dict)
 
     def player(self, suite: Suite) -> Player:
         """The player of a suite."""
         if suite.name not in self.players:
-            answers = self.answers[suite.name] = Answers()
+            answers = self.answers[suite.name] = AnswerRecorder()
             self.players[suite.name] = Player(self.stage, Judge(suite, self.profile.judged(), answers))
         return self.players[suite.name]
 
@@ -72,7 +72,7 @@ _BY_TIME = {
 }
 
 
-class Players:
+class BlockPlayer:
     """Every address of a campaign, ready to play.
 
     ``at`` is called with the (case, address) that starts, ``beat`` whenever an adapter is asked something. ``start``
@@ -82,7 +82,7 @@ class Players:
 
     def __init__(
         self,
-        spec: Spec,
+        spec: CampaignSpec,
         at: Callable[[int, int], None],
         beat: Callable[[], None],
         start: Mapping[str, Mapping[str, Any]],
@@ -175,12 +175,14 @@ class Players:
         ((_, rows),) = self.plans(chosen, [case])
         yield control(one.stage, Judge(chosen, one.profile.judged()), rows)
 
-    def tell(self, suite: str, address: str, against: str, case: int, folder: str) -> Iterator[str]:
+    def report(self, suite: str, address: str, against: str, case: int, folder: str) -> Iterator[str]:
         """Shrink a divergence and write its minimal plan into a folder; yields its event as JSON.
 
         "" when the case does not diverge this time.
         """
-        yield tell(self.of(address), None if against == MODEL else self.of(against), self, SUITES[suite], case, folder)
+        yield report_divergence(
+            self.of(address), None if against == MODEL else self.of(against), self, SUITES[suite], case, folder
+        )
 
 
 def _seen_by_others(address: str) -> Hello:
@@ -195,7 +197,7 @@ def _seen_by_others(address: str) -> Hello:
 class _Block:
     """A block that is being played."""
 
-    def __init__(self, players: Players, suite: Suite, lost: Mapping[str, Mapping[int, str]], singly: bool) -> None:
+    def __init__(self, players: BlockPlayer, suite: Suite, lost: Mapping[str, Mapping[int, str]], singly: bool) -> None:
         self.players = players
         self.suite = suite
         self.lost = lost
@@ -313,8 +315,8 @@ class _Block:
                 self.suite.operations[step.row[0]].spec.name,
                 list(step.why.rules),
                 step.why.kind,
-                said(step.expected),
-                said(step.observed),
+                format_result(step.expected),
+                format_result(step.observed),
                 outcome_class(step.expected),
                 outcome_class(step.observed),
             )
@@ -331,8 +333,8 @@ class _Block:
                     at,
                     spec.name,
                     json.dumps(arguments),
-                    said(step.expected),
-                    said(step.observed),
+                    format_result(step.expected),
+                    format_result(step.observed),
                     list(step.why.rules),
                     step.why.kind,
                     outcome_class(step.expected),

@@ -17,14 +17,14 @@ PLACE = struct.Struct("<qqq")
 CASE, BEATS, BEATS_AT = struct.Struct("<qq"), struct.Struct("<q"), 16
 
 
-def put(out: BinaryIO, frame: Any) -> None:
+def send(out: BinaryIO, frame: Any) -> None:
     """Send a frame."""
     packed = marshal.dumps(frame)
     out.write(_LENGTH.pack(len(packed)) + packed)
     out.flush()
 
 
-def get(source: BinaryIO) -> Any:
+def receive(source: BinaryIO) -> Any:
     """The next frame; EOFError at the end."""
     head = _exactly(source, _LENGTH.size)
     return marshal.loads(_exactly(source, _LENGTH.unpack(head)[0]))

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.campaign.player.block_player import Players
-from rocketmq_conformance.conformance.campaign.player.pipe import BEATS, BEATS_AT, CASE, PLACE, get, put
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.player.block_player import BlockPlayer
+from rocketmq_conformance.conformance.campaign.player.pipe import BEATS, BEATS_AT, CASE, PLACE, receive, send
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
 from rocketmq_conformance.conformance.targets.address import AddressError
 
@@ -41,48 +41,48 @@ def serve(commands: BinaryIO, frames: BinaryIO, place: mmap.mmap) -> None:
         beats += 1
         BEATS.pack_into(place, BEATS_AT, beats)
 
-    players: Players | None = None
+    players: BlockPlayer | None = None
     while True:
         try:
-            command = get(commands)
+            command = receive(commands)
         except EOFError:
             break
-        with _told(frames):
+        with _failures_as_frames(frames):
             if command["do"] == "open":
-                players = Players(Spec.of(command["spec"]), at, beat, start=command["start"])
-                put(frames, ("done", players.introduce()))
+                players = BlockPlayer(CampaignSpec.of(command["spec"]), at, beat, start=command["start"])
+                send(frames, ("done", players.introduce()))
                 continue
             assert players is not None, "opened first"
             answers: Iterator[Any] = _COMMANDS[command.pop("do")](players, **command)
             for answer in answers:
-                put(frames, ("part", answer))
-            put(frames, ("done", None))
+                send(frames, ("part", answer))
+            send(frames, ("done", None))
     if players:
         players.close()
 
 
 _COMMANDS: dict[str, Callable[..., Iterator[Any]]] = {
-    "play": Players.play,
-    "control": Players.control,
-    "tell": Players.tell,
+    "play": BlockPlayer.play,
+    "control": BlockPlayer.control,
+    "report": BlockPlayer.report,
 }
 
 
 @contextmanager
-def _told(frames: BinaryIO) -> Iterator[None]:
+def _failures_as_frames(frames: BinaryIO) -> Iterator[None]:
     """Send failures as frames."""
     try:
         yield
     except AddressError as error:
-        put(frames, ("failed", (USAGE, str(error))))
+        send(frames, ("failed", (USAGE, str(error))))
     except (AdapterError, CannotRunError) as error:
-        put(frames, ("failed", (COULD_NOT_RUN, str(error))))
+        send(frames, ("failed", (COULD_NOT_RUN, str(error))))
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
-        put(frames, ("failed", (COULD_NOT_RUN, f"Playing failed ({error}).")))
+        send(frames, ("failed", (COULD_NOT_RUN, f"Playing failed ({error}).")))
     except Exception:
-        put(frames, ("failed", (FAULT, traceback.format_exc())))
+        send(frames, ("failed", (FAULT, traceback.format_exc())))
 
 
 def _end_with(worker: int) -> None:

@@ -20,9 +20,9 @@ import psutil
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign.player import player_process
-from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, get, put
+from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, receive, send
 from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.targets.address import AddressError
 
 #: Seconds between two looks at a player.
@@ -54,11 +54,11 @@ class Abandoned(Exception):  # noqa: N818 - no error: the caller asked for it
     """The caller asked to stop."""
 
 
-class PlayerProcess:
+class PlayerSupervisor:
     """One player. Starts with its first command; after its death with the next."""
 
     def __init__(
-        self, spec: Spec, path: tuple[str, ...] = (), start: Mapping[str, Mapping[str, Any]] | None = None
+        self, spec: CampaignSpec, path: tuple[str, ...] = (), start: Mapping[str, Mapping[str, Any]] | None = None
     ) -> None:
         self.spec = spec
         self.path = path
@@ -158,20 +158,20 @@ class PlayerProcess:
         PLACE.pack_into(self._place, 0, -1, -1, 0)
         frames = _Frames(self, stop, limited=command["do"] != "open")
         try:
-            put(cast(BinaryIO, process.stdin), command)
+            send(cast(BinaryIO, process.stdin), command)
             while True:
-                kind, value = get(cast(BinaryIO, frames))
+                kind, value = receive(cast(BinaryIO, frames))
                 if kind == "part":
                     yield value
                     continue
                 if kind == "failed":
                     _raise(*value)
-                self._taken()  # what is done between two looks is weighed too
+                self._memory()  # what is done between two looks is weighed too
                 if value is not None:
                     yield value
                 return
         except (EOFError, BrokenPipeError):
-            raise self._dead("") from None
+            raise self._death("") from None
         except (Abandoned, GeneratorExit):  # its further answers have no reader
             self._kill()
             raise
@@ -197,7 +197,7 @@ class PlayerProcess:
             if seen != place:
                 place, since = seen, now
             elif limited and now - since > self.spec.patience + _GRACE:
-                raise self._dead(f"it hung for {now - since:.0f} s")
+                raise self._death(f"it hung for {now - since:.0f} s")
 
     def _weigh(self) -> None:
         """Enforce the limits of its memory and its output."""
@@ -208,11 +208,11 @@ class PlayerProcess:
         assert self._process is not None
         if os.fstat(self._errors.fileno()).st_size > _PRINTED:
             self._errors.truncate(0)
-        taken = self._taken()
+        taken = self._memory()
         if taken > self.spec.memory:
-            raise self._dead(f"it took {taken >> 20} MiB of memory, more than the {self.spec.memory >> 20} it may")
+            raise self._death(f"it took {taken >> 20} MiB of memory, more than the {self.spec.memory >> 20} it may")
 
-    def _taken(self) -> int:
+    def _memory(self) -> int:
         """Its memory in bytes; 0 when it is dead, which reading from it will show."""
         assert self._process is not None
         try:
@@ -236,7 +236,7 @@ class PlayerProcess:
                 pipe.close()
         self._resources.close()
 
-    def _dead(self, why: str) -> PlayerDiedError:
+    def _death(self, why: str) -> PlayerDiedError:
         """Clean up after the player; the error names what it played last, and why it died."""
         process = self._process
         assert process is not None
@@ -263,7 +263,7 @@ class PlayerProcess:
 class _Frames:
     """The player's output as a file; reading waits as long as the player keeps its limits."""
 
-    def __init__(self, player: PlayerProcess, stop: Callable[[], bool], limited: bool) -> None:
+    def __init__(self, player: PlayerSupervisor, stop: Callable[[], bool], limited: bool) -> None:
         """``limited``: a player without a heartbeat for too long counts as hung."""
         self._player = player
         self._stop = stop

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocketmq_conformance.conformance.campaign.player.first_difference import play_and_compare
 from rocketmq_conformance.conformance.engine import plan
-from rocketmq_conformance.conformance.engine.divergence import listen, plan_file, told
+from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.shrink import Shrunk, shrink
@@ -19,11 +19,11 @@ from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.campaign.player.block_player import Implementation, Players
+    from rocketmq_conformance.conformance.campaign.player.block_player import BlockPlayer, Implementation
 
 
-def tell(
-    one: Implementation, other: Implementation | None, players: Players, suite: Suite, case: int, folder: str
+def report_divergence(
+    one: Implementation, other: Implementation | None, players: BlockPlayer, suite: Suite, case: int, folder: str
 ) -> str:
     """The event (JSON) of a divergence of ``one`` from the model, or from another implementation; "" when it is gone.
 
@@ -61,7 +61,7 @@ def tell(
         releases = zip(("client", "broker", "java"), _releases(one), _releases(other), strict=True)
         command += [word for side, a, b in releases if a != b for word in ("--with", f"{side}={b}")]
     found = len(failing.steps)
-    return json.dumps(told(suite, case, mark, shrunk, found, str(file), command, messages).json())
+    return json.dumps(divergence_event(suite, case, mark, shrunk, found, str(file), command, messages).json())
 
 
 def _releases(one: Implementation) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Self
 
 
-class Interrupts:
+class DeferredSigint:
     """Defers Ctrl-C: at once, it would leave an orphaned JVM behind, or interrupt a call to it.
 
     At the end a deferred signal is delivered and the earlier handler restored: the one that PySpark installed meanwhile

@@ -15,7 +15,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 _RAISED = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b.*)$", re.MULTILINE)
 
 
-def why(error: BaseException) -> str:
+def failure_sentence(error: BaseException) -> str:
     """Why a session or a job failed, as one sentence without stack traces."""
     messages = _messages(error)
     said = "\n".join(messages)

@@ -21,8 +21,8 @@ from subprocess import TimeoutExpired
 from typing import IO, TYPE_CHECKING, Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.campaign.spark.deferred_sigint import Interrupts
-from rocketmq_conformance.conformance.campaign.spark.failure import why
+from rocketmq_conformance.conformance.campaign.spark.deferred_sigint import DeferredSigint
+from rocketmq_conformance.conformance.campaign.spark.failure import failure_sentence
 from rocketmq_conformance.conformance.campaign.spark.master import LOOPBACK, Master, parse, reach
 from rocketmq_conformance.conformance.campaign.spark.shipping import INSTALL, ship
 from rocketmq_conformance.conformance.targets.broker.launch_config import java_feature
@@ -86,7 +86,7 @@ def open_session(
         stack.enter_context(_silent_library())
         spark = _running(asked)
         if spark is None:
-            with Interrupts() as interrupts:
+            with DeferredSigint() as interrupts:
                 spark = _start(asked, name, config or {}, log, patience, stack, interrupts)
         ship(spark)
         yield spark
@@ -136,7 +136,7 @@ def _start(
     log: Path | None,
     patience: float,
     stack: ExitStack,
-    interrupts: Interrupts,
+    interrupts: DeferredSigint,
 ) -> SparkSession:
     """Start a session; what ends it goes onto the stack."""
     import pyspark
@@ -183,7 +183,7 @@ def _start(
                 f"cluster runs Spark {pyspark.__version__}."
             ) from error
         dead = said if SparkContext._gateway is None else None
-        raise CannotRunError(f"Spark does not start: {_first_line(dead) or why(error)}") from error
+        raise CannotRunError(f"Spark does not start: {_first_line(dead) or failure_sentence(error)}") from error
     return spark
 
 
@@ -228,7 +228,7 @@ def _silent_library() -> Iterator[None]:
         root.removeFilter(wanted)
 
 
-def _await_worker(spark: SparkSession, master: Master, patience: float, interrupts: Interrupts) -> None:
+def _await_worker(spark: SparkSession, master: Master, patience: float, interrupts: DeferredSigint) -> None:
     """Wait until the cluster lends a process: a job would wait for one without end or message."""
     if spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true":
         return

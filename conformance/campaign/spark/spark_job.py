@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.campaign.spark.failure import why
+from rocketmq_conformance.conformance.campaign.spark.failure import failure_sentence
 from rocketmq_conformance.conformance.campaign.spark.worker import REPORT, Task
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ LAST = 5.0
 PER_CORE = 16
 
 
-class Crew:
+class SparkJobs:
     """Runs tasks of one campaign on a Spark session."""
 
     def __init__(self, spark: SparkSession, partitions: int | None) -> None:
@@ -82,7 +82,7 @@ class Crew:
         if raised:
             raise raised
         if failed:
-            raise CannotRunError(f"Spark gave up: {why(failed[0])}") from failed[0]
+            raise CannotRunError(f"Spark gave up: {failure_sentence(failed[0])}") from failed[0]
         found = sorted((row.asDict() for row in rows), key=lambda row: row["work"])
         for row in found:
             self.peak = max(self.peak, row["peak"])

@@ -25,14 +25,14 @@ from rocketmq_conformance.conformance.campaign.player.player_supervisor import (
     Abandoned,
     PlayerDiedError,
     PlayerFaultError,
-    PlayerProcess,
+    PlayerSupervisor,
 )
 from rocketmq_conformance.conformance.campaign.schedule import Block
 from rocketmq_conformance.conformance.campaign.spark.shipping import check_worker
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks, columns
-from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import Showing
-from rocketmq_conformance.conformance.campaign.tables.behaviours import NOTHING, Behaviour
+from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import BehaviourColumns
+from rocketmq_conformance.conformance.campaign.tables.behaviours import NO_ANSWERS, Behaviour
 from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.tables.schema import BEHAVIOURS, DIVERGENCES, STEPS
 from rocketmq_conformance.conformance.targets.address import AddressError
@@ -53,7 +53,7 @@ REPORT = pa.schema(
 class Job:
     """What every task of a session is given."""
 
-    spec: Spec
+    spec: CampaignSpec
     folder: str
     #: Distinguishes this session's players from those of earlier sessions of the same worker.
     session: str
@@ -69,11 +69,11 @@ class Worker:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.folder = Path(job.folder)
-        self.player = PlayerProcess(job.spec, job.path, job.start)
+        self.player = PlayerSupervisor(job.spec, job.path, job.start)
         #: What the answers mean, by suite and address.
-        self._showing: dict[tuple[str, str], Showing] = {}
+        self._behaviours: dict[tuple[str, str], BehaviourColumns] = {}
         #: Behaviours that a block on disk explains.
-        self._told: set[int] = set()
+        self._explained: set[int] = set()
         self._stopped_at: float | None = None
         self._looked = 0.0
 
@@ -113,9 +113,9 @@ class Worker:
             parts = self._parts(block)
         except Abandoned:
             return STOPPED
-        told = self._untold(block.suite)
+        explained = self._unexplained(block.suite)
         for table, schema, rows in (
-            ("behaviours", BEHAVIOURS, told),
+            ("behaviours", BEHAVIOURS, explained),
             ("steps", STEPS, [row for part in parts for row in part["steps"]]),
             ("divergences", DIVERGENCES, [row for part in parts for row in part["divergences"]]),
         ):
@@ -127,23 +127,23 @@ class Worker:
         played = {address: [part["cases"][address] for part in parts] for address in self.job.spec.addresses}
         if not blocks.write(cases, columns.cases_table(block.first, block.arm, played), self._still_playing):
             return STOPPED
-        self._told.update(row[0] for row in told)
+        self._explained.update(row[0] for row in explained)
         return FINISHED
 
-    def _untold(self, suite: str) -> list[Behaviour]:
+    def _unexplained(self, suite: str) -> list[Behaviour]:
         """Behaviours of a suite that no block explains yet."""
         met: dict[int, Behaviour] = {}
-        for (name, _), showing in self._showing.items():
+        for (name, _), columns_of_cases in self._behaviours.items():
             if name == suite:
-                met |= showing.met
-        return [met[number] for number in sorted(met.keys() - self._told)]
+                met |= columns_of_cases.met
+        return [met[number] for number in sorted(met.keys() - self._explained)]
 
-    def _show(self, suite: str, part: dict[str, Any]) -> None:
+    def _add_behaviours(self, suite: str, part: dict[str, Any]) -> None:
         """Add the behaviours of a part's cases to it."""
         for address, packed in part["cases"].items():
-            showing = self._showing.setdefault((suite, address), Showing(suite))
+            columns_of_cases = self._behaviours.setdefault((suite, address), BehaviourColumns(suite))
             steps = np.frombuffer(packed["steps"], np.int32)
-            part["cases"][address] = packed, showing.take(steps, part["answers"].get(address, NOTHING))
+            part["cases"][address] = packed, columns_of_cases.take(steps, part["answers"].get(address, NO_ANSWERS))
 
     def _parts(self, block: Block) -> list[dict[str, Any]]:
         """The parts of the block, from one player or, where players die, several."""
@@ -159,7 +159,7 @@ class Worker:
             command = {"do": "play", "suite": block.suite, "first": at, "count": suspect - at, "lost": lost}
             try:
                 for part in self.player.ask(command | {"singly": died_of is not None}, self._overdue):
-                    self._show(block.suite, part)
+                    self._add_behaviours(block.suite, part)
                     parts.append(part)
                     at += part["count"]
             except PlayerDiedError as died:

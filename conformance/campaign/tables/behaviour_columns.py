@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.campaign.tables.behaviours import (
     RULES,
     Behaviour,
     ReasonKey,
-    Taken,
+    RecordedAnswers,
     answer,
     transition,
 )
@@ -29,7 +29,7 @@ class Lists(NamedTuple):
     ends: Any
 
 
-class Shown(NamedTuple):
+class CaseBehaviours(NamedTuple):
     """Rules and behaviours of the cases of a part."""
 
     #: [cases, words]: a bit for every rule.
@@ -39,7 +39,7 @@ class Shown(NamedTuple):
     transitions: Lists
 
 
-class Showing:
+class BehaviourColumns:
     """Makes behaviours of the answers on one address in one suite."""
 
     def __init__(self, suite: str) -> None:
@@ -57,7 +57,7 @@ class Showing:
         #: Ids of transitions, by the numbers of both reasons.
         self._pairs: dict[tuple[int, int], int] = {}
 
-    def take(self, steps: Any, taken: Taken) -> Shown:
+    def take(self, steps: Any, taken: RecordedAnswers) -> CaseBehaviours:
         """Rules and behaviours of cases of so many ``steps``; ``taken`` is what the player recorded of them, in order.
 
         ValueError when it has more or fewer answers than that.
@@ -73,9 +73,9 @@ class Showing:
         within = cases[1:] == cases[:-1]
         pairs = (whys[:-1] * len(self._reasons) + whys[1:])[within]
         transitions = _lists(cases[1:][within], pairs, self._transitions(pairs), len(steps))
-        return Shown(self._bits(given, steps), answers, transitions)
+        return CaseBehaviours(self._bits(given, steps), answers, transitions)
 
-    def _learn(self, taken: Taken) -> None:
+    def _learn(self, taken: RecordedAnswers) -> None:
         """Learn the meaning of numbers; every new player starts its numbers again."""
         if not taken["told"]:
             self._forget()

@@ -14,7 +14,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.engine.judge import Coverage
 from rocketmq_conformance.models.outcome import Expected, outcome_class
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites.declare.discovery import rules
 
 ANSWER, TRANSITION = "answer", "transition"
@@ -25,8 +25,8 @@ Behaviour = tuple[int, str, tuple[str, ...], str, str, tuple[str, ...], str]
 #: Rules and kind of state.
 ReasonKey = tuple[tuple[str, ...], str]
 #: What a player recorded: numbers of answers, and the reasons and answers that are new since the last record.
-Taken = dict[str, Any]
-NOTHING: Taken = {"answers": b"", "told": 0, "reasons": [], "meanings": []}
+RecordedAnswers = dict[str, Any]
+NO_ANSWERS: RecordedAnswers = {"answers": b"", "told": 0, "reasons": [], "meanings": []}
 
 
 def answer(suite: str, why: ReasonKey, outcome: str) -> Behaviour:
@@ -44,19 +44,19 @@ def _numbered(suite: str, *what: Any) -> Behaviour:
     return int.from_bytes(mark, "big", signed=True), *what
 
 
-class Answers(Coverage):
+class AnswerRecorder(Coverage):
     """Records the answers of cases; a judge gets it in place of the ordinary coverage."""
 
     def __init__(self) -> None:
         super().__init__()
         self._given = array("i")
         self._numbers = _Numbers(self._number)
-        self._whys: dict[Why, int] = {}
+        self._whys: dict[Reason, int] = {}
         self._answers: dict[tuple[int, str], int] = {}
         #: How many of the reasons and answers were taken.
         self._told = 0, 0
 
-    def add(self, whys: Sequence[Why], results: Sequence[Expected]) -> None:
+    def add(self, whys: Sequence[Reason], results: Sequence[Expected]) -> None:
         """Record the answers of a case."""
         self._given.extend(map(self._numbers.__getitem__, zip(whys, results, strict=True)))
 
@@ -64,7 +64,7 @@ class Answers(Coverage):
         """Drop the recorded cases."""
         del self._given[:]
 
-    def take(self) -> Taken:
+    def take(self) -> RecordedAnswers:
         """The answers since the last call, in the order of steps and cases, and what their numbers mean."""
         whys, answers = self._told
         taken = {
@@ -79,7 +79,7 @@ class Answers(Coverage):
             self._numbers.clear()
         return taken
 
-    def _number(self, key: tuple[Why, Expected]) -> int:
+    def _number(self, key: tuple[Reason, Expected]) -> int:
         why, result = key
         reason = self._whys.setdefault(why, len(self._whys))
         return self._answers.setdefault((reason, outcome_class(result)), len(self._answers))

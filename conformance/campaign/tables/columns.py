@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import Lists, Shown
+from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import CaseBehaviours, Lists
 from rocketmq_conformance.conformance.campaign.tables.behaviours import RULES
 from rocketmq_conformance.conformance.campaign.tables.packing import Packed
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES
 from rocketmq_conformance.reports.event import VERDICTS
 
 
-def cases_table(first: int, arm: str, parts: Mapping[str, Sequence[tuple[Packed, Shown]]]) -> pa.Table:
+def cases_table(first: int, arm: str, parts: Mapping[str, Sequence[tuple[Packed, CaseBehaviours]]]) -> pa.Table:
     """The rows of ``cases`` of a block, from what was packed and shown on each address, in the order of the cases."""
     names = list(VERDICTS)
     tables = []
@@ -79,9 +79,9 @@ def _rules(bits: Any) -> pa.ListArray:
 
 def _sparse(packed: list[Packed], name: str, count: int, empty: Any) -> pa.Array:
     values: list[Any] = [empty] * count
-    begun = 0
+    start = 0
     for part in packed:
         for at, value in part[name]:
-            values[begun + at] = value
-        begun += len(part["verdicts"])
+            values[start + at] = value
+        start += len(part["verdicts"])
     return pa.array(values, pa.list_(pa.string()) if empty == [] else pa.string())

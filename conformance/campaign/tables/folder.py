@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError, DamagedError, open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import VERSION
 from rocketmq_conformance.models import rulebook
@@ -24,7 +24,7 @@ PLAYING = "playing"
 _FREE = ("patience", "memory")
 
 
-def free(folder: Path) -> None:
+def require_unused(folder: Path) -> None:
     """Raise CampaignError when no campaign can start in the folder."""
     if (folder / FILE).exists():
         raise CampaignError(f"{folder} holds a campaign already: go on with --resume, or name another folder.")
@@ -35,7 +35,7 @@ def free(folder: Path) -> None:
 
 
 @contextmanager
-def claimed(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Lock the folder's campaign; CampaignError while another process plays it.
 
     The lock is released when the process ends, in any way.
@@ -58,9 +58,9 @@ def claimed(folder: Path) -> Iterator[None]:
         yield
 
 
-def begin(folder: Path, spec: Spec) -> None:
+def create(folder: Path, spec: CampaignSpec) -> None:
     """Create a campaign; CampaignError when the folder holds one, OSError when it cannot be written."""
-    free(folder)
+    require_unused(folder)
     folder.mkdir(parents=True, exist_ok=True)
     content = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest(), "configuration": spec.json()}
     hidden = folder / f".{FILE}"
@@ -68,7 +68,7 @@ def begin(folder: Path, spec: Spec) -> None:
     hidden.replace(folder / FILE)
 
 
-def resume(folder: Path, wanted: dict[str, Any]) -> Spec:
+def resume(folder: Path, wanted: dict[str, Any]) -> CampaignSpec:
     """The specification of the campaign in a folder.
 
     ``wanted`` are the fields of ``Spec`` that the user gives now; CampaignError when the campaign has other ones, was
@@ -76,17 +76,17 @@ def resume(folder: Path, wanted: dict[str, Any]) -> Spec:
     """
     stored = open_campaign(folder)
     try:
-        spec = Spec.of(stored.configuration)
+        spec = CampaignSpec.of(stored.configuration)
     except (KeyError, ValueError) as error:
         what = "lacks" if isinstance(error, KeyError) else "has a wrong"
         raise DamagedError(
             f"{folder / FILE} is damaged (the configuration {what} {error.args[0]!r}): start again in another folder."
         ) from error
-    for item in fields(Spec):
+    for item in fields(CampaignSpec):
         now, then = wanted.get(item.name), getattr(spec, item.name)
         if item.name in wanted and item.name not in _FREE and now != then:
             raise CampaignError(
-                f"{folder} was started with {item.name} {_said(then)}, not {_said(now)}: leave it out to resume that "
+                f"{folder} was started with {item.name} {_text(then)}, not {_text(now)}: leave it out to resume that "
                 "campaign, or start another one in another folder."
             )
     if stored.rulebook != rulebook.digest():
@@ -98,7 +98,7 @@ def resume(folder: Path, wanted: dict[str, Any]) -> Spec:
     return spec
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return json.dumps(value)

@@ -60,10 +60,10 @@ class Campaign:
             return self.profiles[address]
         except KeyError:
             if address in self.addresses:
-                said = f"{self.folder} does not say which releases judge {address}: resume the campaign first."
+                content = f"{self.folder} does not say which releases judge {address}: resume the campaign first."
             else:
-                said = f"{self.folder} has no address {address!r}; it has {', '.join(self.addresses)}."
-            raise CampaignError(said) from None
+                content = f"{self.folder} has no address {address!r}; it has {', '.join(self.addresses)}."
+            raise CampaignError(content) from None
 
     @property
     def planned(self) -> Profile:
@@ -124,14 +124,14 @@ def open_campaign(folder: Path) -> Campaign:
     except OSError as error:
         raise _unreadable(file, error) from error
     try:
-        said = json.loads(text)
+        content = json.loads(text)
     except ValueError as error:
         raise _damaged(file, "it is not JSON") from error
-    if not isinstance(said, dict) or type(said.get("version")) is not int:
+    if not isinstance(content, dict) or type(content.get("version")) is not int:
         raise _damaged(file, "it has no version")
-    if said["version"] > VERSION:
-        raise _newer(folder, said["version"])
-    opened = _campaign(folder, file, said)
+    if content["version"] > VERSION:
+        raise _newer(folder, content["version"])
+    opened = _campaign(folder, file, content)
     sessions = opened.runs().select(["addresses", "implementations", "versions", "profiles"]).to_pylist()
     for session in sessions[-1:]:
         try:
@@ -144,7 +144,7 @@ def open_campaign(folder: Path) -> Campaign:
     return opened
 
 
-def plain(table: pa.Table) -> pa.Table:
+def without_dictionaries(table: pa.Table) -> pa.Table:
     """The same rows with plain texts where there were dictionaries."""
     for at, column in enumerate(table.schema):
         if column.type == TEXT:
@@ -152,12 +152,12 @@ def plain(table: pa.Table) -> pa.Table:
     return table
 
 
-def _campaign(folder: Path, file: Path, said: dict[str, Any]) -> Campaign:
-    wanted = said.get("configuration")
+def _campaign(folder: Path, file: Path, content: dict[str, Any]) -> Campaign:
+    wanted = content.get("configuration")
     if not isinstance(wanted, dict):
         raise _damaged(file, "it has no configuration")
     for key, right in (("kit", str), ("rulebook", str)):
-        if not isinstance(said.get(key), right):
+        if not isinstance(content.get(key), right):
             raise _damaged(file, f"its {key!r} is missing or malformed")
     for key in ("seed", "cases", "block"):
         if type(wanted.get(key)) is not int or (key == "block" and wanted[key] < 1):
@@ -170,8 +170,8 @@ def _campaign(folder: Path, file: Path, said: dict[str, Any]) -> Campaign:
         raise _damaged(file, "the configuration's 'steps' is no whole number")
     return Campaign(
         folder,
-        said["kit"],
-        said["rulebook"],
+        content["kit"],
+        content["rulebook"],
         wanted,
         tuple(wanted["addresses"]),
         tuple(wanted["suites"]),
@@ -259,8 +259,8 @@ def _damaged_block(file: Path, why: str) -> DamagedError:
 
 
 def _unreadable(what: Path, error: OSError) -> DamagedError:
-    said = error.strerror or type(error).__name__
-    return DamagedError(f"{what} cannot be read ({said}): name a campaign's folder that can be read.")
+    content = error.strerror or type(error).__name__
+    return DamagedError(f"{what} cannot be read ({content}): name a campaign's folder that can be read.")
 
 
 def _first_sentence(text: str) -> str:

@@ -55,7 +55,7 @@ No column is ever null. `suite` is the partition column of every table but `runs
 """
 
 
-def page() -> str:
+def tables_page() -> str:
     """The page, as Markdown that ends with a line break."""
     tables = "\n".join(_table(name, schema) for name, schema in TABLES.items())
     queries = "\n".join(_query(query) for query in QUERIES)
@@ -102,4 +102,4 @@ def _query(query: Query) -> str:
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    sys.stdout.write(page())
+    sys.stdout.write(tables_page())

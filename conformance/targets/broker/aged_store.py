@@ -32,7 +32,9 @@ _CHECKPOINT = 4096
 
 def write_aged_store(home: Path) -> None:
     """Fill ``home/store`` with the aged topic and the offsets of the kept group."""
-    write_store(home, {aged_store.TOPIC: aged_store.QUEUES}, {(aged_store.KEPT, aged_store.TOPIC): aged_store.STORED})
+    write_store(
+        home, {aged_store.TOPIC: aged_store.QUEUES}, {(aged_store.KEPT_GROUP, aged_store.TOPIC): aged_store.STORED}
+    )
 
 
 def write_store(

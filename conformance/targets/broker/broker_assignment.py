@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests, create_named_topic
 from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
-from rocketmq_conformance.models.broker.assignment import BROADCASTING, LMQ, RETRY
+from rocketmq_conformance.models.broker.assignment import BROADCASTING, LMQ_PREFIX, RETRY_PREFIX
 from rocketmq_conformance.models.broker.broker_assignment import CLIENTS, GROUPS, ROUTES, TOPICS
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.suites.broker_assignment import Ask, MakeTopic, Register, SetMode, Unregister
@@ -23,7 +23,7 @@ _LANES = 16
 
 def route_of(topic: str) -> tuple[tuple[str, int, bool], ...] | None:
     """What the name server says of a topic of any case: (broker, queues, are they readable?); None for no route."""
-    prefix = RETRY if topic.startswith(RETRY) else ""
+    prefix = RETRY_PREFIX if topic.startswith(RETRY_PREFIX) else ""
     return ROUTES.get(prefix + topic.rpartition("-")[2])
 
 
@@ -37,7 +37,7 @@ def readable(topic: str) -> tuple[Queue, ...] | None:
 
 def _topic(names: CaseNames, index: int) -> str:
     text = TOPICS[index]
-    prefix = next((prefix for prefix in (RETRY, LMQ) if text.startswith(prefix)), "")
+    prefix = next((prefix for prefix in (RETRY_PREFIX, LMQ_PREFIX) if text.startswith(prefix)), "")
     return f"{prefix}{names.prefix}-{text.removeprefix(prefix)}"
 
 
@@ -55,7 +55,7 @@ def make_topic(names: CaseNames, topic: int) -> Requests:
 def register(names: CaseNames, connection: int, client: int, group: int) -> Requests:
     """Register a member over a connection of its own."""
     name = _group(names, group)
-    names.created.add(RETRY + name)
+    names.created.add(RETRY_PREFIX + name)
     names.registered.add((connection, name))
     yield from ()
     return requests.refused(names.ask_as(connection, requests.heartbeat(CLIENTS[client], name, [_topic(names, 0)])))

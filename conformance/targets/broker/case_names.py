@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker import aged_store
-from rocketmq_conformance.models.broker.broker_offsets import AGED
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.state import QueueLog
@@ -49,7 +49,7 @@ class CaseNames:
 
     def topic(self, index: int) -> str:
         """The name of a topic."""
-        return aged_store.TOPIC if index == AGED else f"{self.prefix}-{TOPICS[index]}"
+        return aged_store.TOPIC if index == AGED_TOPIC else f"{self.prefix}-{TOPICS[index]}"
 
     def group(self, index: int) -> str:
         """The name of a group."""

@@ -43,7 +43,7 @@ class Embedded:
         self._broker = FakeBroker(
             profile, port=free_port(), lease=int(LEASE * 1000), parts=parts, routes=readable, strict_locks=strict
         )
-        offsets = {(aged_store.KEPT, queue): offset for queue, offset in aged_store.STORED.items()}
+        offsets = {(aged_store.KEPT_GROUP, queue): offset for queue, offset in aged_store.STORED.items()}
         self._broker.load(aged_store.TOPIC, aged_store.QUEUES, offsets)
         self._started = False
 

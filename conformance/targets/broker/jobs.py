@@ -121,7 +121,7 @@ def query(names: CaseNames, group: int, topic: int, queue: int | None, set_zero:
 
 def query_kept(names: CaseNames, queue: int, set_zero: bool | None) -> Requests:
     """Query an offset that the aged store holds."""
-    (answer,) = yield [requests.query(aged_store.KEPT, aged_store.TOPIC, queue, set_zero)]
+    (answer,) = yield [requests.query(aged_store.KEPT_GROUP, aged_store.TOPIC, queue, set_zero)]
     return requests.number(answer)
 
 

@@ -16,7 +16,7 @@ import jpype
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumption import JavaConsumption, returning_errors
-from rocketmq_conformance.models.client.consume import LONG, LOSES, NOTHING, RAISES
+from rocketmq_conformance.models.client.consume import DURATIONS, LOSES, NOTHING, RAISES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.consume import Begin, Clean, Consume, Drop, Put, Remove, Tick, Update
 
@@ -50,8 +50,8 @@ class JavaConsume(JavaConsumption):
                     self.accessor.setConsumeStartTimeStamp(message, str(self.later.now))
             if meanwhile == LOSES:
                 self.drop(self._queue)
-            elif meanwhile in LONG:
-                self.later.now += LONG[meanwhile]
+            elif meanwhile in DURATIONS:
+                self.later.now += DURATIONS[meanwhile]
                 with suppress(jpype.JException):  # the timer swallows what fails
                     self._clean(self.process_queues[self._queue])
             if ack is not None:

@@ -22,7 +22,7 @@ from rocketmq_conformance.models.client.consume import OWNED
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import CLUSTERING
 from rocketmq_conformance.models.client.sent_back import (
-    LIES_APART,
+    LOG_DISTANCE,
     first_topic,
     message_id,
     origin_id,
@@ -179,7 +179,7 @@ class JavaConsumption(Part):
         message.setTopic(QUEUES[queue].topic)
         message.setQueueId(QUEUES[queue].id)
         message.setQueueOffset(offset)
-        message.setCommitLogOffset((queue + 1) * LIES_APART + offset)
+        message.setCommitLogOffset((queue + 1) * LOG_DISTANCE + offset)
         message.setMsgId(message_id(queue, offset))
         message.setReconsumeTimes(times)
         message.setStoreHost(self._stored_at)
@@ -188,7 +188,7 @@ class JavaConsumption(Part):
             message.setBrokerName(BROKER)
         if size:
             message.setBody(self._bytes(size))
-        message.setKeys(str((queue + 1) * LIES_APART + offset))
+        message.setKeys(str((queue + 1) * LOG_DISTANCE + offset))
         if QUEUES[queue].topic == RETRY_TOPIC:
             self.accessor.putProperty(message, "RETRY_TOPIC", first_topic(queue))
             self.accessor.setOriginMessageId(message, origin_id(queue, offset))

@@ -25,11 +25,11 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
 from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.pull_state import (
-    BEGINNING,
-    MOST_MESSAGES,
-    MOST_MIB,
-    MOST_SPAN,
-    OWNED,
+    FIRST_OFFSET,
+    INITIALLY_OWNED,
+    MAX_MESSAGES,
+    MAX_MIB,
+    MAX_SPAN,
     TOPICS,
 )
 from rocketmq_conformance.models.message_queue import MessageQueue
@@ -125,10 +125,10 @@ class JavaPull(Part):
         self._waiting.clear()
         self._notified.set(False)
         consumer = self.consumer = load("client.consumer.DefaultMQPushConsumer")(GROUP)
-        consumer.setPullThresholdForQueue(MOST_MESSAGES)
-        consumer.setConsumeConcurrentlyMaxSpan(MOST_SPAN)
+        consumer.setPullThresholdForQueue(MAX_MESSAGES)
+        consumer.setConsumeConcurrentlyMaxSpan(MAX_SPAN)
         if hasattr(consumer, "setPullThresholdSizeForQueue"):
-            consumer.setPullThresholdSizeForQueue(MOST_MIB)
+            consumer.setPullThresholdSizeForQueue(MAX_MIB)
         self.inside = consumer.getDefaultMQPushConsumerImpl()
         self.store = load("client.consumer.store.RemoteBrokerOffsetStore")(self.factory, GROUP)
         self.rebalancing = self.inside.getRebalanceImpl()
@@ -150,8 +150,8 @@ class JavaPull(Part):
         self._table = self.rebalancing.getProcessQueueTable()
         self.run(True)
         self.learn((0,), False)
-        for queue in OWNED:
-            self.gain(queue, BEGINNING, False)
+        for queue in INITIALLY_OWNED:
+            self.gain(queue, FIRST_OFFSET, False)
 
     # --- the pull service ---------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rocketmq_conformance import Answer, BoundModel, Operation, Profile, Rule, Side, Suite, Values, Why, operation
+from rocketmq_conformance import Answer, BoundModel, Operation, Profile, Reason, Rule, Side, Suite, Values, operation
 
 #: Seconds of each delay level, from level 1 on (``messageDelayLevel`` of a broker).
 LEVELS = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
@@ -17,7 +17,7 @@ RULE = Rule(
     "A message that comes back for the n-th time is put off by delay level n + 2, but never beyond the last one.",
     "SendMessageProcessor#asyncConsumerSendMsgBack @ 4.9.8",
 )
-RISING, LAST = Why((RULE.id,), "levels are left"), Why((RULE.id,), "the last level")
+RISING, LAST = Reason((RULE.id,), "levels are left"), Reason((RULE.id,), "the last level")
 
 
 @operation("A message has come back so many times: answers the seconds until it is delivered again.", side=Side.PURE)

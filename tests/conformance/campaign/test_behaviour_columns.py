@@ -10,8 +10,14 @@ import pyarrow as pa
 import pytest
 
 from rocketmq_conformance.conformance.campaign.tables import columns
-from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import Showing, Shown
-from rocketmq_conformance.conformance.campaign.tables.behaviours import NOTHING, RULES, Answers, answer, transition
+from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import BehaviourColumns, CaseBehaviours
+from rocketmq_conformance.conformance.campaign.tables.behaviours import (
+    NO_ANSWERS,
+    RULES,
+    AnswerRecorder,
+    answer,
+    transition,
+)
 from rocketmq_conformance.conformance.campaign.tables.packing import Packer, signed
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
@@ -20,7 +26,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, outcome_class
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
@@ -28,14 +34,14 @@ from rocketmq_conformance.suites.declare.sampler import sampler
 
 pytestmark = pytest.mark.spark
 
-ONE, TWO, THREE = Why((RULES[0],), "empty"), Why((RULES[0], RULES[-1]), "full"), Why((RULES[1],), "empty")
+ONE, TWO, THREE = Reason((RULES[0],), "empty"), Reason((RULES[0], RULES[-1]), "full"), Reason((RULES[1],), "empty")
 
 
-def shown(showing: Showing, answers: Answers, steps: list[int]) -> Shown:
+def shown(showing: BehaviourColumns, answers: AnswerRecorder, steps: list[int]) -> CaseBehaviours:
     return showing.take(np.array(steps, np.int32), answers.take())
 
 
-def by_case(found: Shown) -> list[tuple[list[int], list[int]]]:
+def by_case(found: CaseBehaviours) -> list[tuple[list[int], list[int]]]:
     """Ids of the answers and transitions of every case."""
     return [
         (
@@ -48,12 +54,12 @@ def by_case(found: Shown) -> list[tuple[list[int], list[int]]]:
     ]
 
 
-def rules(found: Shown, case: int) -> list[str]:
+def rules(found: CaseBehaviours, case: int) -> list[str]:
     bits = sum(int(word) << 64 * at for at, word in enumerate(found.rules[case]))
     return [rule for bit, rule in enumerate(RULES) if bits >> bit & 1]
 
 
-def expected(suite: str, whys: list[Why], results: list[object]) -> tuple[list[int], list[int]]:
+def expected(suite: str, whys: list[Reason], results: list[object]) -> tuple[list[int], list[int]]:
     reasons = [(why.rules, why.kind) for why in whys]
     answers = {
         answer(suite, why, outcome_class(result))[0]  # type: ignore[arg-type]
@@ -63,7 +69,7 @@ def expected(suite: str, whys: list[Why], results: list[object]) -> tuple[list[i
 
 
 def test_a_case_shows_each_answer_and_transition_once() -> None:
-    answers, showing = Answers(), Showing("s")
+    answers, showing = AnswerRecorder(), BehaviourColumns("s")
     whys, results = [ONE, ONE, TWO, ONE, ONE], [1, 2, None, 3, Err("CLIENT")]
     answers.add(whys, results)
     found = shown(showing, answers, [5])
@@ -81,14 +87,14 @@ def test_a_case_shows_each_answer_and_transition_once() -> None:
 
 
 def test_a_step_in_doubt_shows_no_rule() -> None:
-    answers, showing = Answers(), Showing("remote-store")
+    answers, showing = AnswerRecorder(), BehaviourColumns("remote-store")
     answers.add([UNKNOWN, ONE], [UNDEFINED, 1])
     found = shown(showing, answers, [1, 1])
     assert [rules(found, case) for case in (0, 1)] == [[], [RULES[0]]]
 
 
 def test_cases_do_not_run_into_one_another() -> None:
-    answers, showing = Answers(), Showing("s")
+    answers, showing = AnswerRecorder(), BehaviourColumns("s")
     for whys in ([ONE], [TWO, THREE], [THREE]):
         answers.add(whys, [None] * len(whys))
     found = shown(showing, answers, [0, 1, 0, 2, 1, 0])
@@ -105,7 +111,7 @@ def test_cases_do_not_run_into_one_another() -> None:
 
 
 def test_numbers_keep_their_meaning_from_part_to_part() -> None:
-    answers, showing = Answers(), Showing("s")
+    answers, showing = AnswerRecorder(), BehaviourColumns("s")
     for whys, results in (
         ([ONE, TWO], [1, 1]),
         ([TWO, ONE], [1, 1]),
@@ -117,7 +123,7 @@ def test_numbers_keep_their_meaning_from_part_to_part() -> None:
 
 
 def test_a_new_player_begins_anew() -> None:
-    showing, first, second = Showing("s"), Answers(), Answers()
+    showing, first, second = BehaviourColumns("s"), AnswerRecorder(), AnswerRecorder()
     first.add([ONE, TWO], [1, 1])
     shown(showing, first, [2])
     second.add([THREE], [1])
@@ -126,7 +132,7 @@ def test_a_new_player_begins_anew() -> None:
 
 
 def test_what_nobody_asked_about_is_forgotten_but_not_what_it_means() -> None:
-    answers, showing = Answers(), Showing("s")
+    answers, showing = AnswerRecorder(), BehaviourColumns("s")
     answers.add([ONE, TWO], [1, 1])
     answers.forget()
     answers.add([TWO], [1])
@@ -134,8 +140,8 @@ def test_what_nobody_asked_about_is_forgotten_but_not_what_it_means() -> None:
 
 
 def test_very_many_different_answers_keep_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Answers, "_MOST", 3)
-    answers, showing = Answers(), Showing("s")
+    monkeypatch.setattr(AnswerRecorder, "_MOST", 3)
+    answers, showing = AnswerRecorder(), BehaviourColumns("s")
     for number in range(20):
         whys, results = [ONE, TWO, ONE], [number, -number, f"{number}"]
         answers.add(whys, results)
@@ -143,8 +149,8 @@ def test_very_many_different_answers_keep_their_numbers(monkeypatch: pytest.Monk
 
 
 def test_two_reasons_that_say_the_same_are_one_behaviour() -> None:
-    again = Why(ONE.rules, ONE.kind)
-    answers, showing = Answers(), Showing("s")
+    again = Reason(ONE.rules, ONE.kind)
+    answers, showing = AnswerRecorder(), BehaviourColumns("s")
     answers.add([ONE, again, ONE], [1, 2, 3])
     assert [len(ids) for ids in by_case(shown(showing, answers, [3]))[0]] == [1, 1]
 
@@ -155,14 +161,14 @@ def test_a_suite_of_another_name_has_other_behaviours() -> None:
 
 
 def test_answers_that_belong_to_no_step_are_an_error() -> None:
-    answers = Answers()
+    answers = AnswerRecorder()
     answers.add([ONE, TWO], [1, 1])
     with pytest.raises(ValueError, match="3 steps have 2 answers"):
-        shown(Showing("s"), answers, [3])
+        shown(BehaviourColumns("s"), answers, [3])
 
 
 def test_no_case_at_all() -> None:
-    found = Showing("s").take(np.zeros(0, np.int32), NOTHING)
+    found = BehaviourColumns("s").take(np.zeros(0, np.int32), NO_ANSWERS)
     assert by_case(found) == []
 
 
@@ -171,11 +177,11 @@ def test_no_case_at_all() -> None:
 
 def test_played_cases_become_the_rows_of_a_block() -> None:
     suite, seed = SUITES["remote-store"], 3
-    answers = Answers()
+    answers = AnswerRecorder()
     stage = Stage(Port(), Profile())
     player, draw = Player(stage, Judge(suite, Profile(), answers)), sampler(suite, Profile())
     coverage = Judge(suite, Profile())
-    showing, packer = Showing(suite.name), Packer()
+    showing, packer = BehaviourColumns(suite.name), Packer()
     parts, rows = [], []
     for numbers in (range(10, 14), range(14, 15), range(15, 17)):
         for number in numbers:
@@ -211,11 +217,11 @@ def test_played_cases_become_the_rows_of_a_block() -> None:
 
 
 def test_addresses_follow_one_another_in_a_block() -> None:
-    packed, nothing = Packer(), Showing("s")
+    packed, nothing = Packer(), BehaviourColumns("s")
     parts = {}
     for address in ("a", "b"):
         packed.add(Played(0, [], CONFORMS, 0, 0.0, "00000000000000ff", ""), comparable=True)
-        parts[address] = [(packed.take(), nothing.take(np.zeros(1, np.int32), NOTHING))]
+        parts[address] = [(packed.take(), nothing.take(np.zeros(1, np.int32), NO_ANSWERS))]
     rows = columns.cases_table(0, "random", parts).to_pylist()
     assert [(row["address"], row["case"], row["digest"]) for row in rows] == [("a", 0, 255), ("b", 0, 255)]
 

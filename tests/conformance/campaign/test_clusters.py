@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from campaign_maker import make
 
-from rocketmq_conformance.conformance.campaign.analysis.clusters import clustered, clusters
+from rocketmq_conformance.conformance.campaign.analysis.clusters import cluster_rows, clusters
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.models.profile import Profile
 
@@ -56,12 +56,12 @@ def test_the_order_of_the_rows_does_not_matter(campaign: Campaign) -> None:
     rows = campaign.read("divergences")
     order = list(range(rows.num_rows))
     random.Random(3).shuffle(order)
-    assert clustered(rows.take(pa.array(order))) == clustered(rows)
+    assert cluster_rows(rows.take(pa.array(order))) == cluster_rows(rows)
 
 
 def test_a_case_that_is_told_twice_counts_once(campaign: Campaign) -> None:
     rows = campaign.read("divergences")
-    assert clustered(pa.concat_tables([rows, rows])) == clustered(rows)
+    assert cluster_rows(pa.concat_tables([rows, rows])) == cluster_rows(rows)
 
 
 def test_without_divergences_there_are_none(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from rocketmq_conformance.conformance.campaign.analysis import diff as comparing
 from rocketmq_conformance.conformance.campaign.analysis.diff import NothingComparedError, diff
 from rocketmq_conformance.conformance.campaign.analysis.differing_cases import by_divergences, by_steps
-from rocketmq_conformance.conformance.campaign.analysis.side import Half
+from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide
 from rocketmq_conformance.conformance.campaign.player.first_difference import CUT_SHORT, LEFT_OPEN, LEFT_OUT
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError, open_campaign
@@ -133,7 +133,7 @@ def test_the_sides_can_be_swapped(one: Campaign, other: Campaign) -> None:
 
 
 def test_what_the_divergences_say_is_what_the_steps_say(one: Campaign, other: Campaign) -> None:
-    a, b = Half(one, "remote-store", ONE), Half(other, "remote-store", OTHER)
+    a, b = CampaignSide(one, "remote-store", ONE), CampaignSide(other, "remote-store", OTHER)
     differing = a.numbers[a.digests != b.digests]
     assert len(differing) > 50
     rebuilt = by_steps(a, b, differing.tolist())
@@ -202,7 +202,7 @@ def test_a_case_that_ends_before_the_two_part_is_not_called_equal(releases: tupl
 
 
 def test_only_so_many_are_rebuilt(releases: tuple[Campaign, Campaign]) -> None:
-    whole, part = diff(*releases).suites[0], diff(*releases, rebuilt=10).suites[0]
+    whole, part = diff(*releases).suites[0], diff(*releases, rebuild=10).suites[0]
     looked_at = whole.different + sum(whole.undecided.values())
     assert part.different + sum(part.undecided.values()) == 10
     assert part.not_looked_at == looked_at - 10
@@ -262,7 +262,7 @@ def test_operations_that_only_one_offers_end_the_comparison_of_a_case(port: Camp
 
 
 def has_clone(campaign: Campaign, case: int) -> bool:
-    suite = Half(campaign, "remote-store", "port").rebuilder
+    suite = CampaignSide(campaign, "remote-store", "port").rebuilder
     return any(suite.suite.operations[row[0]].spec.name == "clone" for row in suite.plan(case))
 
 
@@ -273,10 +273,10 @@ def test_what_the_rules_leave_open_is_no_difference(folder: Path) -> None:
     # a case whose results the rules leave open, with another digest on either side
     open_case = next(
         trace.case
-        for trace in map(Half(a, "allocation", "port").trace, range(300))
+        for trace in map(CampaignSide(a, "allocation", "port").trace, range(300))
         if any(said == "anything" for said in (row["expected"] for row in trace.rows()))
     )
-    left, right = Half(a, "allocation", "port"), Half(b, "allocation", "port")
+    left, right = CampaignSide(a, "allocation", "port"), CampaignSide(b, "allocation", "port")
     found = by_steps(left, right, [open_case])
     assert found.undecided == {LEFT_OPEN: 1}
 

@@ -16,7 +16,7 @@ from campaign_maker import discovery_of, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, POINTS, Discovery
+from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, POINTS, BehaviourCounter
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES
 from rocketmq_conformance.reports import event
 
@@ -33,7 +33,7 @@ def table(rows: Iterable[Row]) -> pa.Table:
 
 
 def found(blocks: Blocks, suites: tuple[str, ...], block: int) -> list[event.Discovery]:
-    collected = Discovery(suites, block)
+    collected = BehaviourCounter(suites, block)
     for (suite, number), rows in blocks.items():
         collected.add(suite, number, table(rows))
     return collected.results()
@@ -124,7 +124,7 @@ def test_many_singletons_of_one_case_count_once() -> None:
 
 
 def test_a_block_counts_once() -> None:
-    collected = Discovery(("s",), 2)
+    collected = BehaviourCounter(("s",), 2)
     rows: list[Row] = [(0, "random", 1, [1], []), (1, "random", 1, [1, 2], [])]
     collected.add("s", 0, table(rows))
     once = collected.results()
@@ -138,7 +138,7 @@ def test_what_was_never_judged_is_no_case() -> None:
     rows: list[Row] = [(0, "random", 0, [], []), (1, "random", 1, [7], []), (1, "random", 0, [], [])]
     assert [(one.cases, one.behaviours) for one in found({("s", 0): rows}, ("s",), 2)] == [(1, 1), (1, 1)]
     assert found({("s", 0): rows[:1]}, ("s",), 2) == []
-    assert Discovery(("s",), 2).results() == []
+    assert BehaviourCounter(("s",), 2).results() == []
 
 
 def test_a_long_curve_is_thinned_evenly_and_keeps_its_ends() -> None:
@@ -180,7 +180,7 @@ def test_a_block_of_a_thousand_cases_takes_at_most_20_ms() -> None:
         case = np.arange(block * size, (block + 1) * size)
         columns = [pa.array(case), arm, pa.array(np.ones(size, np.int32)), lists(), lists()]
         tables.append(pa.table(columns, schema=SCHEMA))
-    collected = Discovery(("s",), size)
+    collected = BehaviourCounter(("s",), size)
     took = []
     for block, cases in enumerate(tables):
         begun = time.process_time()

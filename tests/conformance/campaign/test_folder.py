@@ -17,7 +17,7 @@ from places import HELPERS
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.campaign.api import campaign
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks, folder
 from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
@@ -26,13 +26,15 @@ from rocketmq_conformance.models import rulebook
 pytestmark = pytest.mark.spark
 
 KIT = [sys.executable, "-m", "rocketmq_conformance"]
-SPEC = Spec(("port", "mutant:asks-no-zero"), ("allocation", "remote-store"), cases=100, seed=7, block=16, steps=9)
+SPEC = CampaignSpec(
+    ("port", "mutant:asks-no-zero"), ("allocation", "remote-store"), cases=100, seed=7, block=16, steps=9
+)
 
 
 @pytest.fixture
 def begun(tmp_path: Path) -> Path:
     out = tmp_path / "out"
-    folder.begin(out, SPEC)
+    folder.create(out, SPEC)
     return out
 
 
@@ -51,19 +53,19 @@ def test_a_campaign_begins_in_a_folder_that_there_is_not(begun: Path) -> None:
     said = json.loads((begun / FILE).read_text("utf-8"))
     assert said["version"] == VERSION
     assert (said["kit"], said["rulebook"]) == (__version__, rulebook.digest())
-    assert Spec.of(said["configuration"]) == SPEC
+    assert CampaignSpec.of(said["configuration"]) == SPEC
     assert [file.name for file in begun.iterdir()] == [FILE]
 
 
 def test_a_campaign_begins_in_an_empty_folder(tmp_path: Path) -> None:
-    folder.begin(tmp_path, SPEC)
+    folder.create(tmp_path, SPEC)
     assert folder.resume(tmp_path, {}) == SPEC
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="file"):
-        folder.begin(tmp_path / "file" / "out", SPEC)
+        folder.create(tmp_path / "file" / "out", SPEC)
 
 
 # --- going on ---------------------------------------------------------------------------------------------------
@@ -221,11 +223,11 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 def test_a_campaign_that_is_being_played_is_left_to_whoever_plays_it(begun: Path) -> None:
     (begun / folder.STOP).write_text("interrupted")
     before = everything(begun)
-    with folder.claimed(begun):
+    with folder.locked(begun):
         done = kit("--resume", "--out", str(begun), cwd=begun.parent)
         refused(done, 2, f"The campaign in {begun} is being played by another process: wait for its end, or end it")
     assert everything(begun) == before
-    with folder.claimed(begun):  # as often as nobody else has it
+    with folder.locked(begun):  # as often as nobody else has it
         pass
 
 
@@ -238,10 +240,10 @@ def test_a_claim_ends_with_its_process(begun: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", code, str(begun)], stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
-        with pytest.raises(CampaignError, match="is being played by another process"), folder.claimed(begun):
+        with pytest.raises(CampaignError, match="is being played by another process"), folder.locked(begun):
             pass
         other.kill()
-    with folder.claimed(begun):
+    with folder.locked(begun):
         pass
 
 

@@ -27,9 +27,9 @@ from rocketmq_conformance.conformance.campaign.player.player_supervisor import (
     Abandoned,
     PlayerDiedError,
     PlayerFaultError,
-    PlayerProcess,
+    PlayerSupervisor,
 )
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -44,12 +44,12 @@ pytestmark = pytest.mark.spark
 
 HERE = str(HELPERS)
 SUITE = "remote-store"
-SPEC = Spec(("port",), (SUITE,), cases=60, seed=8, block=60, steps=6)
+SPEC = CampaignSpec(("port",), (SUITE,), cases=60, seed=8, block=60, steps=6)
 
 
 @contextlib.contextmanager
-def player(*addresses: str, **changes: Any) -> Iterator[PlayerProcess]:
-    opened = PlayerProcess(replace(SPEC, addresses=addresses or SPEC.addresses, **changes), (HERE,))
+def player(*addresses: str, **changes: Any) -> Iterator[PlayerSupervisor]:
+    opened = PlayerSupervisor(replace(SPEC, addresses=addresses or SPEC.addresses, **changes), (HERE,))
     try:
         yield opened
     finally:
@@ -131,7 +131,7 @@ def test_a_player_that_hangs_where_no_signal_reaches_it(tmp_path: Path, monkeypa
             list(there.ask(play()))
         assert died.value.case == 5
         # nor while it tells what was found
-        tell = {"do": "tell", "suite": SUITE, "address": there.spec.addresses[0], "against": "model", "case": 17}
+        tell = {"do": "report", "suite": SUITE, "address": there.spec.addresses[0], "against": "model", "case": 17}
         with pytest.raises(PlayerDiedError, match=r"^it hung for 1 s$"):
             list(there.ask({**tell, "folder": str(tmp_path)}))
 

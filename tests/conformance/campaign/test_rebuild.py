@@ -15,10 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.campaign.analysis.rebuild import OTHER_DIGEST, Rebuilder, Unread, read
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import (
+    OTHER_DIGEST,
+    Rebuilder,
+    UnparsedResult,
+    parse_result,
+)
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError, open_campaign
-from rocketmq_conformance.conformance.engine.divergence import said
+from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
@@ -240,18 +245,18 @@ errors = st.sampled_from(["SYSTEM_BUSY", "CLIENT", "17", "two words"]).map(Err)
 
 @given(results | errors)
 def test_a_result_is_read_as_it_was_said(result: Result) -> None:
-    found = read(said(result))
+    found = parse_result(format_result(result))
     assert found == result
     assert repr(found) == repr(result)
 
 
 def test_what_the_rules_leave_open_is_read_as_such() -> None:
-    assert read(said(UNDEFINED)) is UNDEFINED
-    assert read(said("anything")) == "anything"
+    assert parse_result(format_result(UNDEFINED)) is UNDEFINED
+    assert parse_result(format_result("anything")) == "anything"
 
 
 @pytest.mark.parametrize("text", ["<object at 0x7f>", "", "error ", "1 +", "f(1)"])
 def test_what_is_no_result_keeps_its_text(text: str) -> None:
-    found = read(text)
-    assert isinstance(found, Unread)
-    assert said(found) == text
+    found = parse_result(text)
+    assert isinstance(found, UnparsedResult)
+    assert format_result(found) == text

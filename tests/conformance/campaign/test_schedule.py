@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketmq_conformance.conformance.campaign.schedule import RANDOM, STEERED, WAVES, Block, Schedule
-from rocketmq_conformance.conformance.campaign.spec import LARGEST, LARGEST_SLOW, SMALLEST, Spec, block_size
+from rocketmq_conformance.conformance.campaign.schedule import RANDOM, STEERED, WAVES, Block, BlockSchedule
+from rocketmq_conformance.conformance.campaign.spec import LARGEST, LARGEST_SLOW, SMALLEST, CampaignSpec, block_size
 
 SUITES = ("allocation", "remote-store", "start-push")
-SPEC = Spec(("port",), SUITES, cases=1000, seed=1, block=50)
+SPEC = CampaignSpec(("port",), SUITES, cases=1000, seed=1, block=50)
 
 
-def played(spec: Spec, chances: dict[str, float] | None = None) -> list[list[Block]]:
+def played(spec: CampaignSpec, chances: dict[str, float] | None = None) -> list[list[Block]]:
     """All waves of a campaign, every one with the same chances."""
-    schedule = Schedule(spec)
+    schedule = BlockSchedule(spec)
     return [schedule.wave(number, chances or {}) for number in range(schedule.waves)]
 
 
@@ -134,5 +134,5 @@ def test_sampled_cases_are_a_share_of_all() -> None:
 
 def test_what_was_asked_for_survives_json() -> None:
     spec = replace(SPEC, steps=7, sample=0.25, steer=0.5, releases={"client": "4.9.8"}, patience=3.5, memory=1 << 28)
-    assert Spec.of(spec.json()) == spec
+    assert CampaignSpec.of(spec.json()) == spec
     assert spec.judged_as == ["--with", "client=4.9.8"]

@@ -17,8 +17,8 @@ from places import ROOT
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign.spark import session as sessions
-from rocketmq_conformance.conformance.campaign.spark.deferred_sigint import Interrupts
-from rocketmq_conformance.conformance.campaign.spark.failure import why
+from rocketmq_conformance.conformance.campaign.spark.deferred_sigint import DeferredSigint
+from rocketmq_conformance.conformance.campaign.spark.failure import failure_sentence
 from rocketmq_conformance.conformance.campaign.spark.master import FAILURES, MasterError, parse, reach
 from rocketmq_conformance.conformance.campaign.spark.session import need_java, need_packages, open_session
 from rocketmq_conformance.conformance.campaign.spark.shipping import check_worker
@@ -197,7 +197,7 @@ def test_ctrl_c_waits_until_a_session_is_up(ctrl_c: Callable[[], None]) -> None:
     met = []
 
     def start() -> None:
-        with Interrupts() as interrupts:
+        with DeferredSigint() as interrupts:
             met.append(interrupts.waiting)
             ctrl_c()
             ctrl_c()
@@ -213,7 +213,7 @@ def test_a_second_ctrl_c_does_not_wait_for_a_machine_that_can_be_ended(ctrl_c: C
     met = []
 
     def start() -> None:
-        with Interrupts() as interrupts:
+        with DeferredSigint() as interrupts:
             interrupts.twice = True
             ctrl_c()
             met.append("first")
@@ -230,7 +230,7 @@ def test_a_handler_that_somebody_else_installs_is_replaced(ctrl_c: Callable[[], 
     met = []
 
     def start() -> None:
-        with Interrupts() as interrupts:
+        with DeferredSigint() as interrupts:
             signal.signal(signal.SIGINT, lambda number, frame: met.append("other"))
             interrupts.take()
             ctrl_c()
@@ -241,14 +241,14 @@ def test_a_handler_that_somebody_else_installs_is_replaced(ctrl_c: Callable[[], 
 
 
 def test_without_ctrl_c_nothing_is_raised_and_the_handler_is_kept(ctrl_c: Callable[[], None]) -> None:
-    with Interrupts():
+    with DeferredSigint():
         signal.signal(signal.SIGINT, lambda number, frame: None)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_process_that_ignores_ctrl_c_goes_on_ignoring_it(ctrl_c: Callable[[], None]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with Interrupts() as interrupts:
+    with DeferredSigint() as interrupts:
         ctrl_c()
         assert not interrupts.waiting
     ctrl_c()
@@ -327,7 +327,7 @@ ValueError: a bad block
     ],
 )
 def test_failures_of_spark_are_told_in_one_sentence(error: BaseException, sentence: str) -> None:
-    assert why(error) == sentence
+    assert failure_sentence(error) == sentence
 
 
 def test_a_failure_whose_java_machine_is_gone() -> None:
@@ -337,7 +337,7 @@ def test_a_failure_whose_java_machine_is_gone() -> None:
         def __str__(self) -> str:
             raise AssertionError
 
-    assert why(GoneError()) == "An exception was thrown."
+    assert failure_sentence(GoneError()) == "An exception was thrown."
 
 
 # --- real sessions ----------------------------------------------------------------------------------------------
@@ -431,14 +431,14 @@ def test_a_task_that_fails_too_often_is_told_in_one_sentence() -> None:
         raise ValueError("a bad block")
 
     with open_session("local[2]", name="failing") as spark:
-        assert why(failure(lambda: played(spark, play))) == "ValueError: a bad block."
+        assert failure_sentence(failure(lambda: played(spark, play))) == "ValueError: a bad block."
 
 
 @pytest.mark.spark
 def test_workers_without_that_python_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", str(tmp_path / "python"))
     with open_session("local[1]", name="none") as spark:
-        said = why(failure(lambda: lacking_on_workers(spark)))
+        said = failure_sentence(failure(lambda: lacking_on_workers(spark)))
     assert said == f"The workers have no {tmp_path}/python: set PYSPARK_PYTHON to a Python that they have."
 
 
@@ -456,7 +456,7 @@ def test_a_java_machine_that_dies_leaves_room_for_the_next() -> None:
     with open_session("local[1]", name="dies") as spark:
         [machine] = java_machines()
         os.kill(machine, signal.SIGKILL)
-        said = why(failure(lambda: spark.range(3).count()))
+        said = failure_sentence(failure(lambda: spark.range(3).count()))
         assert said.endswith(".")
         assert "\n" not in said
     with open_session("local[1]", name="lives") as spark:
@@ -644,7 +644,7 @@ def test_workers_without_packages_say_so(spark_cluster: Cluster, monkeypatch: py
         said = lacking_on_workers(spark)
         assert f"({bare}) has no " in said
         assert "pyarrow" in said
-        said = why(failure(lambda: played(spark, lambda batch: "")))
+        said = failure_sentence(failure(lambda: played(spark, lambda batch: "")))
         assert said.startswith("The Python of the workers has no ")
 
 

@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.campaign.spark.session import open_session
 from rocketmq_conformance.conformance.campaign.tables.queries import PANDAS, QUERIES, SPARK, Query
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import TABLES, VERSION
-from rocketmq_conformance.conformance.campaign.tables.tables_docs import page
+from rocketmq_conformance.conformance.campaign.tables.tables_docs import tables_page
 from rocketmq_conformance.models.profile import Profile
 
 if TYPE_CHECKING:
@@ -68,18 +68,18 @@ def cases(campaign: Campaign) -> list[dict[str, Any]]:
 def test_the_page_in_docs_is_up_to_date() -> None:
     module = "rocketmq_conformance.conformance.campaign.tables.tables_docs"
     said = f"write it anew: python -m {module} > docs/campaign-tables.md"
-    assert COMMITTED.read_text(encoding="utf-8") == page(), said
+    assert COMMITTED.read_text(encoding="utf-8") == tables_page(), said
 
 
 def test_the_module_prints_the_page() -> None:
     command = [sys.executable, "-m", "rocketmq_conformance.conformance.campaign.tables.tables_docs"]
     done = subprocess.run(command, capture_output=True, check=True, env={"PYTHONIOENCODING": "ascii"})
-    assert done.stdout.decode("utf-8") == page()
+    assert done.stdout.decode("utf-8") == tables_page()
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_column_is_told_with_its_meaning(table: str) -> None:
-    _, found, said = page().partition(f"\n### {table}\n")
+    _, found, said = tables_page().partition(f"\n### {table}\n")
     assert found
     rows = re.findall(r"^\| `(\w+)` \| ([\w ,]+) \| (.+) \|$", said.partition("\n#")[0], re.MULTILINE)
     columns = [field.name for field in TABLES[table]]
@@ -88,9 +88,9 @@ def test_every_column_is_told_with_its_meaning(table: str) -> None:
 
 
 def test_the_page_says_the_version_and_has_every_query() -> None:
-    assert f"\nThese are the tables of version {VERSION}." in page()
+    assert f"\nThese are the tables of version {VERSION}." in tables_page()
     for query in QUERIES:
-        assert f"### {query.question}\n\n```python\n{query.pandas}```\n\n```sql\n{query.sql}```\n" in page()
+        assert f"### {query.question}\n\n```python\n{query.pandas}```\n\n```sql\n{query.sql}```\n" in tables_page()
 
 
 # --- what the queries answer ----------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from rocketmq_conformance.conformance.campaign.spark.worker import (
     closing_task,
     playing_task,
 )
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.reports.event import CONFORMS, UNSUPPORTED
@@ -49,7 +49,7 @@ BLOCK = Block(SUITE, 0, 0, 60, RANDOM)
 
 def job(folder: Path, *addresses: str, session: str = "s", **changes: Any) -> Job:
     """A job of the session that plays in the folder."""
-    spec = Spec(addresses or ("port",), (SUITE,), cases=120, seed=8, block=60, steps=6)
+    spec = CampaignSpec(addresses or ("port",), (SUITE,), cases=120, seed=8, block=60, steps=6)
     folder.mkdir(exist_ok=True)
     (folder / PLAYING).write_text(session)
     return Job(dataclasses.replace(spec, **changes), str(folder), session, {}, (HERE,))

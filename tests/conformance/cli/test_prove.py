@@ -11,13 +11,13 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.cli.main import cli
 from rocketmq_conformance.conformance.cli.prove import settle
-from rocketmq_conformance.conformance.proof.evidence import Proven
+from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.reports.proof import ProofRow, read_rows
 
 ROW = ProofRow("ALLOC-AVG-1", "pure", "5.5.0", 3, 0)
-AGREES = Proven(release="5.5.0", lines=["client 5.5.0: pure 3 cases, 0 differences"], rows=[ROW])
-DIFFERS = Proven(release="5.4.0", lines=["client 5.4.0: pure 3 cases, 1 differences"], rows=[ROW], differences=1)
-MISSING = Proven(release="9.9.9", lines=["client 9.9.9: not judged: no jars"], rows=[], judged=False)
+AGREES = ProofResult(release="5.5.0", lines=["client 5.5.0: pure 3 cases, 0 differences"], rows=[ROW])
+DIFFERS = ProofResult(release="5.4.0", lines=["client 5.4.0: pure 3 cases, 1 differences"], rows=[ROW], differences=1)
+MISSING = ProofResult(release="9.9.9", lines=["client 9.9.9: not judged: no jars"], rows=[], judged=False)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_bad_input_gets_one_sentence(
     [([AGREES], 0), ([AGREES, DIFFERS], 1), ([AGREES, MISSING], 4), ([MISSING, DIFFERS], 1)],
 )
 def test_the_exit_code_says_what_was_found(
-    found: list[Proven], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    found: list[ProofResult], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "rows.jsonl"
     assert settle(lambda: found, out) == code
@@ -64,7 +64,7 @@ def test_the_exit_code_says_what_was_found(
 
 
 def test_what_cannot_run_at_all_is_one_sentence() -> None:
-    def none() -> list[Proven]:
+    def none() -> list[ProofResult]:
         raise CannotRunError("Java cannot be found: install it.")
 
     with pytest.raises(CouldNot, match="Java cannot be found") as error:

@@ -10,7 +10,7 @@ import pytest
 from rocketmq_conformance.conformance.engine.judge import Coverage, Judge, Judged, digest, fingerprint, wrong
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Ok, Outcome, Result, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Why
+from rocketmq_conformance.models.rule import Answer, Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Values
@@ -20,11 +20,11 @@ from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 ADDED, EVEN, ODD, TOLD, ANY = (
-    Why(("R-ADD",), "added"),
-    Why(("R-SUM", "R-EVEN"), "even"),
-    Why(("R-SUM",), "odd"),
-    Why(("R-TELL",), "told"),
-    Why(("R-ANY",), "any"),
+    Reason(("R-ADD",), "added"),
+    Reason(("R-SUM", "R-EVEN"), "even"),
+    Reason(("R-SUM",), "odd"),
+    Reason(("R-TELL",), "told"),
+    Reason(("R-ANY",), "any"),
 )
 
 

@@ -14,8 +14,8 @@ import pytest
 from places import ROOT
 
 from rocketmq_conformance.conformance.adapter import REAL, VIRTUAL, AdapterError, Case, Hello
-from rocketmq_conformance.conformance.campaign.player.block_player import Players
-from rocketmq_conformance.conformance.campaign.spec import Spec
+from rocketmq_conformance.conformance.campaign.player.block_player import BlockPlayer
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine import real_clock as timekeepers
 from rocketmq_conformance.conformance.engine.control import control
@@ -422,8 +422,8 @@ def test_answers_that_depend_on_time_do_not_depend_on_what_was_observed() -> Non
 
 @pytest.mark.parametrize("others", [(), ("port",)])
 def test_a_campaign_compares_nobody_whose_time_is_another(others: tuple[str, ...]) -> None:
-    spec = Spec((f"port?clock=real&pace={PACE}", *others), ("rebalance",), 10, 1, 5)
-    players = Players(spec, lambda case, address: None, lambda: None, {})
+    spec = CampaignSpec((f"port?clock=real&pace={PACE}", *others), ("rebalance",), 10, 1, 5)
+    players = BlockPlayer(spec, lambda case, address: None, lambda: None, {})
     try:
         first, *rest = [said["refuses"] for said in players.introduce()]
     finally:

@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.remoting.frame import VERSION, Command, de
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.client import fixtures
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, TOPIC
-from rocketmq_conformance.models.client.initial_broker import world
+from rocketmq_conformance.models.client.initial_broker import initial_broker
 from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Requests
@@ -145,7 +145,7 @@ def test_a_client_meets_the_broker_that_is_served(case: ClientCase, version: int
     case.broker.open()
     with FakeBroker(Profile()) as served:
         served.stop()
-        state = world()
+        state = initial_broker()
         for topic, queues in state.topics.items():
             served.load(topic, [state.logs[topic, queue] for queue in range(queues)], {})
         served.start()

@@ -9,7 +9,7 @@ import pytest
 
 from rocketmq_conformance.conformance.cli.prove import settle
 from rocketmq_conformance.conformance.proof import broker as proof
-from rocketmq_conformance.conformance.proof import broker_expiry, broker_story, broker_tables
+from rocketmq_conformance.conformance.proof import broker_expiry, broker_tables, embedded_broker
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
@@ -18,8 +18,8 @@ from rocketmq_conformance.conformance.targets.broker.managed_broker import Start
 from rocketmq_conformance.conformance.targets.broker.requests import Ask
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.assignment import Mode
-from rocketmq_conformance.models.broker.broker_offsets import BrokerModel
-from rocketmq_conformance.models.broker.fixtures import begun
+from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, outcome_of
 from rocketmq_conformance.models.profile import Profile
@@ -43,7 +43,7 @@ class ModelAdapter(BrokerAdapter):
     def __init__(self, profile: Profile, fault: Fault = lambda operation, result: result) -> None:
         super().__init__(Running("nowhere", 1))
         self.profile = profile
-        self.model = BrokerModel(profile)
+        self.model = BrokerOffsetsModel(profile)
         self.fault = fault
         self.states: dict[int, BrokerState] = {}
         self.clock = 1_800_000_000_000
@@ -59,7 +59,7 @@ class ModelAdapter(BrokerAdapter):
         self.others: dict[int, tuple[Suite, Any]] = {}
 
     def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
-        old, new = aged_store.aged(self.model.rules), begun()
+        old, new = aged_store.aged_broker(self.model.rules), initial_state()
         self.others = {}
         for lane, suite in cases:
             if suite.name in {
@@ -141,13 +141,13 @@ class ModelAdapter(BrokerAdapter):
         return Ok()
 
     def memory(self, hot: bool) -> Outcome:
-        return self.change(lambda state: lifecycle.memory(self.model.rules, state, hot))
+        return self.change(lambda state: lifecycle.with_memory(self.model.rules, state, hot))
 
     def save(self) -> Outcome:
         return Ok()
 
     def restart(self, how: str) -> Outcome:
-        self.change(lambda state: lifecycle.memory(self.model.rules, state, True))
+        self.change(lambda state: lifecycle.with_memory(self.model.rules, state, True))
         return self.change(lambda state: lifecycle.restart(self.model.rules, state))
 
     def close(self) -> None:
@@ -317,7 +317,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
 
     monkeypatch.setattr(proof, "BrokerAdapter", Pretended)
     monkeypatch.setattr(broker_expiry, "BrokerAdapter", Pretended)
-    monkeypatch.setattr(broker_story, "prove", lambda release: [])
+    monkeypatch.setattr(embedded_broker, "prove", lambda release: [])
     monkeypatch.setattr(proof, "java", lambda: "java")
     monkeypatch.setattr(proof, "java_feature", lambda launcher: 17)
     monkeypatch.setattr(proof, "seeing_java", lambda: 11)

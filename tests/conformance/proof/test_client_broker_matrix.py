@@ -13,7 +13,7 @@ import pytest
 from places import ROOT
 
 from rocketmq_conformance.conformance.proof.client_broker_matrix import RELEASES
-from rocketmq_conformance.conformance.proof.proof_docs import page
+from rocketmq_conformance.conformance.proof.proof_docs import proof_page
 from rocketmq_conformance.models.rulebook import RULES
 from rocketmq_conformance.reports.proof import PAIR, ProofRow, merge, pairs, read_rows, render, write_rows
 
@@ -37,10 +37,10 @@ def test_the_table_has_a_line_per_client_and_a_column_per_broker() -> None:
 
 def test_a_pair_confirms_no_rule_of_one_side() -> None:
     assert "pair" not in render([], ROWS)
-    text = page(RULES.values(), ROWS)
+    text = proof_page(RULES.values(), ROWS)
     assert "## Pairs\n" in text
     assert "| OFF-R-READ | MUST | derived from source | **unproven** | 0 | 0 |" in text
-    assert "## Pairs\n" not in page(RULES.values(), [])
+    assert "## Pairs\n" not in proof_page(RULES.values(), [])
 
 
 def test_rows_of_pairs_are_written_and_read_again(tmp_path: Path) -> None:

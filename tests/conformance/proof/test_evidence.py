@@ -7,11 +7,11 @@ from dataclasses import asdict
 
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.models.outcome import UNDEFINED, Err
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.proof import ProofRow
 
-ONE = Why(("A-1",), "one")
-BOTH = Why(("A-1", "B-1"), "both")
+ONE = Reason(("A-1",), "one")
+BOTH = Reason(("A-1", "B-1"), "both")
 
 
 def test_a_case_counts_for_each_of_its_rules() -> None:

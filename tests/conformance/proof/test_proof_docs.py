@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from places import GOLDEN, ROOT
 
 from rocketmq_conformance.conformance.cli.main import cli
-from rocketmq_conformance.conformance.proof.proof_docs import UNASKED, UNJUDGED, Unjudged, page
+from rocketmq_conformance.conformance.proof.proof_docs import UNASKED, UNJUDGED, Unjudged, proof_page
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rule import Level, Rule
 from rocketmq_conformance.models.rulebook import RULES
@@ -45,33 +45,33 @@ def line(text: str, rule: str) -> str:
 
 def test_a_small_page_is_as_it_was() -> None:
     unjudged = [Unjudged("client", ("5.3.4", "5.3.5"), "Nobody published them.")]
-    text = page(BOOK, ROWS, unjudged)
+    text = proof_page(BOOK, ROWS, unjudged)
     if os.environ.get("REWRITE_GOLDEN"):
         PAGE.write_text(text, "utf-8")
     assert text == PAGE.read_text("utf-8")
 
 
 def test_a_rule_without_rows_is_unproven() -> None:
-    assert "**unproven**" in line(page(BOOK, ROWS), "C-1")
-    assert "**unproven**" not in line(page(BOOK, ROWS), "A-1")
+    assert "**unproven**" in line(proof_page(BOOK, ROWS), "C-1")
+    assert "**unproven**" not in line(proof_page(BOOK, ROWS), "A-1")
 
 
 def test_a_rule_without_rows_is_told_with_what_speaks_for_it() -> None:
     book = [*BOOK, Rule("D-1", "Nothing at all is promised here.", "D#d @ 5.5.0", level=Level.UNDEFINED)]
-    text = page(book, ROWS)
+    text = proof_page(book, ROWS)
     assert "\n| C-1 | Only its source. |\n" in text
     assert text.count("| D-1 |") == 1
-    assert "## Rules that no proof asks about" not in page(BOOK[:2], ROWS)
+    assert "## Rules that no proof asks about" not in proof_page(BOOK[:2], ROWS)
 
 
 def test_a_rule_that_differs_is_unproven_and_its_difference_is_told() -> None:
-    text = page(BOOK, ROWS)
+    text = proof_page(BOOK, ROWS)
     assert "**unproven**, differs on client 5.5.0" in line(text, "B-1")
     assert "- B-1, client 5.5.0: write(3): the model says None" in text
 
 
 def test_a_release_has_one_name() -> None:
-    text = page(BOOK, [*ROWS, ProofRow("A-1", "client", "4.0.0", 1, 0)])
+    text = proof_page(BOOK, [*ROWS, ProofRow("A-1", "client", "4.0.0", 1, 0)])
     assert "client 4.0.0 (21), 5.5.0 (30)" in text
     assert "incubating" not in text
 
@@ -88,7 +88,7 @@ def test_the_page_is_written(tmp_path: Path) -> None:
         json.dumps({"rule": known, "side": "pure", "release": "5.5.0", "cases": 42, "differences": 0}), "utf-8"
     )
     assert written(rows, out).exit_code == 0
-    assert out.read_text("utf-8") == page(RULES.values(), read_rows(rows))
+    assert out.read_text("utf-8") == proof_page(RULES.values(), read_rows(rows))
     assert "pure 5.5.0 (42)" in line(out.read_text("utf-8"), known)
 
 
@@ -131,7 +131,7 @@ def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 def test_the_page_in_docs_is_what_its_rows_make() -> None:
     assert KEPT
     said = "write it anew: rocketmq-conformance prove page docs/proof/*.jsonl"
-    assert COMMITTED.read_text("utf-8") == page(RULES.values(), committed_rows()), said
+    assert COMMITTED.read_text("utf-8") == proof_page(RULES.values(), committed_rows()), said
 
 
 def test_every_rule_of_the_book_has_a_whole_line_on_the_page() -> None:

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.proof.whole_cases import handovers
 from rocketmq_conformance.conformance.proof.whole_real import RealCase, names, stored, topics
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.client.whole import ORDERLY
-from rocketmq_conformance.models.client.whole_moves import STRANGER, Arrive, Release, Seize
+from rocketmq_conformance.models.client.whole_moves import STRANGER, Arrive, LockElsewhere, UnlockElsewhere
 
 EVERY = list(handovers())
 AT = next(number for number, case in enumerate(EVERY) if case.kind == ORDERLY and case.queues == 2)
@@ -54,9 +54,9 @@ def test_the_broker_says_who_has_a_lock(case: RealCase) -> None:
     first, second = case.queues()
     for _ in range(2):  # asking changes nothing
         assert case.holders() == ("", "")
-    case.move(Seize())
+    case.move(LockElsewhere())
     assert case.holders() == (STRANGER, STRANGER)
-    case.move(Release())
+    case.move(UnlockElsewhere())
     case.ask(requests.lock(GROUP, "client-b", [first]))
     for _ in range(2):
         assert case.holders() == ("b", "")

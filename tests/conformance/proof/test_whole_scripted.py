@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.whole_group import GroupLife
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 
@@ -127,7 +127,7 @@ def test_whole_consumers_notice_a_broker_with_a_fault() -> None:
     honest = list(dict.fromkeys(shown))
     played = [*((case, {}) for case in honest), *zip(shown, (mutant.parts for mutant in MUTANTS), strict=True)]
     found = play_cases(classes, played, LIMIT)
-    life = GroupLife(StartModel(Profile(classes.release, classes.release)))
+    life = WholeGroupModel(StartModel(Profile(classes.release, classes.release)))
     wanted = [expected(life, case)[0] for case, _ in played]
     differs = [seen != looks for seen, looks in zip(found, wanted, strict=True)]
     assert differs[: len(honest)] == [False] * len(honest)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.broker.broker_admin import Administered, AdministeredModel
+from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 
-NEW, OLD = (AdministeredModel(Profile.of(broker=release)) for release in ("5.5.0", "4.9.7"))
+NEW, OLD = (BrokerAdminModel(Profile.of(broker=release)) for release in ("5.5.0", "4.9.7"))
 
 
-def committed(model: AdministeredModel, state: Administered, group: int, *offsets: int) -> Administered:
+def committed(model: BrokerAdminModel, state: BrokerAdminState, group: int, *offsets: int) -> BrokerAdminState:
     for queue, offset in enumerate(offsets):
         state, result, _ = model.commit(state, group, 0, queue, offset)
         assert result is None
@@ -17,13 +17,13 @@ def committed(model: AdministeredModel, state: Administered, group: int, *offset
 
 
 def test_heartbeats_pulls_and_even_leaving_create_a_group() -> None:
-    joined, _, why = NEW.join(Administered(), 1, (0,))
+    joined, _, why = NEW.join(BrokerAdminState(), 1, (0,))
     assert "G1" in joined.broker.groups
     assert (why.rules[-1], why.kind) == ("BQ-GROUP-LOOKUP", "first member, group created")
-    left, _, why = NEW.leave(Administered(), 1)
+    left, _, why = NEW.leave(BrokerAdminState(), 1)
     assert "G1" in left.broker.groups
     assert why.kind == "unknown group, group created"
-    pulled, result, why = NEW.pull(Administered(), 1, 0, 0, 0, None)
+    pulled, result, why = NEW.pull(BrokerAdminState(), 1, 0, 0, 0, None)
     assert "G1" in pulled.broker.groups
     assert (result, why.kind) == (("PULL_NOT_FOUND", 0, ()), "NO_MESSAGE_IN_QUEUE, group created")
     assert NEW.join(joined, 1, (0,))[2].kind == "same again"
@@ -31,18 +31,18 @@ def test_heartbeats_pulls_and_even_leaving_create_a_group() -> None:
 
 
 def test_equal_reasons_are_one_object() -> None:
-    assert NEW.leave(Administered(), 1)[2] is NEW.leave(Administered(), 2)[2]
+    assert NEW.leave(BrokerAdminState(), 1)[2] is NEW.leave(BrokerAdminState(), 2)[2]
 
 
 def test_a_refused_pull_subscribes_to_nothing() -> None:
-    after, result, _ = NEW.pull(Administered(), 1, 2, 0, 0, 5)
+    after, result, _ = NEW.pull(BrokerAdminState(), 1, 2, 0, 0, 5)
     assert result == Err("TOPIC_NOT_EXIST")
     assert after.pulled == frozenset()
     assert after.broker.stored == {}
 
 
 def test_the_old_way_asks_for_members() -> None:
-    state = committed(OLD, Administered(), 0, 3, 3)
+    state = committed(OLD, BrokerAdminState(), 0, 3, 3)
     assert OLD.reset_to_max(state, 0, 0, -1, True)[1] == Err("CONSUMER_NOT_ONLINE")
     online, _, _ = OLD.join(state, 0, ())
     pairs = ((0, 0), (1, 0))
@@ -51,22 +51,22 @@ def test_the_old_way_asks_for_members() -> None:
 
 
 def test_a_property_turns_the_way_of_a_release() -> None:
-    other = AdministeredModel(Profile.of(broker="5.1.4"), server_reset=True)
-    assert other.reset_to_max(Administered(), 0, 0, -1, False)[1] == (((0, 0), (1, 0)), None)
-    assert AdministeredModel(Profile.of(broker="5.5.0"), server_reset=False).reset_queue(Administered(), 0, 0, 0, 0)[
+    other = BrokerAdminModel(Profile.of(broker="5.1.4"), server_reset=True)
+    assert other.reset_to_max(BrokerAdminState(), 0, 0, -1, False)[1] == (((0, 0), (1, 0)), None)
+    assert BrokerAdminModel(Profile.of(broker="5.5.0"), server_reset=False).reset_queue(BrokerAdminState(), 0, 0, 0, 0)[
         1
     ] == Err("SYSTEM_ERROR")
 
 
 def test_times_count_from_a_message_of_the_first_queue() -> None:
-    sent, _, _ = NEW.send_timed(Administered(), ((0, 50), (1, 60)), 0, 0, 2, False)
+    sent, _, _ = NEW.send_timed(BrokerAdminState(), ((0, 50), (1, 60)), 0, 0, 2, False)
     assert NEW.reset_by_time(sent, 0, 0, 0, 1, False)[1] == (((0, 1), (1, 0)), None)
     assert NEW.reset_by_time(sent, 0, 0, -1, 1, False)[1] == (((0, 2), (1, 0)), None)
 
 
 def test_a_source_that_subscribes_elsewhere_is_passed_over_unless_offline() -> None:
     for model, pulls in ((NEW, True), (OLD, False)):
-        state = committed(model, Administered(), 0, 4)
+        state = committed(model, BrokerAdminState(), 0, 4)
         elsewhere, _, _ = model.join(state, 0, (1,))
         assert model.clone(elsewhere, 0, 1, 0, False)[2].kind == "not subscribed"
         assert model.clone(elsewhere, 0, 1, 0, True)[2].kind == "to a group without offsets"
@@ -79,7 +79,7 @@ def test_a_source_that_subscribes_elsewhere_is_passed_over_unless_offline() -> N
 
 
 def test_topics_and_groups_come_and_go_beside_the_members() -> None:
-    state, _, _ = NEW.join(Administered(), 0, (0,))
+    state, _, _ = NEW.join(BrokerAdminState(), 0, (0,))
     for after in (
         NEW.create_topic(state, 1, 2)[0],
         NEW.delete_topic(state, 0)[0],

@@ -14,22 +14,22 @@ from rocketmq_conformance.models.broker.assignment import (
     NO_MODES,
     POP,
     PULL,
-    Asked,
+    AssignmentRequest,
     Mode,
     assign,
+    known_queues,
     mode_of,
-    route,
     set_mode,
 )
 from rocketmq_conformance.models.broker.broker_assignment import (
     CLIENTS,
     GROUPS,
-    ILLEGAL,
+    ILLEGAL_GROUP,
     ROUTES,
     TOPICS,
-    Assigned,
-    AssignedModel,
-    readable,
+    BrokerAssignmentModel,
+    BrokerAssignmentState,
+    readable_queues,
 )
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.message_queue import Queue
@@ -45,8 +45,10 @@ TWO: tuple[Queue, ...] = (("T", "c", 0), ("T", "b", 0))
 THREE = ("one", "two", "three")
 
 
-def asked(client: str | None = "one", model: str | None = CLUSTERING, strategy: str | None = "AVG") -> Asked:
-    return Asked("T", "G", client, model, strategy)
+def asked(
+    client: str | None = "one", model: str | None = CLUSTERING, strategy: str | None = "AVG"
+) -> AssignmentRequest:
+    return AssignmentRequest("T", "G", client, model, strategy)
 
 
 def numbers(result: Expected) -> list[int]:
@@ -82,7 +84,7 @@ def share(
     ],
 )
 def test_without_route_or_members_there_is_no_list(
-    question: Asked, queues: tuple[Queue, ...] | None, members: tuple[str, ...] | None, kind: str
+    question: AssignmentRequest, queues: tuple[Queue, ...] | None, members: tuple[str, ...] | None, kind: str
 ) -> None:
     result, why = assign(NEW, question, Mode(), queues, members, "b")
     assert (result, why.kind) == (None, kind)
@@ -126,7 +128,7 @@ def test_pulled_queues_are_those_of_the_strategy_over_sorted_lists() -> None:
 
 
 def test_a_light_message_queue_is_on_the_broker_that_is_asked() -> None:
-    question = Asked("%LMQ%L", "G", "one", CLUSTERING, "AVG")
+    question = AssignmentRequest("%LMQ%L", "G", "one", CLUSTERING, "AVG")
     result, why = assign(NEW, question, Mode(), None, THREE, "b")
     assert (result, why.rules[1]) == ((("b", 0, PULL),), "BQ-ASSIGN-2-LMQ")
     assert assign(NEW, question._replace(client="two"), Mode(), None, THREE, "b")[1].kind == "more members than queues"
@@ -199,9 +201,9 @@ def test_a_group_always_covers_all_queues(members: set[str], count: int, strateg
 
 
 def test_a_broker_before_5_0_0_knows_routes_of_its_own_topics_only() -> None:
-    assert [route(OLD, FOUR, own) for own in (True, False)] == [FOUR, None]
-    assert [route(NEW, FOUR, own) for own in (True, False)] == [FOUR, FOUR]
-    assert route(NEW, None, True) is None
+    assert [known_queues(OLD, FOUR, own) for own in (True, False)] == [FOUR, None]
+    assert [known_queues(NEW, FOUR, own) for own in (True, False)] == [FOUR, FOUR]
+    assert known_queues(NEW, None, True) is None
 
 
 def test_a_mode_is_of_one_topic_and_one_group_and_may_change() -> None:
@@ -232,15 +234,15 @@ def test_what_may_not_have_a_mode_is_refused() -> None:
 
 
 def test_the_layout_has_a_topic_of_each_kind() -> None:
-    counts = {topic: None if readable(topic) is None else len(readable(topic) or ()) for topic in TOPICS}
+    counts = {topic: None if readable_queues(topic) is None else len(readable_queues(topic) or ()) for topic in TOPICS}
     assert counts == {"T0": 4, "T1": 5, "T2": 1, "T3": 0, "T4": None, "%RETRY%G0": 1, "%RETRY%G1": None, "%LMQ%L": None}
     assert set(ROUTES) <= set(TOPICS)
-    assert len(GROUPS) == ILLEGAL + 1
+    assert len(GROUPS) == ILLEGAL_GROUP + 1
 
 
 def test_members_come_over_connections_of_their_own() -> None:
-    model = AssignedModel(Profile())
-    state = Assigned()
+    model = BrokerAssignmentModel(Profile())
+    state = BrokerAssignmentState()
     for connection, client in ((0, 0), (1, 1), (2, 0)):
         state, result, _ = model.register(state, connection, client, 0)
         assert result is None
@@ -253,13 +255,13 @@ def test_members_come_over_connections_of_their_own() -> None:
 
 
 def test_topics_and_groups_that_a_broker_lacks_have_no_mode() -> None:
-    model = AssignedModel(Profile())
-    assert model.set_mode(Assigned(), 1, 0, POP, 0)[1] == Err("TOPIC_NOT_EXIST")
-    state, _, why = model.make_topic(Assigned(), 1)
+    model = BrokerAssignmentModel(Profile())
+    assert model.set_mode(BrokerAssignmentState(), 1, 0, POP, 0)[1] == Err("TOPIC_NOT_EXIST")
+    state, _, why = model.make_topic(BrokerAssignmentState(), 1)
     assert why.kind == "new topic"
     assert model.make_topic(state, 1)[2].kind == "same again"
     assert model.set_mode(state, 1, 0, POP, 0)[1] is None
-    assert model.set_mode(state, 1, ILLEGAL, POP, 0)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
+    assert model.set_mode(state, 1, ILLEGAL_GROUP, POP, 0)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
 
 
 def test_an_old_release_has_neither_question_nor_mode() -> None:

@@ -24,8 +24,8 @@ from rocketmq_conformance.conformance.targets.broker.launch_config import (
     java_feature,
     seeing_java,
 )
-from rocketmq_conformance.models.broker.broker_cold import READ, Chilled, ColdModel
-from rocketmq_conformance.models.broker.broker_offsets import AGED
+from rocketmq_conformance.models.broker.broker_cold import READ_LIMIT, BrokerColdModel, BrokerColdState
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.outcome import Err, Expected, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_cold import SUITE, Evict, QueryPages
@@ -34,16 +34,16 @@ from rocketmq_conformance.suites.declare.sampler import sampler
 NOT_FOUND = "QUERY_NOT_FOUND"
 
 
-def model(release: str, java: int = 11) -> ColdModel:
-    return ColdModel(Profile.of(broker=release, java=java))
+def model(release: str, java: int = 11) -> BrokerColdModel:
+    return BrokerColdModel(Profile.of(broker=release, java=java))
 
 
-def written(cold: ColdModel) -> Chilled:
+def written(cold: BrokerColdModel) -> BrokerColdState:
     return cold.send(cold.initial(), 0, 0, 2)[0]
 
 
 def ask(
-    cold: ColdModel, state: Chilled, seen: Result, topic: int = 0, queue: int = 0
+    cold: BrokerColdModel, state: BrokerColdState, seen: Result, topic: int = 0, queue: int = 0
 ) -> tuple[Expected, tuple[str, ...], str]:
     after, expected, why = cold.query_pages(state, seen, 0, topic, queue, None)
     assert after is state
@@ -102,7 +102,7 @@ def test_a_negative_offset_is_none_out_of_memory_too() -> None:
     assert ask(cold, state, None)[0] == (NOT_FOUND, False)
 
 
-@pytest.mark.parametrize(("topic", "queue"), [(0, 1), (AGED, 0), (AGED, 1), (AGED, 3), (0, 5)])
+@pytest.mark.parametrize(("topic", "queue"), [(0, 1), (AGED_TOPIC, 0), (AGED_TOPIC, 1), (AGED_TOPIC, 3), (0, 5)])
 def test_where_there_is_no_message_0_none_is_in_memory(topic: int, queue: int) -> None:
     cold = model("5.5.0")
     assert ask(cold, cold.evict(written(cold))[0], ("?", True), topic, queue)[0] == (NOT_FOUND, None)
@@ -117,9 +117,9 @@ def test_an_observation_without_residency_counts_as_in_memory(seen: Result) -> N
 def test_a_read_answers_so_many_at_most() -> None:
     cold = model("5.5.0")
     state = cold.initial()
-    for _ in range(READ):
+    for _ in range(READ_LIMIT):
         state = cold.send(state, 0, 0, 3)[0]
-    assert cold.read(state, 0, 0)[1] == tuple(range(READ))
+    assert cold.read(state, 0, 0)[1] == tuple(range(READ_LIMIT))
 
 
 def test_older_brokers_do_not_look_at_pages() -> None:

@@ -10,9 +10,9 @@ from rocketmq_conformance.models.broker import lock as naive
 from rocketmq_conformance.models.broker.broker_locks import (
     CLIENTS,
     LEASE,
-    NOBODYS,
+    OWNERLESS,
     QUEUES,
-    Leases,
+    BrokerLocksState,
     lock_queues,
     pass_time,
     unlock_queues,
@@ -22,10 +22,12 @@ from rocketmq_conformance.models.outcome import Err, Result, agrees
 from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.broker_locks import SUITE
 
-NO_LEASES = Leases()
+NO_LEASES = BrokerLocksState()
 
 
-def locked(client: int, queues: tuple[int, ...], sent: int, answered: int, state: Leases = NO_LEASES) -> Leases:
+def locked(
+    client: int, queues: tuple[int, ...], sent: int, answered: int, state: BrokerLocksState = NO_LEASES
+) -> BrokerLocksState:
     after, expected, _ = lock_queues(state, (queues, sent, answered), 0, client, queues)
     assert expected == (queues, sent, answered)
     return after
@@ -64,7 +66,7 @@ def test_groups_and_parts_of_queues_are_apart() -> None:
     assert (
         len({part[0] for part in QUEUES}) == len({part[1] for part in QUEUES}) == len({part[2] for part in QUEUES}) == 2
     )
-    for other in (1, 2, NOBODYS):
+    for other in (1, 2, OWNERLESS):
         assert lock_queues(state, ((other,), 2, 3), 0, 1, (other,))[1] == ((other,), 2, 3)
     assert lock_queues(state, ((0,), 2, 3), 1, 1, (0,))[1] == ((0,), 2, 3)
 
@@ -86,10 +88,12 @@ def test_several_queues_are_granted_one_by_one() -> None:
 
 
 def test_a_lock_without_owner_makes_every_later_request_fail() -> None:
-    state, expected, why = broker_locks.SUITE.bind(None).by_position[1](Leases(), Err("SYSTEM_ERROR"), 0, NOBODYS)  # type: ignore[arg-type]
+    state, expected, why = broker_locks.SUITE.bind(None).by_position[1](
+        BrokerLocksState(), Err("SYSTEM_ERROR"), 0, OWNERLESS
+    )  # type: ignore[arg-type]
     assert (expected, why.rules) == (naive.FAILED, ("BQ-LOCK-4",))
-    assert lock_queues(state, Err("SYSTEM_ERROR"), 0, 0, (NOBODYS,))[1] == naive.FAILED
-    assert unlock_queues(state, 0, 0, (NOBODYS,))[1] == naive.FAILED
+    assert lock_queues(state, Err("SYSTEM_ERROR"), 0, 0, (OWNERLESS,))[1] == naive.FAILED
+    assert unlock_queues(state, 0, 0, (OWNERLESS,))[1] == naive.FAILED
     assert lock_queues(state, ((0,), 1, 2), 0, 0, (0,))[1] == ((0,), 1, 2)
     assert "None at" in SUITE.show(state)
 
@@ -115,7 +119,7 @@ def test_times_that_cannot_be_are_not_believed(nonsense: Result) -> None:
 def test_passing_time_changes_nothing_by_itself() -> None:
     state = locked(0, (0,), 0, 1)
     assert pass_time(state, 300)[:2] == (state, None)
-    assert SUITE.show(Leases()) == "at 0: no locks"
+    assert SUITE.show(BrokerLocksState()) == "at 0: no locks"
     assert SUITE.show(state) == "at 0: {'G0:T0/b0/0': 'one at 0'}"
 
 
@@ -137,7 +141,7 @@ def test_every_answer_possible_during_the_request_is_expected(
     requests: list[tuple[str, int, list[int], int, int, int]],
 ) -> None:
     """A broker that handles each request at a moment that only it knows, as the plain model of locks does."""
-    state, locks, now = Leases(), NO_LOCKS, 0
+    state, locks, now = BrokerLocksState(), NO_LOCKS, 0
     for what, client, indexes, pause, before, after in requests:
         sent = now + pause
         moment, answered = sent + before, sent + before + after

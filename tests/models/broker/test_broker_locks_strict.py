@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.models.broker import broker_locks_strict
-from rocketmq_conformance.models.broker.broker_locks import LEASE, NOBODYS
+from rocketmq_conformance.models.broker.broker_locks import LEASE, OWNERLESS
 from rocketmq_conformance.models.broker.broker_locks_strict import (
-    SOON,
-    Late,
+    UNLOCK_LIMIT,
+    BrokerLocksStrictState,
     lock_queues,
     pass_time,
     show,
@@ -29,20 +29,20 @@ FAILED = Err("SYSTEM_ERROR")
 
 
 def lock(
-    state: Late, client: int | None, granted: tuple[int, ...], at: int, *queues: int
-) -> tuple[Late, Expected, str]:
+    state: BrokerLocksStrictState, client: int | None, granted: tuple[int, ...], at: int, *queues: int
+) -> tuple[BrokerLocksStrictState, Expected, str]:
     after, expected, why = lock_queues(state, (granted, at, at + 1), 0, client, queues or (0,))
     return after, expected[0] if isinstance(expected, tuple) else expected, why.kind
 
 
-def held(*queues: int) -> Late:
+def held(*queues: int) -> BrokerLocksStrictState:
     """The first client holds these queues from the start."""
-    state, granted, _ = lock(Late(), ONE, queues or (0,), 0, *(queues or (0,)))
+    state, granted, _ = lock(BrokerLocksStrictState(), ONE, queues or (0,), 0, *(queues or (0,)))
     assert granted == (queues or (0,))
     return state
 
 
-def unlocked(state: Late, client: int | None, *queues: int) -> Late:
+def unlocked(state: BrokerLocksStrictState, client: int | None, *queues: int) -> BrokerLocksStrictState:
     after, result, why = unlock_queues(state, 0, client, queues or (0,))
     assert result is None
     assert why.rules == ("BQ-LOCK-STRICT",)
@@ -66,9 +66,9 @@ def test_what_was_refused_is_granted_once_the_unlock_is_done() -> None:
     assert lock(state, TWO, (), 6)[1] == ()
     assert lock(state, TWO, (0,), 6)[1] == (0,)
     # it is done in the end, and that is not too late
-    assert lock(state, TWO, (0,), 5 + SOON)[1] == (0,)
-    assert lock(state, TWO, (), 5 + SOON)[1] == ()
-    assert lock(state, TWO, (), 6 + SOON)[1] == (0,)
+    assert lock(state, TWO, (0,), 5 + UNLOCK_LIMIT)[1] == (0,)
+    assert lock(state, TWO, (), 5 + UNLOCK_LIMIT)[1] == ()
+    assert lock(state, TWO, (), 6 + UNLOCK_LIMIT)[1] == (0,)
 
 
 def test_an_unlock_takes_a_lock_with_it_that_its_owner_took_meanwhile() -> None:
@@ -103,11 +103,11 @@ def test_an_unlock_of_nothing_changes_nothing(client: int | None, queues: tuple[
 
 
 def test_an_unlock_never_fails_but_a_lock_does() -> None:
-    state, error, _ = lock_queues(Late(), FAILED, 0, None, (NOBODYS,))
+    state, error, _ = lock_queues(BrokerLocksStrictState(), FAILED, 0, None, (OWNERLESS,))
     assert error == FAILED
-    state = unlocked(state, ONE, NOBODYS)
-    assert lock_queues(state, FAILED, 0, ONE, (NOBODYS,))[1] == FAILED
-    assert lock(state, ONE, (NOBODYS,), 5 + LEASE * 3, NOBODYS)[1] == FAILED
+    state = unlocked(state, ONE, OWNERLESS)
+    assert lock_queues(state, FAILED, 0, ONE, (OWNERLESS,))[1] == FAILED
+    assert lock(state, ONE, (OWNERLESS,), 5 + LEASE * 3, OWNERLESS)[1] == FAILED
 
 
 def test_a_lock_still_expires() -> None:
@@ -133,14 +133,14 @@ def test_times_never_run_backwards() -> None:
 
 
 def test_a_state_is_shown() -> None:
-    assert show(Late()) == "at 0: no locks"
+    assert show(BrokerLocksStrictState()) == "at 0: no locks"
     state = unlocked(held(), ONE)
     assert show(state) == "at 0: G0/0: one at 0, one unlocks"
     state, _, _ = lock(state, ONE, (0,), 5)
     assert show(state) == "at 5: G0/0: one at 5 or one at 5, one unlocks"
     free, _, _ = lock(state, TWO, (0,), 6)
     assert "two at 6" in broker_locks.SUITE.show(free)
-    assert "nobody" in show(unlocked(Late(), TWO))
+    assert "nobody" in show(unlocked(BrokerLocksStrictState(), TWO))
 
 
 # --- brokers that only pretend ------------------------------------------------------------------------------------
@@ -231,5 +231,5 @@ def test_a_broker_whose_locks_live_on_differs() -> None:
 
 
 def test_a_plain_broker_conforms_to_the_strict_rules_too() -> None:
-    assert broker_locks_strict.SOON < LEASE
+    assert broker_locks_strict.UNLOCK_LIMIT < LEASE
     assert differences(lambda: Pretended(0)) == 0

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.models.broker.broker_offsets import AGED
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.broker.broker_process import (
     DOWN,
     FROZEN,
     RUNNING,
     SILENT,
     UNREACHABLE,
-    Life,
-    ProcessModel,
+    BrokerProcessModel,
+    BrokerProcessState,
 )
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
@@ -23,15 +23,15 @@ from rocketmq_conformance.suites import broker_process
 from rocketmq_conformance.suites.declare.sampler import sampler
 
 NOT_FOUND = Err("QUERY_NOT_FOUND")
-MODEL = ProcessModel(Profile())
+MODEL = BrokerProcessModel(Profile())
 SUITE = broker_process.SUITE
 
 
-def committed(life: Life, offset: int, queue: int = 0) -> Life:
+def committed(life: BrokerProcessState, offset: int, queue: int = 0) -> BrokerProcessState:
     return MODEL.commit(life, None, 0, 0, queue, offset)[0]
 
 
-def stored(life: Life, queue: int = 0) -> list[int | None]:
+def stored(life: BrokerProcessState, queue: int = 0) -> list[int | None]:
     return [broker.stored.get(("G0", "T0", queue)) for broker in life.broker.possible]
 
 
@@ -41,19 +41,19 @@ def stored(life: Life, queue: int = 0) -> list[int | None]:
 @pytest.mark.parametrize("end", [MODEL.stop, MODEL.kill])
 def test_a_broker_that_is_down_does_not_answer(end: Any) -> None:
     life, result, _ = end(MODEL.initial(), None)
-    assert (life.place, result) == (DOWN, None)
+    assert (life.status, result) == (DOWN, None)
     for answer in (
         MODEL.query(life, None, 0, 0, 0, None),
         MODEL.query_kept(life, None, 0, None),
-        MODEL.max(life, None, AGED, 0),
-        MODEL.min(life, None, AGED, 0),
+        MODEL.max(life, None, AGED_TOPIC, 0),
+        MODEL.min(life, None, AGED_TOPIC, 0),
         MODEL.commit(life, None, 0, 0, 0, 5),
     ):
         assert answer[:2] == (life, UNREACHABLE)
         assert answer[2].rules == ("RUN-DOWN-1",)
     life, result, why = MODEL.start(life, None)
-    assert (life.place, result, why.rules) == (RUNNING, None, ("RUN-RESTART-1",))
-    assert MODEL.max(life, 15, AGED, 0)[1] == 15
+    assert (life.status, result, why.rules) == (RUNNING, None, ("RUN-RESTART-1",))
+    assert MODEL.max(life, 15, AGED_TOPIC, 0)[1] == 15
 
 
 def test_a_stopped_broker_keeps_and_a_killed_one_may_lose() -> None:
@@ -65,7 +65,7 @@ def test_a_stopped_broker_keeps_and_a_killed_one_may_lose() -> None:
 
 def test_a_frozen_broker_answers_nothing() -> None:
     life, result, why = MODEL.pause(MODEL.initial(), None)
-    assert (life.place, result, why.rules) == (FROZEN, None, ("RUN-FREEZE-1",))
+    assert (life.status, result, why.rules) == (FROZEN, None, ("RUN-FREEZE-1",))
     assert MODEL.query(life, None, 0, 0, 0, None)[:2] == (life, SILENT)
     after, expected, why = MODEL.commit(life, None, 0, 0, 0, 5)
     assert (expected, why.rules) == (SILENT, ("RUN-FREEZE-1",))
@@ -81,7 +81,7 @@ def test_a_resumed_broker_may_have_applied_commits_that_timed_out() -> None:
     assert why.kind == "goes on, nothing committed meanwhile"
     life, _, why = MODEL.resume(committed(committed(life, 7), 8), None)
     assert why.kind == "goes on, commits may be taken"
-    assert (life.place, life.pending) == (RUNNING, ())
+    assert (life.status, life.pending) == (RUNNING, ())
     assert stored(life) == [8, 7, 5]
     life, expected, _ = MODEL.query(life, 7, 0, 0, 0, None)
     assert (expected, stored(life)) == (7, [7])

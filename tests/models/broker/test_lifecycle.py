@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from rocketmq_conformance.models.broker import aged_store, lifecycle
-from rocketmq_conformance.models.broker.broker_offsets import AGED
-from rocketmq_conformance.models.broker.broker_restart import RestartModel
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
+from rocketmq_conformance.models.broker.broker_restart import BrokerRestartModel
 from rocketmq_conformance.models.broker.lifecycle import (
     KILL,
     STOP,
-    Forked,
+    UncertainBroker,
     expire,
     kill,
-    memory,
     reopened,
     restart,
     save,
     set_memory,
     step,
     stop,
+    with_memory,
 )
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
@@ -75,22 +75,22 @@ def test_the_aged_store_as_real_brokers_report_it() -> None:
     }
     assert bounds["4.9.7"] == [(10, 15), (0, 3), (0, 5), (0, 0), (0, 12), (3, 4), (7, 18)]
     assert bounds["5.5.0"] == [(10, 15), (3, 3), (0, 5), (0, 0), (0, 12), (3, 4), (7, 18)]
-    assert (aged_store.TOPIC, 3) not in aged_store.aged(NEW).logs
+    assert (aged_store.TOPIC, 3) not in aged_store.aged_broker(NEW).logs
 
 
 def test_the_ratio_makes_queues_cold_up_to_5_0_0() -> None:
     state = BrokerState(logs={("T", 0): QueueLog(times=(1,))})
-    assert not memory(OLD, state, hot=False).logs[("T", 0)].hot
-    assert memory(NEW, state, hot=False) is state
+    assert not with_memory(OLD, state, hot=False).logs[("T", 0)].hot
+    assert with_memory(NEW, state, hot=False) is state
 
 
 def write(key: str, offset: int) -> BrokerState:
     return BrokerState(stored={("G", key, 0): offset})
 
 
-def stored(offset: int) -> Forked:
+def stored(offset: int) -> UncertainBroker:
     """A broker that has stored 1 on disk, and ``offset`` since."""
-    forked = Forked.of(write("T", 1))
+    forked = UncertainBroker.of(write("T", 1))
     return step(forked, None, lambda state: (write("T", offset), None, lifecycle._SAVED))[0]
 
 
@@ -114,7 +114,7 @@ def test_a_killed_broker_has_one_of_the_tables_that_may_be_on_disk() -> None:
 
 
 def test_an_answer_narrows_the_possible_states() -> None:
-    model = RestartModel(Profile())
+    model = BrokerRestartModel(Profile())
     state = model.initial()
     state = model.commit(state, None, 0, 0, 0, 5)[0]
     state = model.save(state, None)[0]
@@ -137,7 +137,7 @@ def test_an_answer_narrows_the_possible_states() -> None:
 
 
 def test_a_commit_after_the_kill_is_known_again() -> None:
-    model = RestartModel(Profile())
+    model = BrokerRestartModel(Profile())
     state = model.commit(model.initial(), None, 0, 0, 0, 5)[0]
     state = model.restart(state, None, KILL)[0]
     state = model.commit(state, None, 0, 0, 0, 8)[0]
@@ -148,7 +148,7 @@ def test_a_commit_after_the_kill_is_known_again() -> None:
 
 
 def test_a_commit_without_a_queue_leaves_survivors_alone() -> None:
-    model = RestartModel(Profile())
+    model = BrokerRestartModel(Profile())
     state = model.commit(model.initial(), None, 0, 0, 0, 5)[0]
     state = model.restart(state, None, STOP)[0]
     state = model.commit(state, None, 0, 0, None, 5)[0]
@@ -157,7 +157,7 @@ def test_a_commit_without_a_queue_leaves_survivors_alone() -> None:
 
 @pytest.mark.parametrize("release", ["4.9.7", "5.5.0"])
 def test_nothing_is_promised_of_a_topic_whose_messages_were_deleted_before_a_restart(release: str) -> None:
-    model = RestartModel(Profile.of(broker=release))
+    model = BrokerRestartModel(Profile.of(broker=release))
     state = model.send(model.initial(), ((0, 10), (1, 10)), 0, 0, 2, False)[0]
     state = model.delete_topic(state, None, 0)[0]
     # until then the queue is empty
@@ -184,19 +184,19 @@ def test_nothing_is_promised_of_a_topic_whose_messages_were_deleted_before_a_res
 
 
 def test_a_topic_deleted_without_messages_does_not_come_back() -> None:
-    model = RestartModel(Profile())
+    model = BrokerRestartModel(Profile())
     state = model.delete_topic(model.initial(), None, 0)[0]
     state = model.restart(state, None, STOP)[0]
     assert model.max(state, 0, 0, 0)[1] == 0
 
 
 def test_the_ratio_holds_until_the_restart() -> None:
-    model = RestartModel(Profile.of(broker="4.9.7"))
+    model = BrokerRestartModel(Profile.of(broker="4.9.7"))
     state, _, why = model.memory(model.initial(), None, False)
     assert why.kind == "cold"
     state = model.send(state, ((0, 10),), 0, 0, 1, False)[0]
     assert model.query(state, NOT_FOUND, 0, 0, 0, None)[1] == NOT_FOUND
-    assert model.query(state, NOT_FOUND, 0, AGED, 2, None)[1] == NOT_FOUND
+    assert model.query(state, NOT_FOUND, 0, AGED_TOPIC, 2, None)[1] == NOT_FOUND
     hot, _, why = model.memory(state, None, True)
     assert why.kind == "hot"
     assert model.query(hot, 0, 0, 0, 0, None)[1] == 0
@@ -205,7 +205,7 @@ def test_the_ratio_holds_until_the_restart() -> None:
 
 
 def test_the_ratio_is_not_looked_at_from_5_1_0() -> None:
-    state = Forked.of(BrokerState(logs={("T", 0): QueueLog(times=(1,))}))
+    state = UncertainBroker.of(BrokerState(logs={("T", 0): QueueLog(times=(1,))}))
     assert set_memory(NEW, state, hot=False)[0] is state
 
 
@@ -215,7 +215,7 @@ def test_a_restart_keeps_topics_groups_and_offsets() -> None:
 
 
 def test_the_kept_group_is_answered_from_the_store() -> None:
-    model = RestartModel(Profile())
+    model = BrokerRestartModel(Profile())
     state = model.initial()
     answers: list[Result] = [12, 1, 0, 2, 9999, NOT_FOUND, NOT_FOUND]
     for queue, answer in enumerate(answers):
@@ -224,7 +224,7 @@ def test_the_kept_group_is_answered_from_the_store() -> None:
 
 
 def test_groups_in_a_restarted_broker() -> None:
-    model = RestartModel(Profile())
+    model = BrokerRestartModel(Profile())
     state = model.create_group(model.initial(), None, 1)[0]
     state = model.commit(state, None, 1, 0, 0, 3)[0]
     state = model.delete_group(state, None, 1, "cleanOffset")[0]

@@ -7,26 +7,26 @@ from hypothesis import strategies as st
 
 from rocketmq_conformance.models.broker.members import (
     NO_GROUPS,
-    NOBODY,
+    NO_MEMBERS,
     Consumer,
-    Group,
     Groups,
-    close,
+    RegisteredGroup,
+    close_connection,
     consumer_list,
     heartbeat,
     unregister,
 )
-from rocketmq_conformance.models.broker.pull import Registered
+from rocketmq_conformance.models.broker.pull import RegisteredSubscription
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 
 NEW = BrokerRules.of(Profile())
 OLD = BrokerRules.of(Profile.of(broker="4.9.7"))
-ALL = Registered(None, 1)
+ALL = RegisteredSubscription(None, 1)
 
 
 def consumer(*topics: str, version: int = 1, broadcasting: bool = False) -> Consumer:
-    return Consumer("G", {topic: Registered(None, version) for topic in topics}, broadcasting)
+    return Consumer("G", {topic: RegisteredSubscription(None, version) for topic in topics}, broadcasting)
 
 
 def joined(*connections: int, broadcasting: bool = False) -> Groups:
@@ -47,7 +47,7 @@ def test_all_members_are_notified_of_new_members_and_topics() -> None:
     assert (told, why.kind) == ((1, 2), "topics changed")
     groups, told, why = heartbeat(NEW, groups, 1, "one", consumer("T"))
     assert (told, why.kind) == ((1, 2), "topics changed")
-    assert groups == {"G": Group({1: "one", 2: "two"}, {"T": ALL})}
+    assert groups == {"G": RegisteredGroup({1: "one", 2: "two"}, {"T": ALL})}
     assert NO_GROUPS == {}
 
 
@@ -58,13 +58,13 @@ def test_another_id_on_the_same_connection_replaces_the_first() -> None:
 
 
 def test_the_newer_subscription_stays() -> None:
-    five, six = Registered(frozenset({5}), 5), Registered(frozenset({6}), 6)
+    five, six = RegisteredSubscription(frozenset({5}), 5), RegisteredSubscription(frozenset({6}), 6)
     groups, _, _ = heartbeat(NEW, NO_GROUPS, 1, "one", Consumer("G", {"T": six}))
     groups, _, _ = heartbeat(NEW, groups, 2, "two", Consumer("G", {"T": five}))
     assert groups["G"].subscriptions == {"T": six}
-    groups, _, _ = heartbeat(NEW, groups, 1, "one", Consumer("G", {"T": Registered(None, 6)}))
+    groups, _, _ = heartbeat(NEW, groups, 1, "one", Consumer("G", {"T": RegisteredSubscription(None, 6)}))
     assert groups["G"].subscriptions == {"T": six}
-    seven = Registered(None, 7)
+    seven = RegisteredSubscription(None, 7)
     groups, _, _ = heartbeat(NEW, groups, 2, "two", Consumer("G", {"T": seven}))
     assert groups["G"].subscriptions == {"T": seven}
 
@@ -85,8 +85,8 @@ def test_broadcasting_groups_are_not_notified_by_new_brokers() -> None:
     pair = joined(1, 2, broadcasting=True)
     assert unregister(NEW, pair, 1, "G")[1] == ()
     assert unregister(OLD, pair, 1, "G")[1] == (2,)
-    assert close(NEW, pair, 1)[1] == ()
-    assert close(OLD, pair, 1)[1] == (("G", 2),)
+    assert close_connection(NEW, pair, 1)[1] == ()
+    assert close_connection(OLD, pair, 1)[1] == (("G", 2),)
 
 
 def test_remaining_members_are_notified_when_one_leaves() -> None:
@@ -105,10 +105,10 @@ def test_a_closed_connection_leaves_all_its_groups() -> None:
     groups = joined(1, 2)
     groups, _, _ = heartbeat(NEW, groups, 1, "c1", Consumer("H"))
     groups, _, _ = heartbeat(NEW, groups, 3, "c3", Consumer("K"))
-    after, told, why = close(NEW, groups, 1)
+    after, told, why = close_connection(NEW, groups, 1)
     assert (told, why.kind) == ((("G", 2),), "member")
     assert after.keys() == {"G", "K"}
-    after, told, why = close(NEW, after, 9)
+    after, told, why = close_connection(NEW, after, 9)
     assert (told, why.kind) == ((), "no member")
 
 
@@ -119,7 +119,7 @@ def test_the_list_repeats_equal_ids_and_an_empty_one_is_an_error() -> None:
     groups, _, _ = heartbeat(NEW, groups, 3, "c1", consumer("T"))
     assert consumer_list(groups, "G")[1] == ("c1", "c2", "c1")
     assert consumer_list(groups, "G")[2].kind == "equal ids"
-    assert consumer_list(groups, "H")[1] == NOBODY
+    assert consumer_list(groups, "H")[1] == NO_MEMBERS
 
 
 @given(st.lists(st.tuples(st.sampled_from(["beat", "leave", "close"]), st.integers(1, 3), st.sampled_from(["G", "H"]))))
@@ -136,7 +136,7 @@ def test_the_list_is_who_beat_and_has_not_left(story: list[tuple[str, int, str]]
             groups, _, _ = unregister(NEW, groups, connection, name)
             present.discard((name, connection))
         else:
-            groups, told, _ = close(NEW, groups, connection)
+            groups, told, _ = close_connection(NEW, groups, connection)
             present = {pair for pair in present if pair[1] != connection}
             assert told == () or set(told) <= present  # type: ignore[arg-type]
     for name in ("G", "H"):

@@ -17,17 +17,17 @@ from rocketmq_conformance.models.broker.pull import (
     OFFSET_TOO_SMALL,
     RULES,
     SUSPEND,
-    Codes,
-    Entry,
-    Pull,
-    Pulled,
-    Registered,
-    carried,
-    held,
-    passes,
+    PullMessageRequest,
+    PullResult,
+    RegisteredSubscription,
+    StoredEntry,
+    TagCodes,
+    carried_codes,
+    is_held,
+    passes_filter,
     pull,
-    registered,
-    response,
+    registered_codes,
+    response_code,
     tag_codes,
 )
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
@@ -35,10 +35,10 @@ from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 
 NEW = BrokerRules.of(Profile())
-SMALL = Entry(100)
+SMALL = StoredEntry(100)
 
 
 def rules(broker: str) -> BrokerRules:
@@ -57,13 +57,13 @@ def asked(
     log: QueueLog,
     offset: int = 0,
     most: int = 32,
-    codes: Codes | Err = None,
-    entries: list[Entry] | None = None,
+    codes: TagCodes | Err = None,
+    entries: list[StoredEntry] | None = None,
     broker: BrokerRules = NEW,
-) -> tuple[Pulled | Err, Why]:
+) -> tuple[PullResult | Err, Reason]:
     kept = [SMALL] * len(log.times) if entries is None else entries
     state = world(log)
-    after, result, why = pull(broker, state, Pull("G", "T", 0, offset, most), codes, kept)
+    after, result, why = pull(broker, state, PullMessageRequest("G", "T", 0, offset, most), codes, kept)
     assert after == state
     assert isinstance(result, tuple | Err)
     return result, why  # type: ignore[return-value]
@@ -75,18 +75,18 @@ def asked(
 @pytest.mark.parametrize(
     ("request_", "codes", "error"),
     [
-        (Pull("X", "X", 9, 0), Err("SUBSCRIPTION_NOT_EXIST"), "SUBSCRIPTION_GROUP_NOT_EXIST"),
-        (Pull("G", "X", 9, 0), Err("SUBSCRIPTION_NOT_EXIST"), "TOPIC_NOT_EXIST"),
-        (Pull("G", "T", 2, 0), Err("SUBSCRIPTION_NOT_EXIST"), "INVALID_PARAMETER"),
-        (Pull("G", "T", -1, 0), None, "INVALID_PARAMETER"),
-        (Pull("G", "T", 1, 0), Err("SUBSCRIPTION_NOT_EXIST"), "SUBSCRIPTION_NOT_EXIST"),
-        (Pull("G", "T", 1, 0), Err("SUBSCRIPTION_NOT_LATEST"), "SUBSCRIPTION_NOT_LATEST"),
-        (Pull("G", "T", 1, 0), Err("SUBSCRIPTION_PARSE_FAILED"), "SUBSCRIPTION_PARSE_FAILED"),
-        (Pull("G", "T", 1, 0), Err("SYSTEM_ERROR"), "SYSTEM_ERROR"),
+        (PullMessageRequest("X", "X", 9, 0), Err("SUBSCRIPTION_NOT_EXIST"), "SUBSCRIPTION_GROUP_NOT_EXIST"),
+        (PullMessageRequest("G", "X", 9, 0), Err("SUBSCRIPTION_NOT_EXIST"), "TOPIC_NOT_EXIST"),
+        (PullMessageRequest("G", "T", 2, 0), Err("SUBSCRIPTION_NOT_EXIST"), "INVALID_PARAMETER"),
+        (PullMessageRequest("G", "T", -1, 0), None, "INVALID_PARAMETER"),
+        (PullMessageRequest("G", "T", 1, 0), Err("SUBSCRIPTION_NOT_EXIST"), "SUBSCRIPTION_NOT_EXIST"),
+        (PullMessageRequest("G", "T", 1, 0), Err("SUBSCRIPTION_NOT_LATEST"), "SUBSCRIPTION_NOT_LATEST"),
+        (PullMessageRequest("G", "T", 1, 0), Err("SUBSCRIPTION_PARSE_FAILED"), "SUBSCRIPTION_PARSE_FAILED"),
+        (PullMessageRequest("G", "T", 1, 0), Err("SYSTEM_ERROR"), "SYSTEM_ERROR"),
     ],
 )
 def test_checks_come_in_order_and_a_refused_pull_commits_nothing(
-    request_: Pull, codes: Codes | Err, error: str
+    request_: PullMessageRequest, codes: TagCodes | Err, error: str
 ) -> None:
     state = world(young(3))
     after, result, why = pull(NEW, state, request_._replace(commit=7), codes, [SMALL] * 3)
@@ -97,7 +97,7 @@ def test_checks_come_in_order_and_a_refused_pull_commits_nothing(
 
 @pytest.mark.parametrize(("broker", "error"), [("5.3.1", "SYSTEM_ERROR"), ("5.3.2", "INVALID_PARAMETER")])
 def test_a_bad_queue_is_named_by_release(broker: str, error: str) -> None:
-    assert pull(rules(broker), world(young(1)), Pull("G", "T", 2, 0), None, [])[1] == Err(error)
+    assert pull(rules(broker), world(young(1)), PullMessageRequest("G", "T", 2, 0), None, [])[1] == Err(error)
 
 
 # --- subscriptions --------------------------------------------------------------------------------------------
@@ -130,33 +130,33 @@ def test_separators_alone_cannot_be_read(expression: str) -> None:
 
 def test_a_carried_expression_is_tags_or_nothing_the_broker_filters_by() -> None:
     for kind in (None, "", "TAG"):
-        assert carried(NEW, "A", kind) == {string_hash("A")}
-    assert carried(NEW, "a > 1", "SQL92") == Err("SYSTEM_ERROR")
-    assert carried(NEW, "", "SQL92") == Err("SUBSCRIPTION_PARSE_FAILED")
-    assert carried(rules("4.0.0"), "A", "SQL92") == {string_hash("A")}
+        assert carried_codes(NEW, "A", kind) == {string_hash("A")}
+    assert carried_codes(NEW, "a > 1", "SQL92") == Err("SYSTEM_ERROR")
+    assert carried_codes(NEW, "", "SQL92") == Err("SUBSCRIPTION_PARSE_FAILED")
+    assert carried_codes(rules("4.0.0"), "A", "SQL92") == {string_hash("A")}
 
 
 def test_a_registered_subscription_must_be_there_and_new_enough() -> None:
     codes = frozenset({1})
-    assert registered(NEW, None, 0) == Err("SUBSCRIPTION_NOT_EXIST")
-    assert registered(NEW, Registered(codes, 5), 6) == Err("SUBSCRIPTION_NOT_LATEST")
-    assert registered(NEW, Registered(codes, 5), 5) == codes
-    assert registered(NEW, Registered(None, 5, ""), 4) is None
-    assert registered(NEW, Registered(codes, 5, "SQL92"), 5) == Err("SYSTEM_ERROR")
-    assert registered(rules("4.0.0"), Registered(codes, 5, "SQL92"), 5) == codes
+    assert registered_codes(NEW, None, 0) == Err("SUBSCRIPTION_NOT_EXIST")
+    assert registered_codes(NEW, RegisteredSubscription(codes, 5), 6) == Err("SUBSCRIPTION_NOT_LATEST")
+    assert registered_codes(NEW, RegisteredSubscription(codes, 5), 5) == codes
+    assert registered_codes(NEW, RegisteredSubscription(None, 5, ""), 4) is None
+    assert registered_codes(NEW, RegisteredSubscription(codes, 5, "SQL92"), 5) == Err("SYSTEM_ERROR")
+    assert registered_codes(rules("4.0.0"), RegisteredSubscription(codes, 5, "SQL92"), 5) == codes
 
 
 def test_the_broker_compares_hashes() -> None:
     assert string_hash("Aa") == string_hash("BB")
     codes = tag_codes("Aa")
     assert not isinstance(codes, Err)
-    assert passes(codes, "Aa")
-    assert passes(codes, "BB")
-    assert not passes(codes, "A")
-    assert not passes(codes, None)
-    assert not passes(codes, "")
-    assert passes(None, None)
-    assert passes(None, "A")
+    assert passes_filter(codes, "Aa")
+    assert passes_filter(codes, "BB")
+    assert not passes_filter(codes, "A")
+    assert not passes_filter(codes, None)
+    assert not passes_filter(codes, "")
+    assert passes_filter(None, None)
+    assert passes_filter(None, "A")
 
 
 # --- statuses -------------------------------------------------------------------------------------------------
@@ -180,11 +180,11 @@ def test_the_broker_compares_hashes() -> None:
         (QueueLog(min=0, first=2, times=(1, 2)), 0, (FOUND, 4, 0, 4, (2, 3)), "SUCCESS"),
     ],
 )
-def test_the_status_follows_from_offset_and_bounds(log: QueueLog, offset: int, expected: Pulled, code: str) -> None:
+def test_the_status_follows_from_offset_and_bounds(log: QueueLog, offset: int, expected: PullResult, code: str) -> None:
     result, why = asked(log, offset)
     assert result == expected
     assert why.rules[0] == "BQ-PULL-STATUS"
-    assert response(expected[0], offset) == code
+    assert response_code(expected[0], offset) == code
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_old_brokers_send_a_pull_far_beyond_max_back_to_the_start(broker: str, l
 
 
 def test_filtered_messages_are_passed_over() -> None:
-    entries = [Entry(1, tag) for tag in ("A", "B", None, "A", "B")]
+    entries = [StoredEntry(1, tag) for tag in ("A", "B", None, "A", "B")]
     result, why = asked(young(5), codes=tag_codes("A"), entries=entries)
     assert result == (FOUND, 5, 0, 5, (0, 3))
     assert why.kind == "filtered, to the end"
@@ -208,12 +208,12 @@ def test_filtered_messages_are_passed_over() -> None:
     assert why.kind == "filtered, batch full"
     result, why = asked(young(5), offset=4, codes=tag_codes("A"), entries=entries)
     assert result == (NO_MATCHED_MESSAGE, 5, 0, 5, ())
-    assert response(NO_MATCHED_MESSAGE, 4) == "PULL_RETRY_IMMEDIATELY"
+    assert response_code(NO_MATCHED_MESSAGE, 4) == "PULL_RETRY_IMMEDIATELY"
     assert why.kind == "none matched, to the end"
 
 
 def test_the_old_start_of_a_queue_that_lost_messages_hides_no_mismatch() -> None:
-    result, _ = asked(QueueLog(min=0, first=2, times=(1,)), codes=tag_codes("A"), entries=[Entry(1, "B")])
+    result, _ = asked(QueueLog(min=0, first=2, times=(1,)), codes=tag_codes("A"), entries=[StoredEntry(1, "B")])
     assert result == (NO_MATCHED_MESSAGE, 3, 0, 3, ())
 
 
@@ -244,9 +244,9 @@ def test_no_more_than_32_messages_at_once() -> None:
 
 
 def test_no_more_than_256_kib_but_always_one_message() -> None:
-    large = [Entry(128 * 1024)] * 3
+    large = [StoredEntry(128 * 1024)] * 3
     assert asked(young(3), entries=large)[0] == (FOUND, 2, 0, 3, (0, 1))
-    huge = [Entry(1024 * 1024)] * 3
+    huge = [StoredEntry(1024 * 1024)] * 3
     assert asked(young(3), entries=huge)[0] == (FOUND, 1, 0, 3, (0,))
 
 
@@ -267,7 +267,7 @@ def test_no_more_than_256_kib_but_always_one_message() -> None:
     ],
 )
 def test_a_pull_looks_at_so_many_entries(broker: str, most: int, looked_at: int) -> None:
-    entries = [Entry(1, "B")] * 20_000
+    entries = [StoredEntry(1, "B")] * 20_000
     result, why = asked(young(20_000), 5, most, tag_codes("A"), entries, rules(broker))
     assert result == (NO_MATCHED_MESSAGE, 5 + looked_at, 0, 20_000, ())
     assert why.kind == "none matched, scan limit"
@@ -280,7 +280,7 @@ def test_lost_messages_count_as_looked_at() -> None:
 
 
 def test_the_limit_ends_a_pull_that_found_something() -> None:
-    entries = [Entry(1, "A")] + [Entry(1, "B")] * 1000
+    entries = [StoredEntry(1, "A")] + [StoredEntry(1, "B")] * 1000
     result, why = asked(young(1001), codes=tag_codes("A"), entries=entries)
     assert result == (FOUND, 800, 0, 1001, (0,))
     assert why.kind == "filtered, scan limit"
@@ -292,8 +292,8 @@ def test_the_limit_ends_a_pull_that_found_something() -> None:
 @pytest.mark.parametrize("offset", [-1, 0, 3, 99])
 def test_the_commit_flag_stores_the_offset_for_every_status(offset: int) -> None:
     state = world(young(3))
-    plain = pull(NEW, state, Pull("G", "T", 0, offset), None, [SMALL] * 3)
-    after, result, why = pull(NEW, state, Pull("G", "T", 0, offset, commit=-77), None, [SMALL] * 3)
+    plain = pull(NEW, state, PullMessageRequest("G", "T", 0, offset), None, [SMALL] * 3)
+    after, result, why = pull(NEW, state, PullMessageRequest("G", "T", 0, offset, commit=-77), None, [SMALL] * 3)
     assert after.stored == {("G", "T", 0): -77}
     assert result == plain[1]
     assert why.kind == f"{plain[2].kind}, commit flag"
@@ -302,10 +302,10 @@ def test_the_commit_flag_stores_the_offset_for_every_status(offset: int) -> None
 
 
 def test_only_a_pull_that_finds_nothing_new_is_held_if_it_may_be() -> None:
-    assert held("PULL_NOT_FOUND", SUSPEND | COMMIT)
-    assert not held("PULL_NOT_FOUND", COMMIT)
+    assert is_held("PULL_NOT_FOUND", SUSPEND | COMMIT)
+    assert not is_held("PULL_NOT_FOUND", COMMIT)
     for code in ("SUCCESS", "PULL_OFFSET_MOVED", "PULL_RETRY_IMMEDIATELY", "TOPIC_NOT_EXIST"):
-        assert not held(code, SUSPEND)
+        assert not is_held(code, SUSPEND)
 
 
 # --- laws -----------------------------------------------------------------------------------------------------
@@ -331,7 +331,7 @@ def test_pulling_on_reaches_max_and_finds_every_message_once(
 ) -> None:
     codes = tag_codes(wanted)
     assert not isinstance(codes, Err)
-    entries = [Entry(1, tag) for tag in tags[: len(log.times)]]
+    entries = [StoredEntry(1, tag) for tag in tags[: len(log.times)]]
     seen: list[int] = []
     start = at = offset
     moves = 0
@@ -339,7 +339,7 @@ def test_pulling_on_reaches_max_and_finds_every_message_once(
         result, _ = asked(log, at, most, codes, entries, rules(broker))
         assert not isinstance(result, Err)
         status, following, _, _, found = result
-        code = response(status, at)
+        code = response_code(status, at)
         if code == "PULL_NOT_FOUND":
             break
         if code == "PULL_OFFSET_MOVED":
@@ -352,7 +352,7 @@ def test_pulling_on_reaches_max_and_finds_every_message_once(
     assert at == log.max
     assert moves <= 1
     retained = enumerate(entries, log.first)
-    assert seen == [place for place, entry in retained if place >= start and passes(codes, entry.tag)]
+    assert seen == [place for place, entry in retained if place >= start and passes_filter(codes, entry.tag)]
 
 
 def test_every_rule_has_a_source() -> None:

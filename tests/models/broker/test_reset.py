@@ -10,9 +10,9 @@ from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, delete_
 from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lifecycle import restart
-from rocketmq_conformance.models.broker.pull import OFFSET_RESET, Entry, Pull, pull, response
+from rocketmq_conformance.models.broker.pull import OFFSET_RESET, PullMessageRequest, StoredEntry, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
-from rocketmq_conformance.models.broker.reset import Reset, reset, told
+from rocketmq_conformance.models.broker.reset import ResetRequest, reset, without_pending
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
@@ -46,7 +46,7 @@ def at(*offsets: int, group: str = "G", topic: str = "T") -> dict[tuple[str, str
 )
 def test_members_get_the_offsets_and_the_broker_stores_none(release: str, server: bool | None) -> None:
     before = broker(at(1, 5))
-    after, result, why = reset(rules(release, server), before, Reset("G", "T", -1), online=True)
+    after, result, why = reset(rules(release, server), before, ResetRequest("G", "T", -1), online=True)
     assert result == (((0, 3), (1, 5)), ((0, 3), (1, 5)))
     assert after is before
     assert (why.rules, why.kind) == (("BQ-RESET-1",), "forwards, forced")
@@ -54,14 +54,14 @@ def test_members_get_the_offsets_and_the_broker_stores_none(release: str, server
 
 def test_without_force_it_never_goes_forwards() -> None:
     old = rules("4.9.7")
-    _, result, why = reset(old, broker(at(1, 5)), Reset("G", "T", -1, force=False), online=True)
+    _, result, why = reset(old, broker(at(1, 5)), ResetRequest("G", "T", -1, force=False), online=True)
     assert (result, why.kind) == ((((0, 1), (1, 5)),) * 2, "forwards, not forced")
-    _, result, why = reset(old, broker(at(3, 5)), Reset("G", "T", START, force=False), online=True)
+    _, result, why = reset(old, broker(at(3, 5)), ResetRequest("G", "T", START, force=False), online=True)
     assert (result, why.kind) == ((((0, 0), (1, 4)),) * 2, "not forwards")
 
 
 def test_only_minus_one_is_max_for_the_members() -> None:
-    _, result, _ = reset(rules("4.9.7"), broker(at(3, 5)), Reset("G", "T", -2), online=True)
+    _, result, _ = reset(rules("4.9.7"), broker(at(3, 5)), ResetRequest("G", "T", -2), online=True)
     assert result == (((0, 0), (1, 4)),) * 2
 
 
@@ -78,13 +78,13 @@ def test_only_minus_one_is_max_for_the_members() -> None:
 )
 def test_what_the_old_way_refuses(stored: Stored, topic: str, online: bool, release: str, code: str) -> None:
     before = broker(stored)
-    after, result, _ = reset(rules(release, False), before, Reset("G", topic, -1), online)
+    after, result, _ = reset(rules(release, False), before, ResetRequest("G", topic, -1), online)
     assert result == Err(code)
     assert after is before
 
 
 def test_the_old_way_does_not_look_at_the_queue() -> None:
-    _, result, why = reset(rules("4.9.7"), broker(at(1, 5)), Reset("G", "T", -1, True, 0, 2), online=True)
+    _, result, why = reset(rules("4.9.7"), broker(at(1, 5)), ResetRequest("G", "T", -1, True, 0, 2), online=True)
     assert result == (((0, 3), (1, 5)),) * 2
     assert why.rules == ("BQ-RESET-QUEUE", "BQ-RESET-1")
 
@@ -94,7 +94,7 @@ def test_the_old_way_does_not_look_at_the_queue() -> None:
 
 @pytest.mark.parametrize(("release", "stored"), [("5.2.0", False), ("5.3.1", False), ("5.3.2", True), ("5.5.0", True)])
 def test_a_group_without_offsets_has_them_stored_from_5_3_2(release: str, stored: bool) -> None:
-    after, result, why = reset(rules(release), broker(), Reset("G", "T", -2, force=False), online=False)
+    after, result, why = reset(rules(release), broker(), ResetRequest("G", "T", -2, force=False), online=False)
     assert result == (((0, 3), (1, 5)), None)
     assert after.pending == at(3, 5)
     assert after.stored == (at(3, 5) if stored else {})
@@ -102,7 +102,7 @@ def test_a_group_without_offsets_has_them_stored_from_5_3_2(release: str, stored
 
 
 def test_one_offset_of_the_topic_is_enough_to_have_them_stored() -> None:
-    after, _, _ = reset(rules("5.2.0"), broker({("G", "T", 7): 1}), Reset("G", "T", START + 10), online=False)
+    after, _, _ = reset(rules("5.2.0"), broker({("G", "T", 7): 1}), ResetRequest("G", "T", START + 10), online=False)
     assert after.stored == {("G", "T", 7): 1, ("G", "T", 0): 1, ("G", "T", 1): 5}
 
 
@@ -123,15 +123,15 @@ def test_one_offset_of_the_topic_is_enough_to_have_them_stored() -> None:
     ],
 )
 def test_one_queue_is_reset_up_to_one_beyond_max(queue: int, offset: int | None, result: object, kind: str) -> None:
-    after, said, why = reset(rules("5.5.0"), broker(), Reset("G", "T", -1, True, queue, offset), online=False)
+    after, said, why = reset(rules("5.5.0"), broker(), ResetRequest("G", "T", -1, True, queue, offset), online=False)
     assert (said, why.kind) == (result, kind)
     assert bool(after.pending) is not isinstance(result, Err)
 
 
 def test_the_topic_is_looked_for_before_the_group() -> None:
     new = rules("5.5.0")
-    assert reset(new, broker(), Reset("NOPE", "NOPE", -1), True)[1] == Err("TOPIC_NOT_EXIST")
-    assert reset(new, broker(), Reset("NOPE", "T", -1), True)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
+    assert reset(new, broker(), ResetRequest("NOPE", "NOPE", -1), True)[1] == Err("TOPIC_NOT_EXIST")
+    assert reset(new, broker(), ResetRequest("NOPE", "T", -1), True)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
 
 
 # --- while it is pending ---------------------------------------------------------------------------------------
@@ -151,19 +151,19 @@ def test_queries_answer_the_reset_and_commits_are_swallowed() -> None:
 @pytest.mark.parametrize(("commit", "stored"), [(None, 5), (9, 9)])
 def test_a_pull_takes_the_reset_away_and_its_commit_flag_wins(commit: int | None, stored: int) -> None:
     new = rules("5.5.0")
-    asked = Pull("G", "T", 0, 0, commit=commit)
-    after, result, why = pull(new, broker(at(5), at(1, 4)), asked, None, [Entry(1)] * 3)
+    asked = PullMessageRequest("G", "T", 0, 0, commit=commit)
+    after, result, why = pull(new, broker(at(5), at(1, 4)), asked, None, [StoredEntry(1)] * 3)
     assert result == (OFFSET_RESET, 1, 0, 3, ())
-    assert response(OFFSET_RESET, 0) == "PULL_OFFSET_MOVED"
+    assert response_code(OFFSET_RESET, 0) == "PULL_OFFSET_MOVED"
     assert why.rules[:2] == ("BQ-PULL-9", "BQ-RESET-3")
     assert ("BQ-PULL-8" in why.rules) is (commit is not None)
     assert after.pending == {("G", "T", 1): 4}
     assert after.stored == at(stored)
-    assert pull(new, after, asked, None, [Entry(1)] * 3)[1] == ("FOUND", 3, 0, 3, (0, 1, 2))
+    assert pull(new, after, asked, None, [StoredEntry(1)] * 3)[1] == ("FOUND", 3, 0, 3, (0, 1, 2))
 
 
 def test_told_takes_one_reset_away() -> None:
-    assert told(broker({}, at(1, 2)), ("G", "T", 0)).pending == {("G", "T", 1): 2}
+    assert without_pending(broker({}, at(1, 2)), ("G", "T", 0)).pending == {("G", "T", 1): 2}
 
 
 def test_a_restart_forgets_pending_resets() -> None:

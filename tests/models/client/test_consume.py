@@ -21,7 +21,14 @@ from rocketmq_conformance.models.client.consume import (
     ConsumeState,
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.process_queue_contents import FAILED, Cached, Message, cleared, put, remove
+from rocketmq_conformance.models.client.process_queue_contents import (
+    FAILED,
+    CachedMessage,
+    ProcessQueueContents,
+    cleared,
+    put,
+    remove,
+)
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.consume import SUITE
@@ -34,12 +41,12 @@ def rules(release: str) -> ClientRules:
     return ClientRules.of(Profile.of(client=release))
 
 
-def messages(*offsets: int, size: int = 1) -> list[Message]:
-    return [Message(at, 0, offset, size, 0) for at, offset in enumerate(offsets)]
+def messages(*offsets: int, size: int = 1) -> list[CachedMessage]:
+    return [CachedMessage(at, 0, offset, size, 0) for at, offset in enumerate(offsets)]
 
 
-def filled(*offsets: int, release: str = NEWEST) -> Cached:
-    return put(rules(release), Cached(0), messages(*offsets))[0]
+def filled(*offsets: int, release: str = NEWEST) -> ProcessQueueContents:
+    return put(rules(release), ProcessQueueContents(0), messages(*offsets))[0]
 
 
 class Consumer(Steps):

@@ -11,16 +11,16 @@ from rocketmq_conformance.models.client.consume_orderly import (
     CALM,
     CLEARS,
     COMMIT,
-    ENDLESS,
     LOSES,
     NOTHING,
     RAISES,
     ROLLBACK,
     SUCCESS,
     SUSPEND,
-    OrderlyModel,
-    OrderlyState,
-    suspended,
+    UNLIMITED,
+    ConsumeOrderlyModel,
+    ConsumeOrderlyState,
+    suspension_of,
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.process_queue_contents import FAILED
@@ -35,8 +35,8 @@ class Consumer(Steps):
     """Steps of one consumer; answers the results."""
 
     def __init__(self, release: str = NEWEST, mode: str = CLUSTERING, max_times: int = -1, batch: int = 2) -> None:
-        model = OrderlyModel(Profile.of(client=release))
-        super().__init__(model, model.begin(OrderlyState(), mode, max_times, batch)[0])
+        model = ConsumeOrderlyModel(Profile.of(client=release))
+        super().__init__(model, model.begin(ConsumeOrderlyState(), mode, max_times, batch)[0])
 
     def put(self, *offsets: int, queue: int = 0, size: int = 1, times: int = 0) -> Any:
         return self.do("put", queue, offsets, size, times)
@@ -107,7 +107,7 @@ def test_a_suspension_puts_the_batch_back_and_leaves_earlier_ones(status: str, a
     ("asked", "millis"), [(-1, 1_000), (0, 10), (10, 10), (5_000, 5_000), (30_000, 30_000), (60_000, 30_000)]
 )
 def test_a_pause_is_kept_within_bounds(asked: int, millis: int) -> None:
-    assert suspended(asked) == millis
+    assert suspension_of(asked) == millis
 
 
 def test_runs_that_wait_begin_in_the_order_of_their_times() -> None:
@@ -154,7 +154,7 @@ def test_what_cannot_be_sent_on_is_tried_again(fault: str, size: int) -> None:
 
 def test_without_a_limit_nothing_is_sent_on() -> None:
     consumer = Consumer()
-    consumer.put(0, times=ENDLESS - 1)
+    consumer.put(0, times=UNLIMITED - 1)
     assert consumer.run(SUSPEND)[-1] == ()
 
 

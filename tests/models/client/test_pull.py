@@ -14,11 +14,11 @@ from rocketmq_conformance.models.client.pull import PullModel
 from rocketmq_conformance.models.client.pull_state import (
     LARGE,
     LARGE_BYTES,
-    MOST_MESSAGES,
-    MOST_MIB,
-    MOST_SPAN,
+    MAX_MESSAGES,
+    MAX_MIB,
+    MAX_SPAN,
     PullState,
-    beginning,
+    initial_state,
 )
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
@@ -110,20 +110,20 @@ def test_running_is_asked_before_pausing_and_pausing_before_the_cache() -> None:
 
 def test_what_is_exactly_at_a_limit_is_not_over_it() -> None:
     play = Play()
-    play.found(*((offset, "") for offset in range(5, 5 + MOST_MESSAGES)))
+    play.found(*((offset, "") for offset in range(5, 5 + MAX_MESSAGES)))
     assert play.pull()[1] == "asked"
     wide = Play()
-    wide.found((1, ""), (1 + MOST_SPAN, ""))
+    wide.found((1, ""), (1 + MAX_SPAN, ""))
     assert wide.pull()[1] == "asked"
     wide = Play()
-    wide.found((1, ""), (2 + MOST_SPAN, ""))
+    wide.found((1, ""), (2 + MAX_SPAN, ""))
     assert wide.pull() == (0, "later", 50, True)
     assert wide.kind == "too far apart"
 
 
 @pytest.mark.parametrize(("client", "kind"), [("4.1.0", "master, no commit"), ("4.3.0", "too large")])
 def test_the_size_of_messages_holds_pulls_up_since_4_2(client: str, kind: str) -> None:
-    assert LARGE_BYTES // (1 << 20) > MOST_MIB
+    assert LARGE_BYTES // (1 << 20) > MAX_MIB
     play = Play(client)
     play.found((LARGE, ""))
     play.pull()
@@ -555,7 +555,7 @@ def test_only_messages_that_were_done_and_empty_answers_and_corrections_move_an_
 
 
 def test_a_beginning_consumer_owns_three_queues_that_are_ready() -> None:
-    state = beginning()
+    state = initial_state()
     assert state.table == {0: 0, 1: 1, 2: 2}
     assert state.ready == (0, 1, 2)
     assert PullModel(Profile()).failure == 1_000

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.rebalance import (
-    GroupModel,
-    GroupState,
-    beginning,
+    RebalanceModel,
+    RebalanceState,
     broadcasts,
     client_id,
+    initial_state,
     owners,
-    piled_up,
-    readable,
+    readable_queues,
+    unowned_messages,
 )
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
@@ -27,7 +27,7 @@ from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.rebalance import SUITE
 
 CLIENTS_RELEASES = ("4.0.0", "4.9.8", "5.1.4", "5.5.0")
-MODELS = {client: GroupModel(Profile.of(client=client)) for client in CLIENTS_RELEASES}
+MODELS = {client: RebalanceModel(Profile.of(client=client)) for client in CLIENTS_RELEASES}
 MEMBERS = range(len(CLIENTS))
 DRAW = sampler(SUITE, Profile())
 
@@ -37,29 +37,34 @@ twins = st.tuples(*[st.booleans()] * len(CLIENTS))
 strategies = st.sampled_from(("AVG", "AVG_BY_CIRCLE"))
 
 
-def steps(client: str, plan: int) -> Iterator[tuple[str, tuple[Any, ...], GroupState, Any, GroupState]]:
+def steps(client: str, plan: int) -> Iterator[tuple[str, tuple[Any, ...], RebalanceState, Any, RebalanceState]]:
     """A drawn case, step by step: operation, arguments, state before, result, state after."""
     bound = SUITE.bind(Profile.of(client=client))
-    state: GroupState = bound.initial
+    state: RebalanceState = bound.initial
     for position, args in DRAW.case(plan, 0, SUITE.steps):
         before = state
         state, result, _ = bound.by_position[position](state, *args)
         yield SUITE.operations[position].spec.name, args, before, result, state
 
 
-def after(client: str, plan: int) -> GroupState:
+def after(client: str, plan: int) -> RebalanceState:
     """The state after a drawn case."""
     return list(steps(client, plan))[-1][4]
 
 
-def stored(state: GroupState, queue: int) -> int | None:
+def stored(state: RebalanceState, queue: int) -> int | None:
     topic, _, number = QUEUES[queue]
     return state.broker.stored.get((GROUP, topic, number))
 
 
 def settle(
-    model: GroupModel, state: GroupState, mode: str, strategy: str, twin: tuple[bool, ...], routes: dict[str, int]
-) -> GroupState:
+    model: RebalanceModel,
+    state: RebalanceState,
+    mode: str,
+    strategy: str,
+    twin: tuple[bool, ...],
+    routes: dict[str, int],
+) -> RebalanceState:
     """Members of the wrong kind begin anew; then all see the same routes and the same list, and rebalance."""
     for topic, queues in routes.items():
         state = model.route(state, topic, queues)[0]
@@ -86,7 +91,7 @@ def test_members_that_see_the_same_own_every_queue_once(
     state = settle(MODELS[client], after(client, plan), CLUSTERING, strategy, (False, False, False), routes)
     assert {queue: len(members) for queue, members in owners(state).items()} == dict.fromkeys(owners(state), 1)
     assert len(owners(state)) == queues + others + 1
-    assert piled_up(state) == {}
+    assert unowned_messages(state) == {}
     assert not broadcasts(state)
 
 
@@ -101,8 +106,8 @@ def test_twins_own_the_same_queues_and_leave_those_of_one_place_each_without_own
     for members in owners(state).values():
         assert {ids[member] for member in members} in [set(), *({name} for name in ids)]
         assert len(members) in (0, *(ids.count(name) for name in ids))
-    assert bool(piled_up(state)) is (len(set(ids)) < len(ids))
-    assert set(piled_up(state)) == {queue for queue, members in owners(state).items() if not members}
+    assert bool(unowned_messages(state)) is (len(set(ids)) < len(ids))
+    assert set(unowned_messages(state)) == {queue for queue, members in owners(state).items() if not members}
 
 
 @settings(deadline=None)
@@ -187,13 +192,13 @@ def test_the_number_of_a_process_queue_is_never_used_twice(plan: int) -> None:
 # --- stories -----------------------------------------------------------------------------------------------------
 
 
-def do(state: GroupState, name: str, *args: Any) -> tuple[GroupState, Any, str]:
+def do(state: RebalanceState, name: str, *args: Any) -> tuple[RebalanceState, Any, str]:
     after, result, why = getattr(MODELS["5.5.0"], name)(state, *args)
     return after, result, why.kind
 
 
 def test_the_new_owner_that_comes_first_starts_behind_and_both_own_the_queue() -> None:
-    state = beginning()
+    state = initial_state()
     state = do(state, "list_members", (1,))[0]
     state = do(state, "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "consume", 1, 7, 9)[0]
@@ -208,25 +213,25 @@ def test_the_new_owner_that_comes_first_starts_behind_and_both_own_the_queue() -
 
 
 def test_the_same_id_twice_lets_messages_pile_up() -> None:
-    state = do(beginning(), "join", 0, True, CLUSTERING, LAST, "AVG")[0]
+    state = do(initial_state(), "join", 0, True, CLUSTERING, LAST, "AVG")[0]
     state = do(state, "list_members", (1, 1, 2))[0]
     for member in MEMBERS:
         state = do(state, "rebalance", member, "answer", "answer", "answer")[0]
     assert owners(state) == {0: (0, 1), 1: (0, 1), 5: (), 6: (), 7: (2,), 2: (0, 1), 8: (), 3: (0, 1)}
-    assert piled_up(state) == {5: 8, 6: 8, 8: 8}
+    assert unowned_messages(state) == {5: 8, 6: 8, 8: 8}
     state = do(state, "commit_elsewhere", 5, 6)[0]
-    assert piled_up(state)[5] == 6
+    assert unowned_messages(state)[5] == 6
 
 
 def test_a_queue_without_route_has_no_owner() -> None:
-    state = do(beginning(), "route", "T", -1)[0]
+    state = do(initial_state(), "route", "T", -1)[0]
     assert set(owners(state)) == {2, 8, 3}
-    assert readable("T", -1) == -1
-    assert readable("U", 5) == 2
+    assert readable_queues("T", -1) == -1
+    assert readable_queues("U", 5) == 2
 
 
 def test_a_shutdown_sends_offsets_of_owned_queues_and_late_results_are_dropped() -> None:
-    state = do(beginning(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
     state, taken, kind = do(state, "take", 1, 0)
     assert (taken, kind) == (True, "taken")
     assert do(state, "take", 1, 7)[1:] == (False, "not owned")
@@ -253,7 +258,7 @@ def test_a_shutdown_sends_offsets_of_owned_queues_and_late_results_are_dropped()
 
 
 def test_a_member_that_ends_without_a_shutdown_sends_nothing() -> None:
-    state = do(beginning(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "consume", 1, 0, 9)[0]
     state, said, kind = do(state, "join", 1, False, CLUSTERING, LAST, "AVG")
     assert (said, kind) == (None, "begins anew")
@@ -266,7 +271,7 @@ def test_a_member_that_ends_without_a_shutdown_sends_nothing() -> None:
 
 
 def test_a_result_of_an_earlier_ownership_is_ignored() -> None:
-    state = do(beginning(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "take", 1, 0)[0]
     state = do(state, "tick", 130_000)[0]
     state, said, _ = do(state, "rebalance", 1, "answer", "answer", "answer")
@@ -278,7 +283,7 @@ def test_a_result_of_an_earlier_ownership_is_ignored() -> None:
 
 @pytest.mark.parametrize(("name", "kind"), [("subscribe", "subscribed already"), ("unsubscribe", "unsubscribed")])
 def test_subscriptions_change_no_queues(name: str, kind: str) -> None:
-    state = do(beginning(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
     after, said, why = do(state, name, 1, "T")
     assert (said, why) == (None, kind)
     assert after.members[1] is not None
@@ -290,7 +295,7 @@ def test_subscriptions_change_no_queues(name: str, kind: str) -> None:
 
 
 def test_a_result_below_the_offset_in_memory_is_ignored() -> None:
-    state = do(beginning(), "rebalance", 0, "answer", "answer", "answer")[0]
+    state = do(initial_state(), "rebalance", 0, "answer", "answer", "answer")[0]
     state, held, kind = do(state, "consume", 0, 5, 6)
     assert (held, kind) == (6, "first")
     state, held, kind = do(state, "consume", 0, 5, 1)

@@ -15,30 +15,34 @@ from rocketmq_conformance.models.client.fixtures import (
     ASSIGN_FAULTS,
     QUEUES,
     ROUND_QUEUES,
-    assignment_played,
-    pop_retry,
+    nth_assignment_fault,
+    pop_retry_topic,
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.rebalance_broker import AssignedGroupModel, AssignedState, beginning
+from rocketmq_conformance.models.client.rebalance_broker import (
+    RebalanceBrokerModel,
+    RebalanceBrokerState,
+    initial_state,
+)
 from rocketmq_conformance.models.client.rebalance_broker_round import (
-    _MET,
+    _EXTRA_EVENTS,
     FROM_MAX,
     FROM_MIN,
+    MAX_PROBES,
     ODDITIES,
-    PROBES,
-    Assigned,
-    assigned,
-    assigned_reason,
+    TopicAssignment,
     assignment_body,
+    rebalance_broker_reason,
+    topic_assignment,
 )
-from rocketmq_conformance.models.client.rebalance_round import BROUGHT, in_order
+from rocketmq_conformance.models.client.rebalance_round import ALIGNED, in_hash_order
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.rebalance_broker import SUITE
 
 RETRY = "%RETRY%G"
-RETRY_T = pop_retry("T")
+RETRY_T = pop_retry_topic("T")
 #: One release of each way to find out whether the broker assigns.
 LENIENT, STRICT, NEVER = "5.0.0-PREVIEW", "5.3.1", "5.5.0"
 FAILURES = ("SYSTEM_ERROR", "silent", "cut", "no-body", "null")
@@ -48,7 +52,7 @@ class Play(Steps):
     """A group that is stepped through; only topic T has queues to give at first."""
 
     def __init__(self, client: str = NEVER, *, plain: bool = True) -> None:
-        super().__init__(AssignedGroupModel(Profile.of(client=client)), beginning())
+        super().__init__(RebalanceBrokerModel(Profile.of(client=client)), initial_state())
         if plain:
             self.of_group("unsubscribe", 0, "U")
             self.assign("T")
@@ -160,7 +164,7 @@ def test_a_queue_without_a_start_is_not_balanced_unless_it_is_popped_too() -> No
 
 def test_oddities_are_read_as_the_client_reads_them() -> None:
     def modes(oddity: str) -> list[tuple[Any, Any]]:
-        body = json.loads(json.dumps(assignment_body(Assigned((0,), (1,), oddity), "T")))
+        body = json.loads(json.dumps(assignment_body(TopicAssignment((0,), (1,), oddity), "T")))
         return [
             (one.get("messageQueue", {}).get("queueId"), one.get("mode")) for one in body["messageQueueAssignments"]
         ]
@@ -173,7 +177,9 @@ def test_oddities_are_read_as_the_client_reads_them() -> None:
 
 
 def test_an_assignment_has_only_queues_of_the_topic() -> None:
-    assert assigned("NEXT", (0, 1, 2), (-1, 0, 1), "") == Assigned((0,), (-1, 0), "", ROUND_QUEUES["NEXT"][:1])
+    assert topic_assignment("NEXT", (0, 1, 2), (-1, 0, 1), "") == TopicAssignment(
+        (0,), (-1, 0), "", ROUND_QUEUES["NEXT"][:1]
+    )
 
 
 def test_a_broadcasting_member_sends_no_request() -> None:
@@ -226,22 +232,22 @@ def test_a_retry_topic_has_no_retry_topic() -> None:
 
 def test_a_retry_topic_that_comes_earlier_waits_and_one_that_comes_later_does_not() -> None:
     play = Play()
-    play.of_group("route", pop_retry("NEXT"), 1)
+    play.of_group("route", pop_retry_topic("NEXT"), 1)
     play.of_group("subscribe", 0, "NEXT")
-    for topic in ("T", RETRY_T, "NEXT", pop_retry("NEXT")):
+    for topic in ("T", RETRY_T, "NEXT", pop_retry_topic("NEXT")):
         play.assign(topic, (0,))
     assert play.round()[0] == tuple(QUEUES.index(queue) for queue in QUEUES if queue[::2] in {
-        ("T", 0), ("NEXT", 0), (pop_retry("NEXT"), 0)
+        ("T", 0), ("NEXT", 0), (pop_retry_topic("NEXT"), 0)
     })  # fmt: skip
-    assert {topic for topic, _ in play.round()[5]} == {"T", RETRY_T, RETRY, "NEXT", pop_retry("NEXT")}
+    assert {topic for topic, _ in play.round()[5]} == {"T", RETRY_T, RETRY, "NEXT", pop_retry_topic("NEXT")}
 
 
 def test_no_topic_subscribes_to_its_neighbour_in_the_hash_table() -> None:
-    order = in_order(frozenset(ROUND_QUEUES))
+    order = in_hash_order(frozenset(ROUND_QUEUES))
     for topic in ("T", "U", "NEXT"):
         # the group's retry topic is always subscribed to, and so are those that have subscribed
-        between = sorted((order.index(topic), order.index(pop_retry(topic))))
-        assert between[0] == order.index(pop_retry(topic)) or RETRY in order[between[0] + 1 : between[1]]
+        between = sorted((order.index(topic), order.index(pop_retry_topic(topic))))
+        assert between[0] == order.index(pop_retry_topic(topic)) or RETRY in order[between[0] + 1 : between[1]]
 
 
 def test_no_request_is_sent_for_a_topic_without_a_route() -> None:
@@ -303,7 +309,7 @@ def test_a_pop_asks_while_its_queue_is_owned_and_subscribed_to() -> None:
     [
         (STRICT, "answer", 2, True),
         (STRICT, "null", 2, True),
-        (STRICT, "silent", PROBES, False),
+        (STRICT, "silent", MAX_PROBES, False),
         (STRICT, "SYSTEM_ERROR", 1, False),
         (STRICT, "no-body", 1, False),
         (STRICT, "silent-once", 3, True),
@@ -311,7 +317,7 @@ def test_a_pop_asks_while_its_queue_is_owned_and_subscribed_to() -> None:
         (STRICT, "answer-once", 2, True),
         (LENIENT, "answer", 2, True),
         (LENIENT, "null", 2, True),
-        (LENIENT, "silent", PROBES, False),
+        (LENIENT, "silent", MAX_PROBES, False),
         (LENIENT, "SYSTEM_ERROR", 2, None),
         (LENIENT, "cut", 2, None),
         (LENIENT, "error-once", 2, None),
@@ -367,7 +373,7 @@ def test_pops_that_are_left_are_not_balanced() -> None:
 
 
 def test_faults_that_count_requests() -> None:
-    played = {fault: [assignment_played(fault, nth) for nth in (1, 2, 3)] for fault in ASSIGN_FAULTS}
+    played = {fault: [nth_assignment_fault(fault, nth) for nth in (1, 2, 3)] for fault in ASSIGN_FAULTS}
     assert played["silent-once"] == ["silent", "answer", "answer"]
     assert played["silent-twice"] == ["silent", "silent", "answer"]
     assert played["answer-once"] == ["answer", "SYSTEM_ERROR", "SYSTEM_ERROR"]
@@ -376,8 +382,8 @@ def test_faults_that_count_requests() -> None:
 
 
 def test_every_reason_names_known_rules() -> None:
-    for met, events in product((0, *(1 << at for at in range(len(_MET)))), (0, 1, BROUGHT)):
-        assert_known(assigned_reason(met, events, CLUSTERING, True))
+    for met, events in product((0, *(1 << at for at in range(len(_EXTRA_EVENTS)))), (0, 1, ALIGNED)):
+        assert_known(rebalance_broker_reason(met, events, CLUSTERING, True))
 
 
 @settings(deadline=None)
@@ -385,7 +391,7 @@ def test_every_reason_names_known_rules() -> None:
 def test_a_member_with_an_answer_has_its_assignment(client: str, plan: int) -> None:
     profile = Profile.of(client=client)
     bound = SUITE.bind(profile)
-    state: AssignedState = bound.initial
+    state: RebalanceBrokerState = bound.initial
     for position, args in sampler(SUITE, profile).case(plan, 0, SUITE.steps):
         state, result, _ = bound.by_position[position](state, *args)
         if SUITE.operations[position].spec.name != "rebalance" or result is None:

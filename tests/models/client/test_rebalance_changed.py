@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.rebalance_changed import ChangedGroupModel, ChangedState, beginning
-from rocketmq_conformance.models.client.rebalance_changed_round import _MET, NO_LIMIT, changed_reason
-from rocketmq_conformance.models.client.rebalance_round import BROUGHT
+from rocketmq_conformance.models.client.rebalance_changed import (
+    RebalanceChangedModel,
+    RebalanceChangedState,
+    initial_state,
+)
+from rocketmq_conformance.models.client.rebalance_changed_round import _EXTRA_EVENTS, NO_LIMIT, rebalance_changed_reason
+from rocketmq_conformance.models.client.rebalance_round import ALIGNED
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.rebalance_changed import SUITE
@@ -39,7 +43,7 @@ class Play(Steps):
     """A group that is stepped through."""
 
     def __init__(self, client: str = NOW) -> None:
-        super().__init__(ChangedGroupModel(Profile.of(client=client)), beginning())
+        super().__init__(RebalanceChangedModel(Profile.of(client=client)), initial_state())
 
     def round(
         self, *, fault: str = "answer", beat: str = "answer", fails: bool = False, given_up: str = "", listed: str = ""
@@ -317,8 +321,8 @@ def test_a_changed_round_sends_a_full_heartbeat_always() -> None:
 
 
 def test_every_reason_names_known_rules() -> None:
-    for met, events in product((0, *(1 << at for at in range(len(_MET)))), (0, 1, BROUGHT)):
-        assert_known(changed_reason(met, events, CLUSTERING, True))
+    for met, events in product((0, *(1 << at for at in range(len(_EXTRA_EVENTS)))), (0, 1, ALIGNED)):
+        assert_known(rebalance_changed_reason(met, events, CLUSTERING, True))
 
 
 @settings(deadline=None)
@@ -326,7 +330,7 @@ def test_every_reason_names_known_rules() -> None:
 def test_exactly_the_changes_are_announced(client: str, plan: int) -> None:
     profile = Profile.of(client=client)
     bound = SUITE.bind(profile)
-    state: ChangedState = bound.initial
+    state: RebalanceChangedState = bound.initial
     for position, args in sampler(SUITE, profile).case(plan, 0, SUITE.steps):
         before = state
         state, result, _ = bound.by_position[position](state, *args)

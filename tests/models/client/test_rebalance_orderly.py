@@ -14,13 +14,13 @@ from rocketmq_conformance.models.client.process_queue import ProcessQueue
 from rocketmq_conformance.models.client.rebalance_orderly import (
     LOCK_EXPIRY,
     STRANGER,
-    OrderlyModel,
-    beginning,
-    held,
-    holders,
-    relies,
+    RebalanceOrderlyModel,
+    initial_state,
+    lock_holders,
+    relies_on_lock,
+    relying_members,
 )
-from rocketmq_conformance.models.client.rebalance_orderly_round import ordered_reason
+from rocketmq_conformance.models.client.rebalance_orderly_round import rebalance_orderly_reason
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
 
@@ -33,7 +33,7 @@ class Play(Steps):
     """A group that is stepped through; queue 0 is of the topic that member 1 owns when all are listed."""
 
     def __init__(self, client: str = "5.5.0") -> None:
-        super().__init__(OrderlyModel(Profile.of(client=client)), beginning())
+        super().__init__(RebalanceOrderlyModel(Profile.of(client=client)), initial_state())
 
     def do(self, name: str, *args: Any) -> Any:
         return super().do(name, *args) if hasattr(self.model, name) else self.of_group(name, *args)
@@ -73,7 +73,7 @@ class Play(Steps):
         return self.who(member).table[queue]
 
     def holder(self, queue: int) -> str | None:
-        return held(self.state).get(queue)
+        return lock_holders(self.state).get(queue)
 
     def lost(self, member: int, to: int) -> Any:
         """Another member is listed alone, and the first one rebalances."""
@@ -93,9 +93,9 @@ def sent(commits: tuple[tuple[int, int], ...], queue: int = 0) -> list[int]:
 def test_a_member_locks_the_queues_it_adds(client: str) -> None:
     play = Play(client)
     owned, begun, *_ = play.alone(0)
-    assert owned == tuple(sorted(held(play.state))) == (0, 1, 2, 3, 5, 6, 7, 8)
+    assert owned == tuple(sorted(lock_holders(play.state))) == (0, 1, 2, 3, 5, 6, 7, 8)
     assert [queue for queue, _ in begun] == list(owned)
-    assert set(held(play.state).values()) == {CLIENTS[0]}
+    assert set(lock_holders(play.state).values()) == {CLIENTS[0]}
     assert play.kind == "locked"
 
 
@@ -114,7 +114,7 @@ def test_a_lock_request_without_response_counts_as_refused(fault: str) -> None:
     play = Play()
     play.do("list_members", (0,))
     assert play.round(0, lock=fault)[0] == ()
-    assert held(play.state) == {}
+    assert lock_holders(play.state) == {}
     assert play.kind == "refused"
 
 
@@ -142,7 +142,7 @@ def test_broadcasting_members_locked_their_queues_up_to_5_3_1(client: str, locks
     for member in (0, 1):
         play.do("join", member, False, BROADCASTING, LAST, "AVG")
     assert play.round(0)[0] == (0, 1, 2, 5, 6, 7, 8)
-    assert bool(held(play.state)) is locks
+    assert bool(lock_holders(play.state)) is locks
     assert bool(play.round(1)[0]) is not locks
     assert ("REB-BC-LOCK" in play.rules) is locks
     assert play.renew(0) == (0, 1, 2, 5, 6, 7, 8)
@@ -170,9 +170,9 @@ def test_broadcasting_members_consume_without_a_lock() -> None:
 
 def test_a_lock_is_relied_on_for_30_s() -> None:
     queue = ProcessQueue(1, 0, 0)
-    assert relies(queue, LOCK_EXPIRY)
-    assert not relies(queue, LOCK_EXPIRY + 1)
-    assert not relies(queue._replace(locked=False), 0)
+    assert relies_on_lock(queue, LOCK_EXPIRY)
+    assert not relies_on_lock(queue, LOCK_EXPIRY + 1)
+    assert not relies_on_lock(queue._replace(locked=False), 0)
 
 
 def test_the_timer_confirms_granted_locks_and_loses_the_rest() -> None:
@@ -240,7 +240,7 @@ def test_a_lost_queue_is_sent_and_unlocked(client: str) -> None:
     play.renew(0)
     play.consume(0, 0, 4)
     assert sent(play.lost(0, 1)[4]) == [5] * (2 if client in ("5.3.1", "5.5.0") else 1)
-    assert held(play.state) == {}
+    assert lock_holders(play.state) == {}
     assert 0 not in play.who(0).memory
     assert play.kind == "unlocked"
     assert play.round(1)[0] == (0, 1, 2, 3, 5, 6, 7, 8)
@@ -265,7 +265,7 @@ def test_waiting_messages_put_the_unlocking_off(client: str) -> None:
     assert play.do("receive", 0, 0, 4) is True
     assert play.lost(0, 1)[0] == ()
     assert play.kind == "unlocked later"
-    assert held(play.state) == {0: CLIENTS[0]}
+    assert lock_holders(play.state) == {0: CLIENTS[0]}
     assert play.round(1)[0] == (1, 2, 3, 5, 6, 7, 8)
     play.tick(19)
     assert play.kind == "time passes"
@@ -285,7 +285,7 @@ def test_an_unlocking_that_was_put_off_gives_a_new_lock_away() -> None:
     assert play.holder(0) is None
     play.do("list_members", (1,))
     play.round(1)
-    assert holders(play.state)[0] == (0, 1)
+    assert relying_members(play.state)[0] == (0, 1)
 
 
 def test_waiting_messages_do_not_count_from_5_2_0() -> None:
@@ -293,7 +293,7 @@ def test_waiting_messages_do_not_count_from_5_2_0() -> None:
     play.alone(0)
     play.do("receive", 0, 0, 4)
     play.lost(0, 1)
-    assert held(play.state) == {}
+    assert lock_holders(play.state) == {}
 
 
 @pytest.mark.parametrize("client", ["4.9.8", "5.1.4"])
@@ -374,7 +374,7 @@ def test_a_shutdown_unlocks_and_sends(fault: str, left: int) -> None:
     play.consume(0, 0, 4)
     assert sent(play.do("leave", 0, fault)) == [5]
     assert play.kind == ("unlocks" if fault == "answer" else "unlocking fails")
-    assert len(held(play.state)) == left
+    assert len(lock_holders(play.state)) == left
     play.do("leave", 0, fault)
     assert play.kind == "no member"
     play.do("leave", 1, fault)
@@ -515,5 +515,5 @@ def test_a_round_that_changes_nothing_keeps_the_state() -> None:
 
 def test_reasons_name_rules_that_exist() -> None:
     for met in range(1 << 7):
-        why = ordered_reason(met, 0, CLUSTERING, True, met % 2 == 0)
+        why = rebalance_orderly_reason(met, 0, CLUSTERING, True, met % 2 == 0)
         assert set(why.rules) <= set(rulebook.RULES)

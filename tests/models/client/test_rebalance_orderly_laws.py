@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from rocketmq_conformance.models.client.fixtures import CLIENTS, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.rebalance import owners
-from rocketmq_conformance.models.client.rebalance_orderly import OrderlyModel, OrderlyState, held, holders
+from rocketmq_conformance.models.client.rebalance_orderly import (
+    RebalanceOrderlyModel,
+    RebalanceOrderlyState,
+    lock_holders,
+    relying_members,
+)
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -25,7 +30,7 @@ MEMBERS = range(len(CLIENTS))
 DRAW = sampler(SUITE, Profile())
 
 plans = st.integers(0, 1 << 30)
-Step = tuple[str, tuple[Any, ...], OrderlyState, Any, OrderlyState]
+Step = tuple[str, tuple[Any, ...], RebalanceOrderlyState, Any, RebalanceOrderlyState]
 
 
 def undisturbed(name: str, args: tuple[Any, ...]) -> bool:
@@ -38,7 +43,7 @@ def undisturbed(name: str, args: tuple[Any, ...]) -> bool:
 def steps(client: str, plan: int) -> Iterator[Step]:
     """A drawn case without what takes locks away: operation, arguments, state before, result, state after."""
     bound = SUITE.bind(Profile.of(client=client))
-    state: OrderlyState = bound.initial
+    state: RebalanceOrderlyState = bound.initial
     for position, args in DRAW.case(plan, 0, 2 * SUITE.steps):
         name = SUITE.operations[position].spec.name
         if undisturbed(name, args):
@@ -51,11 +56,11 @@ def steps(client: str, plan: int) -> Iterator[Step]:
 @given(st.sampled_from(IDLE), plans)
 def test_a_lock_is_relied_on_by_one_member_which_has_it(client: str, plan: int) -> None:
     for *_, state in steps(client, plan):
-        for queue, members in holders(state).items():
+        for queue, members in relying_members(state).items():
             (member,) = members
             who = state.group.members[member]
             assert who is not None
-            assert held(state)[queue] == who.client
+            assert lock_holders(state)[queue] == who.client
 
 
 @settings(deadline=None)
@@ -67,17 +72,17 @@ def test_nothing_is_consumed_without_the_lock(client: str, plan: int) -> None:
             continue
         queue = args[1]
         if result is not None if name == "take" else result[0]:
-            assert held(state)[queue] == who.client
+            assert lock_holders(state)[queue] == who.client
             assert not who.table[queue].dropped
             assert queue in before.group.members[args[0]].table  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(("client", "members"), [*((old, (0, 1)) for old in OLDER), *((idle, (0,)) for idle in IDLE)])
 def test_older_clients_may_rely_on_a_lock_that_they_gave_away(client: str, members: tuple[int, ...]) -> None:
-    model = OrderlyModel(Profile.of(client=client))
+    model = RebalanceOrderlyModel(Profile.of(client=client))
     state = SUITE.bind(Profile.of(client=client)).initial
 
-    def listed_alone(state: OrderlyState, member: int, *rounds: int) -> OrderlyState:
+    def listed_alone(state: RebalanceOrderlyState, member: int, *rounds: int) -> RebalanceOrderlyState:
         state = model.of_group(model.group.list_members)(state, (member,))[0]
         for number in rounds:
             state = model.rebalance(state, number, "answer", "answer", "answer", "answer")[0]
@@ -90,13 +95,13 @@ def test_older_clients_may_rely_on_a_lock_that_they_gave_away(client: str, membe
     state = listed_alone(state, 0, 0)
     state = model.tick(state, 20_000)[0]
     state = listed_alone(state, 1, 1)
-    assert holders(state)[0] == members
+    assert relying_members(state)[0] == members
 
 
 @settings(deadline=None)
 @given(st.sampled_from((*IDLE, *OLDER)), plans)
 def test_every_queue_finds_one_owner_when_listeners_are_done_and_leases_are_over(client: str, plan: int) -> None:
-    model = OrderlyModel(Profile.of(client=client))
+    model = RebalanceOrderlyModel(Profile.of(client=client))
     state = list(steps(client, plan))[-1][4]
     for topic in TOPIC_QUEUES:
         state = model.of_group(model.group.route)(state, topic, 5)[0]
@@ -119,7 +124,7 @@ def test_every_queue_finds_one_owner_when_listeners_are_done_and_leases_are_over
 
 def test_the_state_is_shown_with_its_locks() -> None:
     bound = SUITE.bind(Profile())
-    model = OrderlyModel(Profile())
+    model = RebalanceOrderlyModel(Profile())
     state = bound.initial
     for member in MEMBERS:
         state = model.rebalance(state, member, "answer", "answer", "answer", "answer")[0]

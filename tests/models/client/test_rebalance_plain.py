@@ -9,8 +9,13 @@ import pytest
 from by_hand import Steps, assert_known
 
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.rebalance_plain import _MET, PlainModel, beginning, plain_reason
-from rocketmq_conformance.models.client.rebalance_round import BROUGHT
+from rocketmq_conformance.models.client.rebalance_plain import (
+    _EXTRA_EVENTS,
+    RebalancePlainModel,
+    initial_state,
+    rebalance_plain_reason,
+)
+from rocketmq_conformance.models.client.rebalance_round import ALIGNED
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.rebalance_plain import SUITE
 
@@ -23,7 +28,7 @@ class Play(Steps):
     """A group that is stepped through."""
 
     def __init__(self, client: str = NOW) -> None:
-        super().__init__(PlainModel(Profile.of(client=client)), beginning())
+        super().__init__(RebalancePlainModel(Profile.of(client=client)), initial_state())
 
     def round(self, *, listed: str = "answer", fault: str = "answer", fails: bool = False) -> Any:
         return self.do("rebalance", 0, listed, fault, fails)
@@ -166,8 +171,8 @@ def test_a_member_has_no_retry_topic() -> None:
 
 
 def test_every_reason_names_known_rules() -> None:
-    for met, events in product((0, *(1 << at for at in range(len(_MET)))), (0, 1, BROUGHT)):
-        assert_known(plain_reason(met, events, CLUSTERING, True))
+    for met, events in product((0, *(1 << at for at in range(len(_EXTRA_EVENTS)))), (0, 1, ALIGNED)):
+        assert_known(rebalance_plain_reason(met, events, CLUSTERING, True))
 
 
 def test_the_state_is_shown() -> None:

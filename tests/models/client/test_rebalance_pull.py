@@ -18,9 +18,9 @@ from rocketmq_conformance.conformance.targets.port.rebalance_pull import Rebalan
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, RETRY_TOPIC
-from rocketmq_conformance.models.client.rebalance_pull import LiteModel, beginning
-from rocketmq_conformance.models.client.rebalance_pull_round import NOTHING, lite_reason
-from rocketmq_conformance.models.client.rebalance_round import BROUGHT
+from rocketmq_conformance.models.client.rebalance_pull import RebalancePullModel, initial_state
+from rocketmq_conformance.models.client.rebalance_pull_round import NEW_PULL_MEMBER, rebalance_pull_reason
+from rocketmq_conformance.models.client.rebalance_round import ALIGNED
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -84,7 +84,7 @@ def test_a_round_owns_the_share_and_pulls_it(client: str) -> None:
 
 
 def test_there_is_no_retry_topic() -> None:
-    for who in beginning().group.members:
+    for who in initial_state().group.members:
         assert who is not None
         assert RETRY_TOPIC not in who.topics | set(who.seen)
 
@@ -382,7 +382,7 @@ def test_a_member_that_ends_sends_offsets_of_owned_queues_and_keeps_nothing() ->
     play = settled()
     play.do("update", 0, 5, 12)
     assert (5, 12) in play.do("leave", 0)
-    assert play.state.kept[0] == NOTHING
+    assert play.state.kept[0] == NEW_PULL_MEMBER
     for name, args in (
         *(("rebalance", ("answer", "answer", "answer")), ("pull", (True, "answer", "answer")), ("poll", (1,))),
         *(("commit", ()), ("leave", ()), ("persist", ()), ("subscribe", ("T",)), ("unsubscribe", ("T",))),
@@ -428,7 +428,7 @@ def test_what_is_pulled_has_a_process_queue_that_lives_and_messages_that_wait_ha
             numbers = [number for _, number, _ in kept.pulled]
             assert kept.caches.keys() >= set(numbers)
             if who is None:
-                assert kept == NOTHING
+                assert kept == NEW_PULL_MEMBER
                 continue
             assert all(QUEUES[queue].topic in who.topics for queue in kept.assigned)
             own = {queue: held.number for queue, held in kept.assigned.items()}
@@ -453,7 +453,7 @@ def test_every_reason_is_in_the_rule_book() -> None:
     for met in range(32):
         for mode in ("CLUSTERING", "BROADCASTING"):
             for starts in (False, True):
-                why = lite_reason(met, BROUGHT | 0b111, mode, True, starts)
+                why = rebalance_pull_reason(met, ALIGNED | 0b111, mode, True, starts)
                 assert set(why.rules) <= set(rulebook.RULES)
     for rule in (*rebalance_pull.RULES, *rebalance_pull_round.RULES):
         assert rule.id in SUITE.rules
@@ -470,5 +470,5 @@ _ANYWHERE = {"tick", "list_members", "route", "commit_elsewhere"}
 
 
 def test_a_group_has_as_many_members_as_clients() -> None:
-    assert len(beginning().kept) == len(CLIENTS)
-    assert LiteModel(Profile()).rebalancing.starts
+    assert len(initial_state().kept) == len(CLIENTS)
+    assert RebalancePullModel(Profile()).rebalancing.starts

@@ -9,10 +9,16 @@ from by_hand import Steps
 
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, LIST_FAULTS, QUEUES, TOPIC_QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, share
-from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue, expired
-from rocketmq_conformance.models.client.rebalance import GroupModel, GroupState, beginning
-from rocketmq_conformance.models.client.rebalance_round import BROUGHT, EVENTS, answered, in_order, reason
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, share_of
+from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue, is_expired
+from rocketmq_conformance.models.client.rebalance import RebalanceModel, RebalanceState, initial_state
+from rocketmq_conformance.models.client.rebalance_round import (
+    ALIGNED,
+    EVENTS,
+    in_hash_order,
+    listed_members,
+    round_reason,
+)
 from rocketmq_conformance.models.profile import Profile
 
 T = TOPIC_QUEUES["T"]
@@ -23,8 +29,8 @@ Said = tuple[tuple[int, ...], tuple[tuple[int, int], ...], bool | None, tuple[tu
 class Play(Steps):
     """A group that is stepped through."""
 
-    def __init__(self, client: str = "5.5.0", state: GroupState | None = None) -> None:
-        super().__init__(GroupModel(Profile.of(client=client)), state or beginning())
+    def __init__(self, client: str = "5.5.0", state: RebalanceState | None = None) -> None:
+        super().__init__(RebalanceModel(Profile.of(client=client)), state or initial_state())
 
     def round(self, member: int, listed: str = "answer", fault: str = "answer", bound: str = "answer") -> Said:
         said: Said = self.do("rebalance", member, listed, fault, bound)
@@ -63,16 +69,16 @@ def test_members_share_the_queues_in_the_order_of_their_ids_as_texts() -> None:
 )
 def test_shares(count: int, listed: tuple[int, ...], shares: tuple[tuple[int, ...], ...]) -> None:
     ids = tuple(CLIENTS[member] for member in listed)
-    assert tuple(share("AVG", client, "T", count, ids) for client in CLIENTS) == shares
+    assert tuple(share_of("AVG", client, "T", count, ids) for client in CLIENTS) == shares
 
 
 def test_a_circle_deals_queue_by_queue() -> None:
-    assert [share("AVG_BY_CIRCLE", client, "T", 5, CLIENTS) for client in CLIENTS] == [(1, 7), (0, 6), (5,)]
+    assert [share_of("AVG_BY_CIRCLE", client, "T", 5, CLIENTS) for client in CLIENTS] == [(1, 7), (0, 6), (5,)]
 
 
 def test_a_strategy_that_refuses_gives_no_share() -> None:
-    assert share("AVG", CLIENTS[0], "T", 0, CLIENTS) is None
-    assert share("AVG", CLIENTS[0], "T", 5, ()) is None
+    assert share_of("AVG", CLIENTS[0], "T", 0, CLIENTS) is None
+    assert share_of("AVG", CLIENTS[0], "T", 5, ()) is None
 
 
 def test_a_third_member_takes_from_one_of_two() -> None:
@@ -110,8 +116,8 @@ def test_an_empty_list_is_refused_and_the_member_keeps_its_queues() -> None:
     play = settled()
     play.do("list_members", ())
     assert play.round(1)[0] == (0, 1, 2, 3)
-    assert answered((), "answer") is None
-    assert answered(CLIENTS, "empty") == ()
+    assert listed_members((), "answer") is None
+    assert listed_members(CLIENTS, "empty") == ()
 
 
 @pytest.mark.parametrize("client", ["4.0.0", "4.9.8", "5.0.0", "5.5.0"])
@@ -220,8 +226,8 @@ def test_a_queue_without_offset_in_memory_is_dropped_without_a_commit() -> None:
 
 def test_pull_expiry_is_strict() -> None:
     queue = ProcessQueue(1, 0, 1_000)
-    assert not expired(queue, 1_000 + PULL_EXPIRY)
-    assert expired(queue, 1_001 + PULL_EXPIRY)
+    assert not is_expired(queue, 1_000 + PULL_EXPIRY)
+    assert is_expired(queue, 1_001 + PULL_EXPIRY)
 
 
 @pytest.mark.parametrize("client", ["4.0.0", "4.9.8", "5.5.0"])
@@ -361,7 +367,7 @@ def test_the_retry_topic_is_the_last_in_the_table_of_the_client(client: str, bal
     play.do("route", "%RETRY%G", 0)
     play.do("refresh", 1)
     assert play.round(1)[2] is balanced
-    assert in_order(frozenset({"U", "%RETRY%G", "T"})) == ("T", "U", "%RETRY%G")
+    assert in_hash_order(frozenset({"U", "%RETRY%G", "T"})) == ("T", "U", "%RETRY%G")
 
 
 def test_a_round_without_list_or_queues_calls_itself_balanced() -> None:
@@ -375,9 +381,9 @@ def test_a_round_without_list_or_queues_calls_itself_balanced() -> None:
 
 
 def test_the_reasons_of_rounds_name_rules_of_the_book() -> None:
-    for events, mode, reports in product(range(BROUGHT << 1), (CLUSTERING, BROADCASTING), (False, True)):
-        why = reason(events, mode, reports)
-        assert why is reason(events, mode, reports)
+    for events, mode, reports in product(range(ALIGNED << 1), (CLUSTERING, BROADCASTING), (False, True)):
+        why = round_reason(events, mode, reports)
+        assert why is round_reason(events, mode, reports)
         assert set(why.rules) <= rulebook.RULES.keys()
         assert len(set(why.rules)) == len(why.rules)
         assert why.kind == next((name for at, (name, _) in enumerate(EVENTS) if events >> at & 1), "nothing to do")

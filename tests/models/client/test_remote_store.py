@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketmq_conformance.models.broker.state import QueueLog
-from rocketmq_conformance.models.client.fixtures import FAULTS, GROUP, LOST, NO_QUEUE, QUEUES
-from rocketmq_conformance.models.client.initial_broker import GAP, SHAPES, TIMES, reshaped, shaped, world
+from rocketmq_conformance.models.client.fixtures import FAULTS, GROUP, LOST_QUEUE, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.initial_broker import GAP, SHAPES, TIMES, initial_broker, log_of_shape, reshaped
 from rocketmq_conformance.models.client.offset_table import MEMORY, MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.outcome import Err, Expected
@@ -23,9 +23,9 @@ from rocketmq_conformance.suites.remote_store import SUITE
 CLIENTS = ("4.0.0", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.5.0")
 REFUSALS = ("QUERY_NOT_FOUND", "PULL_NOT_FOUND", "SYSTEM_ERROR", "SYSTEM_BUSY")
 NEWEST = RemoteStoreModel(Profile())
-START = RemoteStore(broker=world())
+START = RemoteStore(broker=initial_broker())
 
-queues = st.sampled_from((0, 1, 2, 3, LOST))
+queues = st.sampled_from((0, 1, 2, 3, LOST_QUEUE))
 offsets = st.integers(-2, 30)
 
 
@@ -58,7 +58,7 @@ def test_a_failure_of_the_transport_is_unknown_in_every_release(client: str, fau
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_queue_without_broker_is_unknown_even_if_the_fault_is_not_found(client: str) -> None:
     model = RemoteStoreModel(Profile.of(client))
-    assert all(model.read(START, LOST, STORE, fault)[1] == -2 for fault in FAULTS)
+    assert all(model.read(START, LOST_QUEUE, STORE, fault)[1] == -2 for fault in FAULTS)
 
 
 @pytest.mark.parametrize(
@@ -140,15 +140,15 @@ def test_nothing_happens_to_no_queue() -> None:
 
 def test_persisting_sends_the_offsets_in_memory_and_forgets_those_not_asked_for() -> None:
     state = START
-    for queue in (0, 1, LOST):
+    for queue in (0, 1, LOST_QUEUE):
         state = NEWEST.update(state, queue, 10 + queue, False)[0]
-    after, sent, _ = NEWEST.persist_all(state, (0, 2, LOST))
+    after, sent, _ = NEWEST.persist_all(state, (0, 2, LOST_QUEUE))
     assert sent == ((0, 10),)
-    assert dict(after.memory) == {0: 10, LOST: 10 + LOST}
+    assert dict(after.memory) == {0: 10, LOST_QUEUE: 10 + LOST_QUEUE}
     assert after.broker.stored == {(GROUP, *QUEUES[0][::2]): 10}
     assert NEWEST.persist_all(state, ())[:2] == (state, ())
     assert NEWEST.persist(state, 1)[1] == ((1, 11),)
-    assert NEWEST.persist(state, LOST)[1] == NEWEST.persist(state, 3)[1] == ()
+    assert NEWEST.persist(state, LOST_QUEUE)[1] == NEWEST.persist(state, 3)[1] == ()
 
 
 def test_cloning_gives_the_entries_of_a_topic_or_of_all() -> None:
@@ -163,7 +163,7 @@ def test_cloning_gives_the_entries_of_a_topic_or_of_all() -> None:
 def test_only_a_synchronous_commit_reports_a_failure() -> None:
     assert NEWEST.commit(START, 0, 5, False, "SYSTEM_BUSY")[1] == Err("SYSTEM_BUSY")
     assert NEWEST.commit(START, 0, 5, False, "silent")[1] == Err("REMOTING")
-    assert NEWEST.commit(START, LOST, 5, True, "answer")[1] == Err("CLIENT")
+    assert NEWEST.commit(START, LOST_QUEUE, 5, True, "answer")[1] == Err("CLIENT")
     for fault in ("SYSTEM_BUSY", "silent"):
         assert NEWEST.commit(START, 0, 5, True, fault)[:2] == (START, ())
     for one_way in (False, True):
@@ -183,7 +183,7 @@ def test_only_a_synchronous_commit_reports_a_failure() -> None:
     ],
 )
 def test_the_shapes_of_a_queue_match_their_names(shape: str, bounds: tuple[int, int], hot: bool) -> None:
-    log = shaped(shape)
+    log = log_of_shape(shape)
     assert isinstance(log, QueueLog)
     assert (log.min, log.max, log.hot) == (*bounds, hot)
     assert log.times in ((), TIMES, TIMES[4:])
@@ -199,16 +199,16 @@ def test_reshaping_a_queue_leaves_other_queues_and_stored_offsets() -> None:
     broker = NEWEST.commit_elsewhere(START, 0, 9)[0].broker
     for shape in SHAPES:
         after = reshaped(broker, 0, shape)
-        assert after.logs[QUEUES[0].topic, 0] == shaped(shape)
+        assert after.logs[QUEUES[0].topic, 0] == log_of_shape(shape)
         assert after.logs[QUEUES[2].topic, 0] == broker.logs[QUEUES[2].topic, 0]
         assert after.stored == broker.stored
 
 
 def test_the_world_knows_every_queue_but_the_lost_one() -> None:
-    known = {(queue.topic, queue.id) for at, queue in enumerate(QUEUES) if at != LOST}
-    assert set(world().logs) == known
+    known = {(queue.topic, queue.id) for at, queue in enumerate(QUEUES) if at != LOST_QUEUE}
+    assert set(initial_broker().logs) == known
     ours = {"T": 5, "U": 2, "%RETRY%G": 1, "NEXT": 1}
-    assert world().topics == ours | {f"%RETRY%G_{topic}": 1 for topic in ("T", "U", "NEXT")}
+    assert initial_broker().topics == ours | {f"%RETRY%G_{topic}": 1 for topic in ("T", "U", "NEXT")}
 
 
 class Naive:
@@ -248,7 +248,7 @@ class Naive:
             return self.held[queue]
         if kind == MEMORY:
             return -1
-        if queue == LOST or fault in ("silent", "cut", "no-field"):
+        if queue == LOST_QUEUE or fault in ("silent", "cut", "no-field"):
             return -2
         answer: Any = fault
         if fault == "answer":
@@ -270,7 +270,7 @@ class Naive:
         return self._sent(queues)
 
     def _sent(self, queues: Any) -> tuple[Any, ...]:
-        pairs = sorted((queue, self.held[queue]) for queue in queues if queue in self.held and queue != LOST)
+        pairs = sorted((queue, self.held[queue]) for queue in queues if queue in self.held and queue != LOST_QUEUE)
         self.stored.update(pairs)
         return tuple(pairs)
 
@@ -282,7 +282,7 @@ class Naive:
         return tuple(sorted(pair for pair in self.held.items() if topic in ("", QUEUES[pair[0]].topic)))
 
     def commit(self, queue: int, offset: int, one_way: bool, fault: str) -> Any:
-        if queue == LOST:
+        if queue == LOST_QUEUE:
             return Err("CLIENT")
         if fault == "answer":
             self.stored[queue] = offset

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketmq_conformance.models.client.fixtures import BOUND_FAULTS, FAULTS, LOST, QUEUES
-from rocketmq_conformance.models.client.initial_broker import SHAPES, reshaped, shaped, world
+from rocketmq_conformance.models.client.fixtures import BOUND_FAULTS, FAULTS, LOST_QUEUE, QUEUES
+from rocketmq_conformance.models.client.initial_broker import SHAPES, initial_broker, log_of_shape, reshaped
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, NO_START, NO_TIME, TIMESTAMP, StartModel
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Why
+from rocketmq_conformance.models.rule import Reason
 
 #: Queue 0 of an ordinary topic, and the group's retry topic.
 ORDINARY, RETRY = 0, 3
@@ -34,8 +34,8 @@ def not_found(release: str) -> str:
 
 def begun(stored: int | None = None, memory: dict[int, int] | None = None, shape: str = "young") -> RemoteStore:
     """Every routed queue in one shape; ``stored`` for queue 0 and the retry topic."""
-    broker = world()
-    for queue in range(LOST):
+    broker = initial_broker()
+    for queue in range(LOST_QUEUE):
         broker = reshaped(broker, queue, shape)
     if stored is not None:
         keys = [("G", QUEUES[queue].topic, QUEUES[queue].id) for queue in (ORDINARY, RETRY)]
@@ -63,7 +63,7 @@ def decide(
     checked: bool = False,
     fault: str = "answer",
     bound_fault: str = "answer",
-) -> tuple[RemoteStore, Expected, Why]:
+) -> tuple[RemoteStore, Expected, Reason]:
     return getattr(MODELS[release], kind)(state, queue, where, text, zone, checked, fault, bound_fault)
 
 
@@ -231,12 +231,12 @@ def test_a_negative_bound_is_refused_by_push_since_5_only(release: str, where: s
 
 
 def test_a_queue_without_broker_has_no_start() -> None:
-    assert push("5.5.0", begun(), LOST, checked=True) == NO_START
-    assert lite("5.5.0", begun(), LOST, checked=True) == -1
+    assert push("5.5.0", begun(), LOST_QUEUE, checked=True) == NO_START
+    assert lite("5.5.0", begun(), LOST_QUEUE, checked=True) == -1
     # the one way past the query: memory says that there is no offset
     for bound_fault in ("answer", "negative"):
         how = {"checked": True, "bound_fault": bound_fault}
-        assert lite("5.5.0", begun(memory={LOST: -1}), LOST, **how) == NO_START
+        assert lite("5.5.0", begun(memory={LOST_QUEUE: -1}), LOST_QUEUE, **how) == NO_START
 
 
 # --- lite pull and pull -----------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_a_shape_changes_one_queue_and_nothing_else(shape: str) -> None:
     after, result, why = NEWEST.shape(before, 1, shape)
     assert result is None
     assert shape in why.kind
-    assert after.broker.logs[QUEUES[1].topic, 1] == shaped(shape)
+    assert after.broker.logs[QUEUES[1].topic, 1] == log_of_shape(shape)
     assert after._replace(broker=before.broker) == before
     changed = {key for key, log in after.broker.logs.items() if log != before.broker.logs[key]}
     assert changed <= {(QUEUES[1].topic, 1)}

@@ -8,7 +8,7 @@ import pytest
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
-from rocketmq_conformance.models.client.initial_broker import reshaped, world
+from rocketmq_conformance.models.client.initial_broker import initial_broker, reshaped
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, PUSH, consume
@@ -19,7 +19,7 @@ MAX = 12
 
 
 def broker(shape: str, stored: int | None = None) -> BrokerState:
-    made = reshaped(world(), 0, shape)
+    made = reshaped(initial_broker(), 0, shape)
     return made if stored is None else made._replace(stored={(GROUP, TOPIC, 0): stored})
 
 
@@ -66,8 +66,8 @@ def test_who_begins_below_min_is_sent_to_it(kind: str, rule: str) -> None:
     model = StartModel(Profile.of("5.5.0", "5.5.0"))
     done = consume(model, RemoteStore(broker=broker("expired")), kind, 0, FIRST, 1)
     assert (done.start, done.first) == (0, 4)
-    assert rule in {rule for why in done.whys for rule in why.rules}
-    assert "OFFSET_TOO_SMALL" in {why.kind for why in done.whys}
+    assert rule in {rule for why in done.reasons for rule in why.rules}
+    assert "OFFSET_TOO_SMALL" in {why.kind for why in done.reasons}
 
 
 def test_a_pull_that_finds_nothing_left_goes_on_behind_it() -> None:
@@ -78,4 +78,4 @@ def test_a_pull_that_finds_nothing_left_goes_on_behind_it() -> None:
         StartModel(Profile.of("4.9.7", "4.9.7")), RemoteStore(broker=made._replace(logs=logs)), PUSH, 0, LAST, 1
     )
     assert (done.start, done.first, done.messages) == (0, MAX, 1)
-    assert not {"WHOLE-MOVED"} & {rule for why in done.whys for rule in why.rules}
+    assert not {"WHOLE-MOVED"} & {rule for why in done.reasons for rule in why.rules}

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.conformance.proof import whole_real
-from rocketmq_conformance.conformance.proof.whole_cases import Case, cases, handovers
+from rocketmq_conformance.conformance.proof.whole_cases import TableCase, cases, handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import expected
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import whole_group
-from rocketmq_conformance.models.client.fixtures import STORED_AS
+from rocketmq_conformance.models.client.fixtures import STORED_KEYS
 from rocketmq_conformance.models.client.start import FIRST, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_group import Group, GroupLife, holders
+from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel, lock_holders
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
     Arrive,
@@ -23,10 +23,10 @@ from rocketmq_conformance.models.client.whole_moves import (
     Hold,
     Join,
     LetGo,
+    LockElsewhere,
     Look,
-    Reset,
-    Seen,
-    Seize,
+    Observation,
+    ResetTo,
 )
 from rocketmq_conformance.models.profile import Profile
 
@@ -36,28 +36,28 @@ HANDOVERS = list(handovers())
 OURS = {rule.id for rule in whole_group.RULES}
 
 
-def life(release: str, made: type[GroupLife] = GroupLife) -> GroupLife:
+def life(release: str, made: type[WholeGroupModel] = WholeGroupModel) -> WholeGroupModel:
     return made(StartModel(Profile.of(release, release)))
 
 
-def seen(release: str, name: str, kind: str) -> tuple[Seen, ...]:
+def seen(release: str, name: str, kind: str) -> tuple[Observation, ...]:
     return expected(life(release), next(case for case in EVERY if (case.name, case.kind) == (name, kind)))[0]
 
 
-def alone(owns: bool, stored: int, *given: int) -> Seen:
+def alone(owns: bool, stored: int, *given: int) -> Observation:
     """The observation of one member with one queue: its queue, (first, messages), and what is stored."""
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize(("table", "count"), [(EVERY, 96), (HANDOVERS, 32)], ids=["scripted", "handovers"])
-def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[Case], count: int) -> None:
+def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[TableCase], count: int) -> None:
     assert len(table) == count
     assert len({str(case) for case in table}) == count
     assert all(isinstance(case.moves[-1], Look) for case in table)
 
 
 @pytest.mark.parametrize("case", HANDOVERS, ids=str)
-def test_every_queue_has_one_owner_and_only_the_owner_can_have_its_lock(case: Case) -> None:
+def test_every_queue_has_one_owner_and_only_the_owner_can_have_its_lock(case: TableCase) -> None:
     looks, why = whole_real.expected(life("5.5.0"), case)
     assert why.rules
     for (members, _), held in looks:
@@ -99,10 +99,10 @@ def test_a_non_member_holds_the_locks_that_no_member_holds() -> None:
     case = next(case for case in HANDOVERS if case.kind == ORDERLY and case.queues == 2)
     model = life("5.5.0")
     begun = case.group(model.start.store.broker)
-    assert holders(begun) == ("", "")
-    assert holders(model.move(begun, Seize())) == (STRANGER, STRANGER)
+    assert lock_holders(begun) == ("", "")
+    assert lock_holders(model.move(begun, LockElsewhere())) == (STRANGER, STRANGER)
     joined, _ = model.look(model.move(begun, Join("a")))
-    assert holders(joined) == ("a", "a")
+    assert lock_holders(joined) == ("a", "a")
 
 
 #: (case, kind, release) and what its looks show, written down without the models.
@@ -133,7 +133,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("name", "kind", "release", "looks"), KNOWN, ids=[f"{n}-{k}-{r}" for n, k, r, _ in KNOWN])
-def test_a_case_gives_the_recorded_observation(name: str, kind: str, release: str, looks: list[Seen]) -> None:
+def test_a_case_gives_the_recorded_observation(name: str, kind: str, release: str, looks: list[Observation]) -> None:
     assert list(seen(release, name, kind)) == looks
 
 
@@ -190,74 +190,74 @@ def test_every_rule_makes_a_case_and_is_in_the_rule_book() -> None:
     assert rulebook.RULES.keys() >= fired
 
 
-class _Deaf(GroupLife):
-    def _heard(self, group: Group) -> Group:
+class _Deaf(WholeGroupModel):
+    def _register(self, group: WholeGroup) -> WholeGroup:
         fails = {request: fail for request, fail in group.fails.items() if request not in {"HEART_BEAT"}}
-        return super()._heard(group._replace(fails=fails))._replace(fails=group.fails)
+        return super()._register(group._replace(fails=fails))._replace(fails=group.fails)
 
 
-class _Listed(GroupLife):
-    def _shares(self, group: Group) -> dict[str, frozenset[int]]:
+class _Listed(WholeGroupModel):
+    def _shares(self, group: WholeGroup) -> dict[str, frozenset[int]]:
         return super()._shares(group._replace(fails={}))
 
 
-class _Unlocked(GroupLife):
-    def _take(self, group: Group, name: str, queue: int, alone: bool) -> Group:
+class _Unlocked(WholeGroupModel):
+    def _take(self, group: WholeGroup, name: str, queue: int, alone: bool) -> WholeGroup:
         fails = {request: fail for request, fail in group.fails.items() if request != "LOCK_BATCH_MQ"}
         after = super()._take(group._replace(fails=fails, seized=False), name, queue, alone)
         return after._replace(fails={**group.fails, **after.fails}, seized=group.seized)
 
 
-class _AlwaysReads(GroupLife):
-    def _begins(self, group: Group, name: str, queue: int) -> Any:
+class _AlwaysReads(WholeGroupModel):
+    def _begins(self, group: WholeGroup, name: str, queue: int) -> Any:
         after, begins = super()._begins(group._replace(fails={}), name, queue)
         return after._replace(fails=group.fails), begins
 
 
-class _AsksOnce(GroupLife):
-    def _ask_again(self, group: Group, name: str, queue: int) -> tuple[Group, bool]:
+class _AsksOnce(WholeGroupModel):
+    def _ask_again(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
         return group, True
 
 
-class _AlwaysPulls(GroupLife):
-    def _pull_queue(self, group: Group, name: str, queue: int) -> Any:
+class _AlwaysPulls(WholeGroupModel):
+    def _pull_queue(self, group: WholeGroup, name: str, queue: int) -> Any:
         fails = {request: fail for request, fail in group.fails.items() if request != "PULL_MESSAGE"}
         after, found = super()._pull_queue(group._replace(fails=fails), name, queue)
         return after._replace(fails=group.fails), found
 
 
-class _AlwaysCommits(GroupLife):
-    def _commit(self, group: Group, name: str, queue: int) -> Group:
+class _AlwaysCommits(WholeGroupModel):
+    def _commit(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         return super()._commit(group._replace(fails={}), name, queue)._replace(fails=group.fails)
 
 
-class _NeverReset(GroupLife):
-    def _reset(self, group: Group, offset: int) -> Group:
+class _NeverReset(WholeGroupModel):
+    def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         return group
 
 
-class _ResetsAll(GroupLife):
-    def _reset(self, group: Group, offset: int) -> Group:
+class _ResetsAll(WholeGroupModel):
+    def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         return super()._reset(group._replace(kind=PUSH), offset)._replace(kind=group.kind)
 
 
-class _StoresLate(GroupLife):
-    def _returned(self, group: Group, name: str) -> Any:
-        hands = group.members[name].hands
+class _StoresLate(WholeGroupModel):
+    def _returned(self, group: WholeGroup, name: str) -> Any:
+        hands = group.members[name].in_progress
         after, late = super()._returned(group, name)
         if late and hands:
             queue, offset = hands
-            stored = {**after.broker.stored, STORED_AS[queue]: offset + 1}
+            stored = {**after.broker.stored, STORED_KEYS[queue]: offset + 1}
             after = after._replace(broker=after.broker._replace(stored=stored))
         return after, late
 
 
-class _KeepsAll(GroupLife):
-    def _drop(self, group: Group, name: str, queue: int) -> Group:
+class _KeepsAll(WholeGroupModel):
+    def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         return group
 
 
-WRONG: list[tuple[type[GroupLife], str]] = [
+WRONG: list[tuple[type[WholeGroupModel], str]] = [
     (_Deaf, "WHOLE-UNHEARD"),
     (_Listed, "WHOLE-LIST"),
     (_Unlocked, "WHOLE-LOCK"),
@@ -274,14 +274,14 @@ WRONG: list[tuple[type[GroupLife], str]] = [
 
 
 @pytest.mark.parametrize(("wrong", "rule"), WRONG, ids=[rule for _, rule in WRONG])
-def test_a_model_that_breaks_a_rule_expects_something_else(wrong: type[GroupLife], rule: str) -> None:
+def test_a_model_that_breaks_a_rule_expects_something_else(wrong: type[WholeGroupModel], rule: str) -> None:
     noticed = [
         case for case in EVERY + HANDOVERS if rule in expected(life("4.9.8"), case)[1].rules and _differs(wrong, case)
     ]
     assert noticed, f"no case is about {rule}"
 
 
-def _differs(wrong: Callable[..., GroupLife], case: Case) -> bool:
+def _differs(wrong: Callable[..., WholeGroupModel], case: TableCase) -> bool:
     return expected(wrong(life("4.9.8").start), case)[0] != expected(life("4.9.8"), case)[0]
 
 
@@ -292,7 +292,7 @@ def test_every_rule_is_broken_by_a_wrong_model() -> None:
 def test_a_reset_moves_the_owner_of_the_queue() -> None:
     model = life("5.5.0")
     case = next(case for case in EVERY if case.queues == 2 and case.kind == PUSH)
-    moves = (Join("a"), Look(), Join("b"), Look(), Reset(9), Look())
+    moves = (Join("a"), Look(), Join("b"), Look(), ResetTo(9), Look())
     looks, _ = model.play(case.group(model.start.store.broker), moves)
     assert looks[-1] == ((("a", (0,), ((0, 9, 3),)), ("b", (1,), ())), (12, 12))
 

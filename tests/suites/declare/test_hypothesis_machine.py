@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUT
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Why
+from rocketmq_conformance.models.rule import Answer, Reason
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.hypothesis_machine import HypothesisChoices, arguments, machine, play_plan
@@ -23,7 +23,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 PROFILE = Profile()
-WHY = Why(("R-SUM",), "any")
+WHY = Reason(("R-SUM",), "any")
 
 
 def play(suite: Suite, playground: Any, examples: int = 30, steps: int = 15) -> None:

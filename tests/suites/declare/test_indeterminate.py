@@ -12,7 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, outcome_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Why
+from rocketmq_conformance.models.rule import Answer, Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.hypothesis_machine import machine
@@ -29,7 +29,7 @@ from rocketmq_conformance.suites.declare.indeterminate import (
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
-PUT, GOT = Why(("R-PUT",), "put"), Why(("R-GET",), "got")
+PUT, GOT = Reason(("R-PUT",), "put"), Reason(("R-GET",), "got")
 LOST = Err("TIMEOUT", definite=False)
 
 

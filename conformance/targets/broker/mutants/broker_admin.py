@@ -11,8 +11,8 @@ from rocketmq_conformance.conformance.fakes.resets import Resets
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
-from rocketmq_conformance.models.broker.pull import Codes, Pull
-from rocketmq_conformance.models.broker.reset import Reset
+from rocketmq_conformance.models.broker.pull import PullMessageRequest, TagCodes
+from rocketmq_conformance.models.broker.reset import ResetRequest
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.outcome import Err, Result
 
@@ -20,7 +20,7 @@ from rocketmq_conformance.models.outcome import Err, Result
 
 
 class NotStored(Resets):
-    def reset(self, asked: Reset) -> Result:
+    def reset(self, asked: ResetRequest) -> Result:
         stored = self._storage.state.stored
         result = super().reset(asked)
         self._storage.state = self._storage.state._replace(stored=stored)
@@ -28,7 +28,7 @@ class NotStored(Resets):
 
 
 class NotPending(Resets):
-    def reset(self, asked: Reset) -> Result:
+    def reset(self, asked: ResetRequest) -> Result:
         pending = self._storage.state.pending
         result = super().reset(asked)
         self._storage.state = self._storage.state._replace(pending=pending)
@@ -38,7 +38,7 @@ class NotPending(Resets):
 class NowByTime(Resets):
     """As a search of the old releases: the last message is the end."""
 
-    def reset(self, asked: Reset) -> Result:
+    def reset(self, asked: ResetRequest) -> Result:
         if asked.timestamp >= 0 or asked.queue < 0 or asked.offset not in {None, -1}:
             return super().reset(asked)
         log = self._storage.state.logs.get((asked.topic, asked.queue), ABSENT)
@@ -46,12 +46,12 @@ class NowByTime(Resets):
 
 
 class WholeTopic(Resets):
-    def reset(self, asked: Reset) -> Result:
+    def reset(self, asked: ResetRequest) -> Result:
         return super().reset(asked._replace(queue=-1))
 
 
 class NeverForwards(Resets):
-    def reset(self, asked: Reset) -> Result:
+    def reset(self, asked: ResetRequest) -> Result:
         before = self._storage.state
         result = super().reset(asked)
         if asked.force:
@@ -62,14 +62,14 @@ class NeverForwards(Resets):
 
 
 class NeedsMembers(Resets):
-    def reset(self, asked: Reset) -> Result:
+    def reset(self, asked: ResetRequest) -> Result:
         if asked.group not in self._consumers.groups:
             return Err("CONSUMER_NOT_ONLINE")
         return super().reset(asked)
 
 
 class UntilMax(Resets):
-    def reset(self, asked: Reset) -> Result:
+    def reset(self, asked: ResetRequest) -> Result:
         log = self._storage.state.logs.get((asked.topic, asked.queue), ABSENT)
         known = asked.topic in self._storage.state.topics and asked.group in self._storage.state.groups
         if known and asked.queue >= 0 and asked.offset == log.max + 1:
@@ -176,7 +176,7 @@ class QueryEndsReset(Offsets):
 
 
 class KeepsTelling(Pulls):
-    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         pending = self._storage.state.pending
         result = super().find(asked, codes)
         self._storage.state = self._storage.state._replace(pending=pending)
@@ -184,7 +184,7 @@ class KeepsTelling(Pulls):
 
 
 class ResetWins(Pulls):
-    def find(self, asked: Pull, codes: Codes | Err) -> Result:
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         marked = (asked.group, asked.topic, asked.queue) in self._storage.state.pending
         return super().find(asked._replace(commit=None) if marked else asked, codes)
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.fakes.assignments import Assignments
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
-from rocketmq_conformance.models.broker.assignment import ANY_QUEUE, BROADCASTING, NO_MODES, POP, PULL, RETRY, Asked
+from rocketmq_conformance.models.broker.assignment import (
+    ANY_QUEUE,
+    BROADCASTING,
+    NO_MODES,
+    POP,
+    PULL,
+    RETRY_PREFIX,
+    AssignmentRequest,
+)
 from rocketmq_conformance.models.outcome import Err, Result
 
 Members = tuple[str, ...] | None
@@ -13,7 +21,7 @@ Members = tuple[str, ...] | None
 class NothingForEmpty(Assignments):
     """Where there is no answer, everything is taken away."""
 
-    def assign(self, asked: Asked, members: Members) -> Result:
+    def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         found = super().assign(asked, members)
         return () if found is None else found
 
@@ -21,13 +29,13 @@ class NothingForEmpty(Assignments):
 class KeepsForStrangers(Assignments):
     """A member that is not registered is not told that it has nothing."""
 
-    def assign(self, asked: Asked, members: Members) -> Result:
+    def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         found = super().assign(asked, members)
         return None if found == () else found
 
 
 class AveragesAnyway(Assignments):
-    def assign(self, asked: Asked, members: Members) -> Result:
+    def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         known = asked.strategy in {"AVG", "AVG_BY_CIRCLE"}
         return super().assign(asked if known else asked._replace(strategy="AVG"), members)
 
@@ -35,7 +43,7 @@ class AveragesAnyway(Assignments):
 class Unsorted(Assignments):
     """Strategies are given the members as they registered; those who come first count first."""
 
-    def assign(self, asked: Asked, members: Members) -> Result:
+    def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         if members is None or len({*members}) < len(members):
             return super().assign(asked, members)
         places = {member: f"{place:09}" for place, member in enumerate(members)}
@@ -46,7 +54,7 @@ class Unsorted(Assignments):
 class OwnQueuesOnly(Assignments):
     """Queues of other brokers are given to no member."""
 
-    def assign(self, asked: Asked, members: Members) -> Result:
+    def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         found = super().assign(asked, members)
         if not isinstance(found, tuple):
             return found
@@ -54,7 +62,7 @@ class OwnQueuesOnly(Assignments):
 
 
 class OnlyMembersBroadcast(Assignments):
-    def assign(self, asked: Asked, members: Members) -> Result:
+    def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         if asked.model == BROADCASTING and members is None:
             return None
         return super().assign(asked, members)
@@ -76,7 +84,7 @@ class FirstModeStays(Assignments):
 class ModeForEveryTopic(Assignments):
     """The mode that was set last holds for all topics of the group."""
 
-    def assign(self, asked: Asked, members: Members) -> Result:
+    def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         before = self.modes
         found = [mode for (_, group), mode in before.items() if group == asked.group]
         self.modes = {**NO_MODES, (asked.topic, asked.group): found[-1]} if found else before
@@ -89,7 +97,7 @@ class RetryModes(Assignments):
     """The mode of a retry topic may be set."""
 
     def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
-        if topic.startswith(RETRY):
+        if topic.startswith(RETRY_PREFIX):
             return None
         return super().set_mode(topic, group, mode, share)
 
@@ -97,7 +105,7 @@ class RetryModes(Assignments):
 class NeverShares(Assignments):
     """A member that pops gets its own queues only, as one that pulls."""
 
-    def assign(self, asked: Asked, members: Members) -> Result:
+    def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         before = self.modes
         mode = before.get((asked.topic, asked.group))
         if mode is None or mode.mode != POP or mode.share <= 0 or asked.model == BROADCASTING:
@@ -113,7 +121,7 @@ class NeverShares(Assignments):
 class EveryBrokerTwice(Assignments):
     """Queue -1 stands in the list once for every queue, not once for every broker."""
 
-    def assign(self, asked: Asked, members: Members) -> Result:
+    def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         found = super().assign(asked, members)
         if not isinstance(found, tuple):
             return found

@@ -66,7 +66,9 @@ def test_messages_lie_in_the_order_of_their_times(store: Path) -> None:
 def test_offsets_and_topics_are_in_the_tables(store: Path) -> None:
     offsets = json.loads((store / "config" / "consumerOffset.json").read_text())
     assert offsets == {
-        "offsetTable": {f"{aged_store.TOPIC}@{aged_store.KEPT}": {str(q): o for q, o in aged_store.STORED.items()}}
+        "offsetTable": {
+            f"{aged_store.TOPIC}@{aged_store.KEPT_GROUP}": {str(q): o for q, o in aged_store.STORED.items()}
+        }
     }
     topics = json.loads((store / "config" / "topics.json").read_text())["topicConfigTable"]
     assert (

@@ -11,7 +11,7 @@ from by_hand import expiries, java_stage, rows_of, values, verdicts
 
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.client.fixtures import CLIENTS
-from rocketmq_conformance.models.client.rebalance_orderly import LOCK_EXPIRY, held
+from rocketmq_conformance.models.client.rebalance_orderly import LOCK_EXPIRY, lock_holders
 from rocketmq_conformance.models.client.rebalance_orderly_round import UNLOCK_DELAY
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
@@ -41,9 +41,9 @@ def done(stage: Stage, *rows: Row) -> list[Any]:
 
 def locked(stage: Stage) -> dict[int, str]:
     """Who holds which queue at the scripted broker."""
-    from rocketmq_conformance.models.client.rebalance_orderly import beginning
+    from rocketmq_conformance.models.client.rebalance_orderly import initial_state
 
-    return held(beginning()._replace(locks=stage.world.locks))
+    return lock_holders(initial_state()._replace(locks=stage.world.locks))
 
 
 def test_members_lock_what_they_own(stage: Stage) -> None:

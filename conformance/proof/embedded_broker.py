@@ -48,7 +48,7 @@ Open = Callable[[], Connection]
 Seen = dict[str, Any]
 
 
-class Story:
+class Conversation:
     """Sends the requests on connections to one broker, and records the answers."""
 
     def __init__(self, connect: Open) -> None:
@@ -59,7 +59,7 @@ class Story:
         #: The chapter of each label.
         self.chapters: dict[str, str] = {}
 
-    def tell(self) -> Seen:
+    def hold(self) -> Seen:
         """Send every request; the answers by label."""
         for chapter in CHAPTERS:
             getattr(self, chapter)()
@@ -352,19 +352,19 @@ def connecting(address: str) -> Open:
     return lambda: Connection(host, int(port), PATIENCE)
 
 
-def told(release: str) -> Seen:
+def embedded_answers(release: str) -> Seen:
     """The answers of the fake broker of a release."""
     with FakeBroker(Profile.of(broker=release)) as broker:
-        return Story(connecting(broker.address)).tell()
+        return Conversation(connecting(broker.address)).hold()
 
 
 def prove(release: str) -> list[ProofRow]:
     """Send the requests to a real broker of a release and to the embedded one; CannotRunError when there is none."""
     broker = Broker(Release.parse(release), sizes=FILES)
     with broker:
-        story = Story(connecting(broker.address))
-        expected = story.tell()
-    observed = told(release)
+        story = Conversation(connecting(broker.address))
+        expected = story.hold()
+    observed = embedded_answers(release)
     return rows(release, story.chapters, expected, observed)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.proof import broker_story
+from rocketmq_conformance.conformance.proof import embedded_broker
 from rocketmq_conformance.models import rulebook
 
 RELEASES = ["4.9.7", "5.0.0", "5.1.4", "5.5.0"]
@@ -13,17 +13,17 @@ RELEASES = ["4.9.7", "5.0.0", "5.1.4", "5.5.0"]
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_whole_story_can_be_told_to_the_embedded_broker(release: str) -> None:
-    assert len(broker_story.told(release)) > 100
+    assert len(embedded_broker.embedded_answers(release)) > 100
 
 
 def test_a_story_is_about_rules_of_the_book() -> None:
-    assert {rule for rules in broker_story.CHAPTERS.values() for rule in rules} <= set(rulebook.RULES)
+    assert {rule for rules in embedded_broker.CHAPTERS.values() for rule in rules} <= set(rulebook.RULES)
 
 
 def test_every_answer_counts_for_the_rules_of_its_chapter() -> None:
     chapters = {"lite": "checks", "binary True": "encodings"}
     told = {"lite": 1, "binary True": True}
-    rows = broker_story.rows("5.5.0", chapters, told, {"lite": 1, "binary True": False})
+    rows = embedded_broker.rows("5.5.0", chapters, told, {"lite": 1, "binary True": False})
     assert [(row.rule, row.cases, row.differences) for row in rows] == [
         ("BQ-PULL-1", 1, 0), ("BQ-PULL-LITE", 1, 0), ("BQ-PULL-SUB", 1, 0), ("WIRE-FRAME-1", 1, 1),
     ]  # fmt: skip
@@ -31,7 +31,7 @@ def test_every_answer_counts_for_the_rules_of_its_chapter() -> None:
 
 
 def test_an_answer_that_is_missing_is_a_difference() -> None:
-    rows = broker_story.rows("5.5.0", {"lite": "checks"}, {"lite": 1}, {})
+    rows = embedded_broker.rows("5.5.0", {"lite": "checks"}, {"lite": 1}, {})
     assert {row.differences for row in rows} == {1}
 
 
@@ -40,7 +40,7 @@ def test_an_answer_that_is_missing_is_a_difference() -> None:
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_embedded_broker_answers_as_the_real_one(release: str) -> None:
     try:
-        rows = broker_story.prove(release)
+        rows = embedded_broker.prove(release)
     except CannotRunError as error:
         pytest.skip(str(error))
     assert not [row.example for row in rows if row.differences]
