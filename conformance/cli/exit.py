@@ -46,6 +46,7 @@ def finish(code: int) -> None:
         sys.stderr.flush()
     except OSError:  # nobody reads it any more: nothing is left to be said at the end either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if "jpype" in sys.modules:
+    jpype = sys.modules.get("jpype")
+    if jpype is not None and jpype.isJVMStarted():
         os._exit(code)
     sys.exit(code)

@@ -247,7 +247,7 @@ def test_the_page_marks_where_the_common_belief_is_wrong(tmp_path: Path) -> None
 
 def test_events_that_were_cut_off_make_no_page_and_no_verdict(tmp_path: Path) -> None:
     events = told()[1][:-1]
-    with pytest.raises(ValueError, match="not whole"):
+    with pytest.raises(ValueError, match="incomplete"):
         scenario_page(events)
     assert "Scenario: undecided, cut off after 20 steps." in console(events)
     report = ScenarioPage(tmp_path / "scenario.md")
