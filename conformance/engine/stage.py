@@ -9,7 +9,6 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -28,6 +27,7 @@ from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
 from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, world_did
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
+from rocketmq_conformance.conformance.fakes.fault_script import Overlay
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
@@ -258,25 +258,27 @@ class Stage:
         world = self.world
         if spec.duration:
             return self._timed(call)
-        script = world.broker.script
-        calm_down = script.calm
         effect, commits = spec.effect, spec.commits
         if not spec.faults and not effect and not commits:
             return call
-        faults = [(place, script.armer(requests)) for place, requests in spec.faults]
-        how = itemgetter(*[place for place, _ in spec.faults]) if faults else _calm
-        calm = how([ANSWER] * len(spec.domains))
-        given = _taker(spec.given)
+        script = world.broker.script
+        first, last, calm = _stretch(spec)
+        more = last < len(spec.domains)
+        kinds = [requests for _, requests in spec.faults]
+        handlers, overlays = script.handlers, dict[tuple[str, ...], Overlay]()
 
         def armed(*args: Any) -> Result:
-            if how(args) == calm:
-                result = call(*given(args))
+            given = args[:first] + args[last:] if more else args[:first]
+            faults = args[first:last]
+            if faults == calm:
+                result = call(*given)
             else:
-                for place, arm in faults:
-                    if args[place] != ANSWER:
-                        arm(args[place])
-                result = call(*given(args))
-                calm_down()
+                overlay = overlays.get(faults)
+                if overlay is None:
+                    overlay = overlays[faults] = script.overlay(zip(kinds, faults, strict=True))
+                handlers.update(overlay.armed)
+                result = call(*given)
+                handlers.update(overlay.honest)
             if effect:
                 stored = world.take_commits()
                 return result if type(result) is Err else stored
@@ -313,15 +315,13 @@ def _nothing() -> None:
     pass
 
 
-def _taker(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """A function that takes these places of a tuple, as a tuple."""
-    first, last = (places[0], places[-1] + 1) if places else (0, 0)
-    return itemgetter(*places) if last - first > len(places) else itemgetter(slice(first, last))
-
-
-def _calm(args: Sequence[Any]) -> str:
-    """Nothing can go wrong."""
-    return ""
+def _stretch(spec: OperationSpec) -> tuple[int, int, tuple[str, ...]]:
+    """Where the faults of an operation begin and end among its arguments, and what they are when nothing goes wrong."""
+    places = [place for place, _ in spec.faults]
+    first = places[0] if places else len(spec.domains)
+    if places != list(range(first, first + len(places))):
+        raise TypeError(f"the faults of {spec.name} must stand side by side")
+    return first, first + len(places), (ANSWER,) * len(places)
 
 
 def _not_offered(*args: Any) -> Result:

@@ -37,6 +37,8 @@ class Administration:
     def __init__(self, profile: Profile, storage: Storage, name: str, cluster: str, address: str, started: int) -> None:
         self._release = profile.broker
         self._wire = WireRules.of(profile)
+        #: Are routes written in standard JSON for a client in this process that does not say what it reads?
+        self._standard_here = self._wire.standard(VERSION, False)
         self._storage = storage
         self._name, self._cluster = name, cluster
         #: Where routes say that the broker is.
@@ -64,17 +66,20 @@ class Administration:
 
     def _route(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """A client in this process is as new as those that the kit itself connects with."""
-        return self._routed(ext, VERSION)
+        standard = self._standard_here if "acceptStandardJsonOnly" not in ext else self._standard(ext, VERSION)
+        return self._routed(ext["topic"], standard)
 
     def _route_from(self, peer: Peer, request: Command) -> Command:
-        return command(self._routed(request.ext, request.version))
+        return command(self._routed(request.ext["topic"], self._standard(request.ext, request.version)))
 
-    def _routed(self, ext: dict[str, str], version: int) -> Answered:
-        topic = ext["topic"]
+    def _standard(self, ext: dict[str, str], version: int) -> bool:
+        """WIRE-JSON-1: is a route written in standard JSON for a client of this version?"""
+        return self._wire.standard(version, ext.get("acceptStandardJsonOnly") == "true")
+
+    def _routed(self, topic: str, standard: bool) -> Answered:
         queues = self._storage.state.topics.get(topic) if self.routes is None else self.routes.get(topic)
         if queues is None or queues == NO_ROUTE:
             return _NO_TOPIC, f"No topic route info in name server for the topic: {topic}", {}, b""
-        standard = self._wire.standard(version, ext.get("acceptStandardJsonOnly") == "true")
         perm = _INHERITED if topic == DEFAULT_TOPIC else routes.READ_WRITE
         return 0, "", {}, routes.route(self._name, self._cluster, self.address, queues, perm, standard)
 

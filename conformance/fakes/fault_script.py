@@ -12,7 +12,8 @@ without its field to a request that was not done, there the broker's own respons
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from rocketmq_conformance.conformance.fakes.assignments import topic_of
 from rocketmq_conformance.conformance.fakes.record import Record
@@ -48,6 +49,13 @@ _RESPONSES: Mapping[str, Answered] = {name: (code, "scripted", {}, b"") for name
 }
 
 
+class Overlay(NamedTuple):
+    """Handlers by request code: while faults are armed, and those in whose place they stand."""
+
+    armed: dict[int, PlainHandler]
+    honest: dict[int, PlainHandler]
+
+
 class FaultScript:
     """The faults that are armed, over the handlers of a broker. ``record`` counts the requests for assignments."""
 
@@ -68,20 +76,22 @@ class FaultScript:
 
     def arm(self, kind: Requests, fault: str) -> None:
         """Play the requests of a kind by ``fault`` from now on (``models.client.fixtures`` has those of each kind)."""
-        self.armer(kind)(fault)
+        self.handlers.update(self._play(kind, fault))
 
-    def armer(self, kind: Requests) -> Callable[[str], None]:
-        """``arm`` for one kind: for whoever arms it very often."""
-        handlers, players = self.handlers, self._players[kind]
+    def overlay(self, faults: Iterable[tuple[Requests, str]]) -> Overlay:
+        """The handlers of several kinds that are played by faults: to be put over the others, and taken away again."""
+        armed: dict[int, PlainHandler] = {}
+        for kind, fault in faults:
+            armed.update(self._play(kind, fault))
+        return Overlay(armed, {code: self._honest[code] for code in armed})
 
-        def arm(fault: str) -> None:
-            found = players.get(fault)
-            if found is None:
-                player = self._player(kind, fault)
-                found = players[fault] = {code: player or self._honest[code] for code in KINDS[kind]}
-            handlers.update(found)
-
-        return arm
+    def _play(self, kind: Requests, fault: str) -> dict[int, PlainHandler]:
+        """The handlers of a kind while its requests are played by a fault."""
+        found = self._players[kind].get(fault)
+        if found is None:
+            player = self._player(kind, fault)
+            found = self._players[kind][fault] = {code: player or self._honest[code] for code in KINDS[kind]}
+        return found
 
     def calm(self) -> None:
         """Answer everything honestly."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.fakes.page_residency import Memory
-from rocketmq_conformance.conformance.fakes.record import Record
+from rocketmq_conformance.conformance.fakes.record import INDEX, Record
 from rocketmq_conformance.conformance.fakes.responses import (
     Answered,
     ConnectionHandler,
@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import LOWER, earliest_time, max_offset, min_offset, search
+from rocketmq_conformance.models.client.fixtures import NO_QUEUE
 from rocketmq_conformance.models.outcome import Err, Result
 
 
@@ -82,7 +83,7 @@ class Offsets:
         if isinstance(result, Err):
             return refused(result)
         if self.record is not None and number is not None and to is not None:
-            self.record.commits.append((topic, number, to))
+            self.record.commits.append((INDEX.get((topic, number), NO_QUEUE), to))
         return 0, "", {}, b""
 
     def _max(self, code: int, ext: dict[str, str], body: bytes) -> Answered:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, QUEUES
 from rocketmq_conformance.models.outcome import Value
 
 #: A message that was sent back, as ``models.client.sent_back`` describes it.
 SentBackMessage = tuple[Value, ...]
 
 #: The index of each queue of a client case, by topic and queue id.
-_INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST_QUEUE}
+INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST_QUEUE}
 
 
 class Record:
     """Takes down what no response shows, until it is asked for."""
 
     def __init__(self) -> None:
-        #: Commits that were stored: topic, queue id, offset.
-        self.commits: list[tuple[str, int, int]] = []
+        #: Commits that were stored: the queue (see ``INDEX``, -1: none of the case's) and the offset.
+        self.commits: list[tuple[int, int]] = []
         #: How often the assignment of each topic was asked for.
         self.assignments: dict[str, int] = {}
         self.sent_back: list[SentBackMessage] = []
@@ -47,9 +47,9 @@ class Record:
             return tuple(sorted(back))
         if not self.commits and not self.assignments:
             return ()
-        taken = [(_INDEX.get((topic, queue), NO_QUEUE), offset) for topic, queue, offset in self.commits]
-        self.commits = []
-        taken.sort()
+        taken, self.commits = self.commits, []
+        if len(taken) > 1:
+            taken.sort()
         if not self.assignments:
             return tuple(taken)
         asked, self.assignments = sorted(self.assignments.items()), {}

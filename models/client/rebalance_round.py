@@ -32,7 +32,7 @@ from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.fixtures import ROUND_QUEUES, STORED_KEYS, TOPIC_OF, TOPIC_QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, after_round, share_of
 from rocketmq_conformance.models.client.offset_table import UNFROZEN
-from rocketmq_conformance.models.client.process_queue import ProcessQueue, is_expired
+from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.java_text import string_hash
@@ -327,13 +327,14 @@ class RebalanceRoundModel(Generic[RoundT]):
         table = current.table
         current.events |= ALIGNED
         if table:
+            overdue = current.now - PULL_EXPIRY
             for queue in ROUND_QUEUES[topic]:
                 owned = table.get(queue)
                 if owned is None:
                     continue
                 if queue not in target:
                     self.drop(current, queue)
-                elif is_expired(owned, current.now):
+                elif owned.pulled < overdue:
                     current.events |= _EXPIRED
                     self.drop(current, queue)
         complete = True
