@@ -5,7 +5,7 @@ and answers an outcome, ``close`` ends it all. An exception means that the adapt
 an operation that the implementation does not offer answers ``Unsupported(reason)``.
 
 What ``apply`` is given has the arguments of the implementation alone. The kit plays the rest of a step itself: faults
-(``suites.declare.domain.Fault``) are armed on the scripted broker, and operations of the world never reach an adapter.
+(``suites.declare.domain.Fault``) are armed on the fake broker, and operations of the world never reach an adapter.
 An operation that lets time pass (a ``Duration``) becomes a call of ``pass_time`` when the clock is virtual. When it is
 real, the kit waits for so long, and then calls ``apply`` with the operation, which has no arguments left: it answers
 what timers did meanwhile.
@@ -83,7 +83,7 @@ class Case:
     suite: Suite
     number: int
     profile: Profile
-    #: Address of the scripted name server, ``host:port``; starts it on first use.
+    #: Address of the fake name server, ``host:port``; starts it on first use.
     name_server: Callable[[], str]
     #: The same broker, called in this process: for implementations that can do without sockets.
     exchange: Exchange
@@ -161,7 +161,7 @@ class RefusesFaults(Protocol):
     """An adapter that cannot be judged under some faults."""
 
     def refuses_fault(self, fault: str) -> str:
-        """Why an operation cannot be done while the scripted broker plays this fault, or "": it is unsupported."""
+        """Why an operation cannot be done while the fake broker plays this fault, or "": it is unsupported."""
         ...
 
 

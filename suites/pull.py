@@ -13,7 +13,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 
 QUEUE = Values(*INITIALLY_OWNED, weights=(3, 2, 1))
 #: Which of the requests in one place, from the oldest on; past the latest it begins again.
@@ -199,7 +199,7 @@ class Learn(Operation):
 
 
 @operation("The name server has a route of a topic; -1: it has none.", side=Side.WORLD, weight=1)
-class Route(world.Route):
+class Route(environment.Route):
     topic: Annotated[str, SUBSCRIBED]
     queues: Annotated[int, Values(5, -1)]
 

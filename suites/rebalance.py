@@ -18,7 +18,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 
 MEMBER = Values(*range(len(CLIENTS)))
 QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
@@ -137,7 +137,7 @@ class Tick(Operation):
 
 
 @operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=4)
-class ListMembers(world.ListMembers):
+class ListMembers(environment.ListMembers):
     members: Annotated[tuple[int, ...], LISTS]
 
 
@@ -146,13 +146,13 @@ class ListMembers(world.ListMembers):
     side=Side.WORLD,
     weight=2,
 )
-class Route(world.Route):
+class Route(environment.Route):
     topic: Annotated[str, Values(TOPIC, OTHER_TOPIC, RETRY_TOPIC, weights=(2, 1, 1))]
     queues: Annotated[int, Values(5, 4, 2, 1, 0, -1)]
 
 
 @operation("Somebody else commits for the group.", side=Side.WORLD, weight=1)
-class CommitElsewhere(world.CommitElsewhere):
+class CommitElsewhere(environment.CommitElsewhere):
     queue: Annotated[int, QUEUE]
     offset: Annotated[int, OFFSET]
 

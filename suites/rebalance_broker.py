@@ -24,7 +24,7 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import CommitElsewhere, Join, Leave, ListMembers, Persist, Refresh
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 2, 1))
 #: Topics that a plan subscribes to.
@@ -106,7 +106,7 @@ class Tick(Operation):
     side=Side.WORLD,
     weight=16,
 )
-class Assign(world.Assign):
+class Assign(environment.Assign):
     topic: Annotated[
         str,
         Values(
@@ -129,7 +129,7 @@ class Assign(world.Assign):
     side=Side.WORLD,
     weight=2,
 )
-class Route(world.Route):
+class Route(environment.Route):
     topic: Annotated[
         str,
         Values(

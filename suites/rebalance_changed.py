@@ -17,7 +17,7 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
@@ -88,7 +88,7 @@ class Tick(Operation):
     side=Side.WORLD,
     weight=5,
 )
-class Route(world.Route):
+class Route(environment.Route):
     topic: Annotated[str, Values(TOPIC, OTHER_TOPIC, RETRY_TOPIC, weights=(2, 1, 2))]
     queues: Annotated[int, Values(5, 2, 1, 0, -1, weights=(2, 1, 1, 1, 2))]
 

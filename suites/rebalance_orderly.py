@@ -29,7 +29,7 @@ from rocketmq_conformance.suites.rebalance import (
     Unsubscribe,
     Update,
 )
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(3, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 3, weights=(6, 4, 1, 1, 1))
@@ -127,12 +127,12 @@ class Tick(Operation):
 
 
 @operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=8)
-class ListMembers(world.ListMembers):
+class ListMembers(environment.ListMembers):
     members: Annotated[tuple[int, ...], LISTS]
 
 
 @operation("The broker restarts: it remembers no locks.", side=Side.WORLD, weight=1)
-class ForgetLocks(world.ForgetLocks):
+class ForgetLocks(environment.ForgetLocks):
     pass
 
 
@@ -141,7 +141,7 @@ class ForgetLocks(world.ForgetLocks):
     side=Side.WORLD,
     weight=4,
 )
-class LockElsewhere(world.LockElsewhere):
+class LockElsewhere(environment.LockElsewhere):
     queue: Annotated[int, SLOW]
     restarted: Annotated[bool, Values(False, True)]
 

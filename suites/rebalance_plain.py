@@ -12,7 +12,7 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 TOPICS = Values(TOPIC, OTHER_TOPIC)
@@ -79,7 +79,7 @@ class Tick(Operation):
     side=Side.WORLD,
     weight=3,
 )
-class Route(world.Route):
+class Route(environment.Route):
     topic: Annotated[str, TOPICS]
     queues: Annotated[int, Values(5, 2, 1, 0, -1)]
 

@@ -13,7 +13,7 @@ from rocketmq_conformance.suites import rebalance
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 6, 8, weights=(4, 4, 2, 2, 1, 1))
@@ -132,7 +132,7 @@ class Update(Operation):
 
 
 @operation("The broker lists other members: their client ids, in this order.", side=Side.WORLD, weight=6)
-class ListMembers(world.ListMembers):
+class ListMembers(environment.ListMembers):
     members: Annotated[tuple[int, ...], LISTS]
 
 

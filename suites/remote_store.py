@@ -12,7 +12,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
 
 _FLAG = Values(False, True)
@@ -69,7 +69,7 @@ class Commit(Operation):
 
 
 @operation("Another member of the group commits.", side=Side.WORLD, weight=3)
-class CommitElsewhere(world.CommitElsewhere):
+class CommitElsewhere(environment.CommitElsewhere):
     queue: Annotated[int, ROUTED]
     offset: Annotated[int, OFFSET]
 

@@ -127,22 +127,22 @@ def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], out: Path | None) 
 
 @prove.command()
 @_releases_argument
-@click.option("--embedded", is_flag=True, help="On the fake broker instead of real ones.")
+@click.option("--fake", is_flag=True, help="On the fake broker instead of real ones.")
 @click.option("--scripted", is_flag=True, help="On fake brokers that fail as a table says.")
 @click.option("--only", default="", metavar="TEXT", help="Only the scripted cases that have this in their name.")
 @_out_option
-def whole(releases: tuple[str, ...], embedded: bool, scripted: bool, only: str, out: Path | None) -> None:
+def whole(releases: tuple[str, ...], fake: bool, scripted: bool, only: str, out: Path | None) -> None:
     """Run whole Java consumers, with threads and sockets.
 
     RELEASES are such as 4.9.7 5.5.0, of consumer and broker alike; without them it is ten, or with --scripted every
     client release.
     """
-    if embedded and scripted:
-        raise click.UsageError("--embedded and --scripted contradict each other: give one of them.")
+    if fake and scripted:
+        raise click.UsageError("--fake and --scripted contradict each other: give one of them.")
     if only and not scripted:
         raise click.UsageError("--only picks scripted cases: give --scripted too.")
     chosen = releases or (java_proof.RELEASES if scripted else whole_proof.RELEASES)
-    _end(settle(lambda: whole_proof.prove_releases(chosen, embedded=embedded, scripted=scripted, only=only), out))
+    _end(settle(lambda: whole_proof.prove_releases(chosen, fake=fake, scripted=scripted, only=only), out))
 
 
 @prove.command()

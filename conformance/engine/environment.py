@@ -8,17 +8,17 @@ from functools import partial
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 
 #: What each operation of the environment does.
 PLAYS: Mapping[type[Operation], Callable[..., Result]] = {
-    world.CommitElsewhere: ClientCase.commit_elsewhere,
-    world.Shape: ClientCase.shape,
-    world.ListMembers: ClientCase.list_members,
-    world.Route: ClientCase.route,
-    world.Assign: ClientCase.assign,
-    world.ForgetLocks: ClientCase.forget_locks,
-    world.LockElsewhere: ClientCase.lock_elsewhere,
+    environment.CommitElsewhere: ClientCase.commit_elsewhere,
+    environment.Shape: ClientCase.shape,
+    environment.ListMembers: ClientCase.list_members,
+    environment.Route: ClientCase.route,
+    environment.Assign: ClientCase.assign,
+    environment.ForgetLocks: ClientCase.forget_locks,
+    environment.LockElsewhere: ClientCase.lock_elsewhere,
 }
 
 
@@ -29,5 +29,5 @@ def played_by(case: ClientCase, operation: type[Operation]) -> Callable[..., Res
             return partial(PLAYS[kind], case)
     raise TypeError(
         f"{operation.__module__}.{operation.__name__} is an operation of the environment that a client case does not "
-        f"know: derive it from a class of {world.__name__}"
+        f"know: derive it from a class of {environment.__name__}"
     )

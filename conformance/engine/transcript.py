@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 
 #: Who speaks.
 MEMBER, OTHER, BROKER, NAME_SERVER = "member", "another member", "broker", "name server"
@@ -113,7 +113,7 @@ def _whom(code: int) -> str:
 
 def world_did(operation: Operation, hear: Hear) -> None:
     """Tell what an operation of the world does."""
-    if isinstance(operation, world.CommitElsewhere):
+    if isinstance(operation, environment.CommitElsewhere):
         queue, offset = operation.args
         topic, _, number = QUEUES[queue]
         ext = {"consumerGroup": GROUP, "topic": topic, "queueId": str(number), "commitOffset": str(offset)}

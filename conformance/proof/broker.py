@@ -15,7 +15,7 @@ from functools import partial
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof import broker_tables as tables
-from rocketmq_conformance.conformance.proof import embedded_broker
+from rocketmq_conformance.conformance.proof import fake_broker
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
 from rocketmq_conformance.conformance.targets.broker import requests
@@ -322,7 +322,7 @@ def prove(releases: Iterable[str], workers: int) -> Iterator[ProofResult]:
 
 def _prove(release: str) -> ProofResult:
     try:
-        tally, story = prove_release(release), embedded_broker.prove(release)
+        tally, story = prove_release(release), fake_broker.prove(release)
     except CannotRunError as error:
         return ProofResult(release=release, lines=[f"broker {release}: not judged: {error}"], rows=[], judged=False)
     rows = [*tally.rows(), *story]

@@ -1,6 +1,6 @@
 """Proof of pairs: a real client of each release with a real broker of each release, over TCP.
 
-Elsewhere client and broker are proven separately, the client against a scripted broker. Here they act together: what a
+Elsewhere client and broker are proven separately, the client against a fake broker. Here they act together: what a
 group commits and reads back, where its consumers start, and what max, min and search by time say. Every client has
 groups of its own; all share one topic, which comes with the store: its queues are young, never written, with expired
 messages, and with nothing but expired messages.

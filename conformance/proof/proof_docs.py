@@ -45,13 +45,13 @@ Every rule of the rule book was read in the source of RocketMQ, and reading can 
 and compare each answer with the model's:
 
 - **pure** and **client**: the classes of the published Java clients, loaded into a Java machine, release by release.
-  Their network is a scripted broker, their offset files are real files.
+  Their network is a fake broker, their offset files are real files.
 - **clock**: the same classes on the clock of the machine, their timers 250 times faster: the model uses the times that
   were measured.
 - **whole**: push, orderly and lite pull consumers of these clients that run, with threads, timers and sockets: on real
-  brokers of their release, where members of a group come and go, and on embedded brokers that fail by a script.
+  brokers of their release, where members of a group come and go, and on fake brokers that fail by a script.
 - **broker**: brokers started from the published jars, asked over their sockets; stopped, killed and started again; and
-  one whose messages really expire. Pulls, members, locks and the wire are compared through the embedded broker, which
+  one whose messages really expire. Pulls, members, locks and the wire are compared through the fake broker, which
   answers by the same models: it and the real broker get the same requests, and each answer counts for every rule
   that its chapter of requests is about.
 
@@ -79,7 +79,7 @@ made its answer.
 
 #: Rules that no proof asks about yet, and what speaks for them (a sentence each).
 UNASKED = {
-    "WIRE-JSON-1": "Real Java clients read the routes of the embedded name server in "
+    "WIRE-JSON-1": "Real Java clients read the routes of the fake name server in "
     "`tests/conformance/fakes/test_broker_java.py`, but no name server was compared with it.",
 }
 

@@ -1,7 +1,7 @@
 """Proof of whole consumers: real push, orderly and lite pull consumers, with threads and sockets, on a real broker.
 
-With ``--embedded`` the broker is the embedded one, which starts in milliseconds: only the client is real then.
-With ``--scripted`` it is the embedded one, too, and fails as a table says (``whole_cases``).
+With ``--fake`` the broker is the fake one, which starts in milliseconds: only the client is real then.
+With ``--scripted`` it is the fake one, too, and fails as a table says (``whole_cases``).
 
 Each case is a group of its own that starts in a topic of one queue: which message it receives first, how many, and
 what it has committed after its shutdown. All consumers of a release run at the same time. When all have started, one
@@ -112,7 +112,7 @@ class Site(Protocol):
 
 
 class EmbeddedSite:
-    """The embedded broker of a release; a context manager."""
+    """The fake broker of a release; a context manager."""
 
     def __init__(self, release: Release, every: Sequence[StartCase]) -> None:
         self._every = every
@@ -162,7 +162,7 @@ def _real(release: Release, every: Sequence[StartCase], moving: Sequence[whole_c
         yield cluster
 
 
-def prove_release(text: str, embedded: bool = False) -> Tally:
+def prove_release(text: str, fake: bool = False) -> Tally:
     """Every case on one release of broker and client; CannotRunError when it cannot be had."""
     from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
 
@@ -170,7 +170,7 @@ def prove_release(text: str, embedded: bool = False) -> Tally:
     model = StartModel(Profile(release, release, needs.java_feature(needs.java())))
     tally = Tally(WHOLE, text)
     every, moving = list(cases()), list(whole_cases.handovers())
-    if embedded:
+    if fake:
         with EmbeddedSite(release, every) as site:
             _prove_starts(tally, model, classes, site, every)
         prove_cases(tally, classes, moving)
@@ -239,15 +239,15 @@ def _committed(site: Site, case: StartCase, wanted: int) -> int | str:
         time.sleep(0.05)
 
 
-def prove_releases(releases: Sequence[str], *, embedded: bool, scripted: bool, only: str) -> Iterator[ProofResult]:
-    """Prove the model against each release: on a real broker, or on the embedded one, scripted or not.
+def prove_releases(releases: Sequence[str], *, fake: bool, scripted: bool, only: str) -> Iterator[ProofResult]:
+    """Prove the model against each release: on a real broker, or on the fake one, scripted or not.
 
     ``only`` picks the scripted cases that have it in their name.
     """
     for release in releases:
         began = time.monotonic()
         try:
-            tally = prove_scripted(release, only) if scripted else prove_release(release, embedded)
+            tally = prove_scripted(release, only) if scripted else prove_release(release, fake)
         except CannotRunError as error:
             lines = [f"whole {release}: not judged: {error}"]
             yield ProofResult(release=release, lines=lines, rows=[], judged=False)

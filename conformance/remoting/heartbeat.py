@@ -1,4 +1,4 @@
-"""The body of a heartbeat, read (HeartbeatData)."""
+"""Reads the body of a heartbeat (HeartbeatData)."""
 
 from __future__ import annotations
 

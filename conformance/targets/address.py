@@ -32,7 +32,7 @@ def open_address(text: str) -> Adapter:
     place, _, query = text.partition("?")
     kind, _, name = place.partition(":")
     options = dict(parse_qsl(query, keep_blank_values=True))
-    opener = _embedded if place == "broker" else _KINDS.get(kind)
+    opener = _fake if place == "broker" else _KINDS.get(kind)
     if opener is None:
         raise AddressError(f"{text!r} is no address; write one of {', '.join(FORMS)}.")
     try:
@@ -113,10 +113,10 @@ def _broker(name: str, options: dict[str, str]) -> Adapter:
     return open_broker(name, options)
 
 
-def _embedded(name: str, options: dict[str, str]) -> Adapter:
-    from rocketmq_conformance.conformance.targets.broker.address import open_embedded
+def _fake(name: str, options: dict[str, str]) -> Adapter:
+    from rocketmq_conformance.conformance.targets.broker.address import open_fake
 
-    return open_embedded(options)
+    return open_fake(options)
 
 
 def _via(options: dict[str, str], kind: str, allowed: tuple[str, ...], *, timed: bool = False) -> str:

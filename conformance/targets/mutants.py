@@ -1,4 +1,4 @@
-"""All mutants, by name: of the bundled port, and of the embedded broker; each is opened as what it is a mutant of.
+"""All mutants, by name: of the bundled port, and of the fake broker; each is opened as what it is a mutant of.
 
 They are found by listing the packages of mutants: every module in them has its own as ``MUTANTS``.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.adapter import Adapter
 from rocketmq_conformance.conformance.targets.broker import mutants as of_brokers
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.discovery import suite_modules
 from rocketmq_conformance.conformance.targets.mutant import Mutant
@@ -36,7 +36,7 @@ def open_mutant(mutant: Mutant, profile: Profile, via: str = "call", pace: float
     ``profile`` says which release it is like.
     """
     if isinstance(mutant, BrokerMutant):
-        return BrokerAdapter(Embedded(profile, mutant.parts, strict=mutant.strict))
+        return BrokerAdapter(FakeLocation(profile, mutant.parts, strict=mutant.strict))
     return Port(mutant.parts, via=via, name=f"mutant {mutant.name}", pace=pace)
 
 

@@ -60,7 +60,7 @@ ROUND_QUEUES: dict[str, tuple[int, ...]] = TOPIC_QUEUES | {
 #: "No queue": the null that a caller may pass.
 NO_QUEUE = -1
 
-#: How the scripted broker plays a request. "answer" is the correct answer; a name in capitals is that response
+#: How the fake broker plays a request. "answer" is the correct answer; a name in capitals is that response
 #: code; "no-field" is SUCCESS without the field; "silent" lets the caller time out; "cut" closes the connection.
 FAULTS = (
     "answer",
@@ -73,21 +73,21 @@ FAULTS = (
     "cut",
 )
 
-#: How the scripted broker plays max, min and search: the same, and "negative" is SUCCESS with this offset.
+#: How the fake broker plays max, min and search: the same, and "negative" is SUCCESS with this offset.
 BOUND_FAULTS = (*FAULTS, "negative")
 NEGATIVE_OFFSET = -3
 
-#: How the scripted broker plays a request for the members of the group: "empty" is an empty list, "no-body" is
+#: How the fake broker plays a request for the members of the group: "empty" is an empty list, "no-body" is
 #: SUCCESS without a list.
 LIST_FAULTS = ("answer", "SYSTEM_ERROR", "empty", "no-body", "silent", "cut")
 
-#: How the scripted broker plays requests to lock and unlock queues.
+#: How the fake broker plays requests to lock and unlock queues.
 LOCK_FAULTS = ("answer", "SYSTEM_ERROR", "silent", "cut")
 
-#: How the scripted broker plays heartbeats.
+#: How the fake broker plays heartbeats.
 BEAT_FAULTS = ("answer", "SYSTEM_ERROR", "silent", "cut")
 
-#: How the scripted broker plays requests for an assignment: "no-body" is SUCCESS without a body, "null" one whose body
+#: How the fake broker plays requests for an assignment: "no-body" is SUCCESS without a body, "null" one whose body
 #: has no assignments; "silent-once" and "silent-twice" lose the first requests of a topic, "answer-once" answers the
 #: first and refuses the others, "error-once" refuses the first.
 ASSIGN_FAULTS = (

@@ -81,7 +81,7 @@ ANSWER = "answer"
 
 
 class Requests(Enum):
-    """Which requests of an implementation the scripted broker plays by a fault."""
+    """Which requests of an implementation the fake broker plays by a fault."""
 
     OFFSETS = "queries and commits of offsets"
     BOUNDS = "max, min and searches"
@@ -94,7 +94,7 @@ class Requests(Enum):
 
 @dataclass(frozen=True, init=False)
 class Fault(Values):
-    """How the scripted broker plays some requests while an operation is done: one of a few values, such as ANSWER.
+    """How the fake broker plays some requests while an operation is done: one of a few values, such as ANSWER.
 
     It is part of the plan and of the model's arguments. The kit plays it: an implementation is not given it.
     """

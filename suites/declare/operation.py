@@ -31,7 +31,7 @@ class Side(Enum):
     PURE = "pure"
     CLIENT = "client"
     BROKER = "broker"
-    #: Played by the runner on the scripted broker; the implementation never sees it.
+    #: Played by the runner on the fake broker; the implementation never sees it.
     WORLD = "world"
 
 
@@ -57,10 +57,10 @@ class OperationSpec:
     offered: Offered
     #: The model needs to see what was observed before it can answer (store timestamps, message ids).
     observes: bool
-    #: The result is not what the implementation says but what reached the scripted broker: the commits, as sorted
+    #: The result is not what the implementation says but what reached the fake broker: the commits, as sorted
     #: (queue, offset) pairs.
     effect: bool
-    #: The commits that reached the scripted broker stand behind what the implementation says, when that is a tuple.
+    #: The commits that reached the fake broker stand behind what the implementation says, when that is a tuple.
     commits: bool
     #: An implementation that does not know whether it was done leaves the model in doubt (indeterminate.py); of any
     #: other operation such an outcome decides nothing, and ends the case.

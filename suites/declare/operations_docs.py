@@ -31,9 +31,9 @@ is drawn, next to the other operations of its suite. Who plays it:
 | side | played by |
 |---|---|
 | pure | the implementation; nothing is remembered between steps |
-| client | the implementation's consumer, against the scripted broker |
+| client | the implementation's consumer, against the fake broker |
 | broker | the implementation, asked over its socket |
-| world | the kit, on the scripted broker; the implementation never sees it |
+| world | the kit, on the fake broker; the implementation never sees it |
 """
 
 
@@ -58,7 +58,7 @@ def _suite(suite: Suite) -> str:
 def _operation(spec: OperationSpec) -> str:
     facts = [f"Side {spec.side.value}, weight {spec.weight}.", spec.sentence]
     if spec.effect:
-        facts.append("Judged by the commits that reached the scripted broker, as sorted (queue, offset) pairs.")
+        facts.append("Judged by the commits that reached the fake broker, as sorted (queue, offset) pairs.")
     if spec.side is Side.WORLD:
         facts.append("It has no answer.")
     if not spec.offered(_OLDEST):

@@ -17,7 +17,7 @@ from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Handler
-from rocketmq_conformance.suites.values import world
+from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND, ROUTED
 
 QUEUE = Values(0, 1, 2, 3, LOST_QUEUE, weights=(2, 1, 1, 2, 1))
@@ -138,13 +138,13 @@ class Read(Operation):
 
 
 @operation("Another member of the group commits.", side=Side.WORLD, weight=2)
-class CommitElsewhere(world.CommitElsewhere):
+class CommitElsewhere(environment.CommitElsewhere):
     queue: Annotated[int, ROUTED]
     offset: Annotated[int, OFFSET]
 
 
 @operation("The log of a queue becomes another one.", side=Side.WORLD, weight=2)
-class Shape(world.Shape):
+class Shape(environment.Shape):
     queue: Annotated[int, ROUTED]
     shape: Annotated[str, Values(*SHAPES)]
 

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.broker.aged_store import write_age
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
 from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_LEASE
 from rocketmq_conformance.conformance.targets.broker.container import Containers
-from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, Started
 from rocketmq_conformance.conformance.targets.broker.process import Broker
 from rocketmq_conformance.models.profile import Profile
@@ -70,7 +70,7 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
     return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java"))))
 
 
-def open_embedded(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
+def open_fake(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
     """The adapter of the fake broker; ValueError with a sentence when an option is none."""
     unknown = set(options) - {"like", "java"}
     if unknown:
@@ -81,7 +81,7 @@ def open_embedded(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAd
     except ValueError:
         raise ValueError(f"{options['like']!r} is no release; write one such as broker?like=4.9.8.") from None
     java = _feature(options.get("java")) or ours.java
-    return BrokerAdapter(Embedded(replace(ours, broker=release, java=java)))
+    return BrokerAdapter(FakeLocation(replace(ours, broker=release, java=java)))
 
 
 def _contained(release: Release, image: str | None, java: int) -> Started:

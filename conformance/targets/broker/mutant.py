@@ -1,4 +1,4 @@
-"""What a mutant of a broker is: the embedded broker with one deliberate fault in one of its parts."""
+"""What a mutant of a broker is: the fake broker with one deliberate fault in one of its parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerMutant(Mutant):
-    """One deliberate fault; ``parts`` replaces classes of the embedded broker by part name, such as "resets"."""
+    """One deliberate fault; ``parts`` replaces classes of the fake broker by part name, such as "resets"."""
 
     #: The suites that it is judged by until one of them notices it.
     suites: tuple[str, ...]

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import jpype
 
 from rocketmq_conformance.conformance.targets.java_client.group import SLACK, ClientInstance, Consumer
+from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
 from rocketmq_conformance.models.outcome import Result
 
 if TYPE_CHECKING:

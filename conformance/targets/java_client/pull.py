@@ -21,8 +21,8 @@ from rocketmq_conformance.conformance.targets.java_client.pull_network import (
     PullRecorder,
     PullResponses,
 )
+from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.conformance.targets.java_client.threads import RecordingExecutor
 from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.pull_state import (
     FIRST_OFFSET,
@@ -58,7 +58,7 @@ from rocketmq_conformance.suites.pull import (
 _TOUCHED = 1
 #: Where the nodes of the broker are that a plan makes known; any other address is the master's.
 _ADDRESSES = {number: f"10.0.1.{number}:10911" for number in range(4)}
-#: Where the scripted broker is.
+#: Where the fake broker is.
 MASTER = "127.0.0.1:10911"
 _NUMBERS = {address: number for number, address in _ADDRESSES.items()}
 #: Response codes of answers that are none.

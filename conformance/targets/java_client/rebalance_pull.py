@@ -18,8 +18,8 @@ import jpype
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
+from rocketmq_conformance.conformance.targets.java_client.recording_executor import no_threads
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
-from rocketmq_conformance.conformance.targets.java_client.threads import no_threads
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import Tick

@@ -1,4 +1,4 @@
-"""How the real client reaches the scripted broker: its own network code, or a call where that code begins."""
+"""How the real client reaches the fake broker: its own network code, or a call where that code begins."""
 
 from __future__ import annotations
 

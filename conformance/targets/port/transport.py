@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 
 Answered = tuple[int, str, dict[str, str], bytes]
 
-#: Seconds to wait for an answer of the scripted broker, which is on this machine.
+#: Seconds to wait for an answer of the fake broker, which is on this machine.
 TIMEOUT = 0.5
 _ROUTE = int(Request.GET_ROUTEINFO_BY_TOPIC)
 

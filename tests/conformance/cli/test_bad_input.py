@@ -123,7 +123,7 @@ def test_a_broker_without_java(tmp_path: Path) -> None:
 
 @contextmanager
 def serving(folder: Path, *args: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """An embedded broker in a process of its own, and its address."""
+    """A fake broker in a process of its own, and its address."""
     child = subprocess.Popen([*KIT, "serve", *args], cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout is not None

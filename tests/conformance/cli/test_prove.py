@@ -31,7 +31,7 @@ MISSING = ProofResult(release="9.9.9", lines=["client 9.9.9: not judged: no jars
         (["java", "--workers", "0"], "--workers"),
         (["java", "--suite", "nothing"], "--suite"),
         (["java", "--real-clock", "--suite", "local-store"], "does not depend on time; what does: consume"),
-        (["whole", "--embedded", "--scripted"], "contradict each other"),
+        (["whole", "--fake", "--scripted"], "contradict each other"),
         (["whole", "--only", "lost"], "give --scripted too"),
         (["java", "--out", "nowhere/rows.jsonl"], "there is no folder nowhere"),
         (["java", "--out", "."], "is a folder"),

@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -24,7 +24,7 @@ CASES = 20
 
 @pytest.fixture(scope="module")
 def stages() -> Iterator[dict[bool, Stage]]:
-    both = {True: Stage(BrokerAdapter(Embedded(PROFILE)), PROFILE), False: Stage(Port(), PROFILE)}
+    both = {True: Stage(BrokerAdapter(FakeLocation(PROFILE)), PROFILE), False: Stage(Port(), PROFILE)}
     yield both
     for stage in both.values():
         stage.close()

@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
@@ -144,8 +144,8 @@ def test_every_plan_of_the_corpus_conforms_on_the_port() -> None:
     assert all(played.values())
 
 
-def test_every_plan_of_the_corpus_conforms_on_the_embedded_broker() -> None:
-    stage = Stage(BrokerAdapter(Embedded(PROFILE)), PROFILE)
+def test_every_plan_of_the_corpus_conforms_on_the_fake_broker() -> None:
+    stage = Stage(BrokerAdapter(FakeLocation(PROFILE)), PROFILE)
     try:
         played = {case.path.name: verdict for case, verdict in verdicts(stage, BROKER_SUITES)}
     finally:

@@ -59,7 +59,7 @@ def row(suite: Suite, name: str, *args: Any) -> Row:
 
 
 def commit(case: Case, queue: int, offset: int) -> None:
-    """Commit through the scripted broker, as an implementation would."""
+    """Commit through the fake broker, as an implementation would."""
     place = QUEUES[queue]
     ext = {"consumerGroup": GROUP, "topic": place.topic, "queueId": str(place.id), "commitOffset": str(offset)}
     case.exchange("", int(Request.UPDATE_CONSUMER_OFFSET), ext, b"", False)

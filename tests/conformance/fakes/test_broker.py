@@ -1,4 +1,4 @@
-"""The embedded broker, from a client's side of the socket."""
+"""The fake broker, from a client's side of the socket."""
 
 from __future__ import annotations
 

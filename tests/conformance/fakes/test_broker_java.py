@@ -1,4 +1,4 @@
-"""Real Java producers and consumers on the embedded broker, end to end."""
+"""Real Java producers and consumers on the fake broker, end to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded broker stopped, killed, frozen and started, its memory and its strict locks, from outside."""
+"""The fake broker stopped, killed, frozen and started, its memory and its strict locks, from outside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import fields
 from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
@@ -235,8 +235,8 @@ def test_an_unlock_is_done_soon() -> None:
 # --- as what is judged ------------------------------------------------------------------------------------------
 
 
-def test_everything_may_be_done_with_an_embedded_broker_that_is_judged() -> None:
-    source = Embedded(Profile.of(broker="4.9.7", java=8))
+def test_everything_may_be_done_with_a_fake_broker_that_is_judged() -> None:
+    source = FakeLocation(Profile.of(broker="4.9.7", java=8))
     with source.open() as line:
         assert line.call(Request.GET_BROKER_RUNTIME_INFO).code == Response.SUCCESS
     assert source.own is source

@@ -9,7 +9,7 @@ import pytest
 
 from rocketmq_conformance.conformance.cli.prove import settle
 from rocketmq_conformance.conformance.proof import broker as proof
-from rocketmq_conformance.conformance.proof import broker_expiry, broker_tables, embedded_broker
+from rocketmq_conformance.conformance.proof import broker_expiry, broker_tables, fake_broker
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
@@ -317,7 +317,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
 
     monkeypatch.setattr(proof, "BrokerAdapter", Pretended)
     monkeypatch.setattr(broker_expiry, "BrokerAdapter", Pretended)
-    monkeypatch.setattr(embedded_broker, "prove", lambda release: [])
+    monkeypatch.setattr(fake_broker, "prove", lambda release: [])
     monkeypatch.setattr(proof, "java", lambda: "java")
     monkeypatch.setattr(proof, "java_feature", lambda launcher: 17)
     monkeypatch.setattr(proof, "seeing_java", lambda: 11)

@@ -1,1 +1,1 @@
-"""The embedded broker with one deliberate fault each: every module lists its own as ``MUTANTS``."""
+"""The fake broker with one deliberate fault each: every module lists its own as ``MUTANTS``."""

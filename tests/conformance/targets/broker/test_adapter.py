@@ -1,4 +1,4 @@
-"""The broker adapter over real sockets: against the embedded broker of several releases, and against trouble."""
+"""The broker adapter over real sockets: against the fake broker of several releases, and against trouble."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.targets.broker import adapter as module
 from rocketmq_conformance.conformance.targets.broker import managed_broker, page_cache, requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter, broker_release
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
-from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.broker.fake_broker import Embedded
 from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
 from rocketmq_conformance.conformance.targets.broker.process import JavaProcess
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported, agrees, result_of
@@ -52,14 +52,14 @@ def on(address: str) -> BrokerAdapter:
 
 
 @pytest.fixture
-def embedded() -> Iterator[FakeBroker]:
+def fake_broker() -> Iterator[FakeBroker]:
     with FakeBroker(Profile.of(broker="5.5.0")) as broker:
         yield broker
 
 
 @pytest.fixture
-def adapter(embedded: FakeBroker) -> Iterator[BrokerAdapter]:
-    made = on(embedded.address)
+def adapter(fake_broker: FakeBroker) -> Iterator[BrokerAdapter]:
+    made = on(fake_broker.address)
     yield made
     made.close()
 
@@ -122,8 +122,8 @@ def test_nobody_waits_for_a_lock_that_lives_a_minute(adapter: BrokerAdapter) -> 
     assert adapter.apply(Unlock(0, 0, (0,))) == Ok()
 
 
-def test_time_passes_in_shares_of_the_lease(embedded: FakeBroker) -> None:
-    host, _, port = embedded.address.rpartition(":")
+def test_time_passes_in_shares_of_the_lease(fake_broker: FakeBroker) -> None:
+    host, _, port = fake_broker.address.rpartition(":")
     adapter = BrokerAdapter(Running(host, int(port), lease=0.2))
     adapter.reset_many([(0, LOCKS)])
     begun = time.monotonic()
@@ -137,16 +137,16 @@ def test_time_passes_in_shares_of_the_lease(embedded: FakeBroker) -> None:
     adapter.close()
 
 
-def test_members_leave_when_their_case_ends(embedded: FakeBroker, adapter: BrokerAdapter) -> None:
+def test_members_leave_when_their_case_ends(fake_broker: FakeBroker, adapter: BrokerAdapter) -> None:
     adapter.reset_many([(0, ADMIN), (1, ADMIN)])
     adapter.play_many([(0, [Join(0, (0,)), Join(1, ())])])
     first, second = (adapter.topic_name(lane, 0).removesuffix("-T0") for lane in (0, 1))
-    assert embedded.members(f"{first}-G0") == []
+    assert fake_broker.members(f"{first}-G0") == []
     adapter.apply_many([(1, Join(0, (0,)))])
-    assert embedded.members(f"{second}-G0") == [f"{second}-member"]
+    assert fake_broker.members(f"{second}-G0") == [f"{second}-member"]
     adapter.reset_many([(1, ADMIN)])
-    assert embedded.members(f"{second}-G0") == []
-    assert not [topic for topic in embedded.state.topics if second in topic]
+    assert fake_broker.members(f"{second}-G0") == []
+    assert not [topic for topic in fake_broker.state.topics if second in topic]
 
 
 def test_what_members_are_told_of_a_reset_is_part_of_the_answer() -> None:
@@ -241,15 +241,15 @@ def test_searches_are_relative_to_the_times_that_the_broker_gave(adapter: Broker
     assert adapter.apply(Search(0, 0, 1, 0, "lower")) == Ok(0)
 
 
-def test_everything_that_a_case_created_is_deleted(embedded: FakeBroker) -> None:
-    adapter = on(embedded.address)
+def test_everything_that_a_case_created_is_deleted(fake_broker: FakeBroker) -> None:
+    adapter = on(fake_broker.address)
     adapter.reset_many([(0, OFFSETS)])
-    before = set(embedded.storage.state.topics)
+    before = set(fake_broker.storage.state.topics)
     adapter.apply(CreateTopic(1, 1))
     adapter.apply(Commit(0, 0, 0, 5))
-    assert len(embedded.storage.state.topics) == len(before) + 1
+    assert len(fake_broker.storage.state.topics) == len(before) + 1
     adapter.close()
-    state = embedded.storage.state
+    state = fake_broker.storage.state
     assert [topic for topic in state.topics if topic.startswith("conf-")] == []
     assert [group for group in state.groups if group.startswith("conf-")] == []
     assert state.stored == {}
@@ -498,12 +498,12 @@ class FakeProcess:
 
 
 class BrokerInThread:
-    """An embedded broker in the place of a process."""
+    """An fake broker in the place of a process."""
 
     java = 17
 
     def __init__(self, folder: Path) -> None:
-        self.embedded = FakeBroker(Profile.of(broker="5.5.0"))
+        self.fake_broker = FakeBroker(Profile.of(broker="5.5.0"))
         self.process = FakeProcess()
         self.store = folder
         self.offsets_file = folder / "consumerOffset.json"
@@ -512,25 +512,25 @@ class BrokerInThread:
 
     @property
     def port(self) -> int:
-        return int(self.embedded.address.rpartition(":")[2])
+        return int(self.fake_broker.address.rpartition(":")[2])
 
     def start(self) -> None:
         self.log.append("start")
         if not self.comes_back:
             raise CannotRunError("Broker 5.5.0 ended while it started: load exception")
-        self.embedded.start()
+        self.fake_broker.start()
 
     def stop(self) -> None:
         self.log.append("stop")
-        self.embedded.stop()
+        self.fake_broker.stop()
 
     def kill(self) -> None:
         self.log.append("kill")
-        self.embedded.stop()
+        self.fake_broker.stop()
 
     def close(self) -> None:
         self.log.append("close")
-        self.embedded.stop()
+        self.fake_broker.stop()
 
 
 @pytest.fixture
@@ -623,7 +623,7 @@ def test_a_broker_that_cannot_start_is_removed(own: BrokerAdapter, fake: BrokerI
 def test_a_broker_that_dies_is_named_with_its_last_error(own: BrokerAdapter, fake: BrokerInThread) -> None:
     own.reset_many([(0, OFFSETS)])
     fake.process.alive = False
-    fake.embedded.stop()
+    fake.fake_broker.stop()
     with pytest.raises(AdapterError, match=r"Broker 5\.5\.0 died; the last it said: java\.lang\.OutOfMemoryError"):
         own.apply(Max(0, 0))
     with pytest.raises(AdapterError, match=r"Broker 5\.5\.0 died"):

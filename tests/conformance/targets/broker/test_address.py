@@ -7,7 +7,7 @@ import pytest
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.address import open_broker, open_embedded
+from rocketmq_conformance.conformance.targets.broker.address import open_broker, open_fake
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
 from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
 
@@ -80,7 +80,7 @@ def test_without_a_name_it_is_the_embedded_broker() -> None:
 )
 def test_what_the_embedded_broker_does_not_know(options: dict[str, str], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        open_embedded(options)
+        open_fake(options)
 
 
 def test_a_way_that_is_not_offered() -> None:

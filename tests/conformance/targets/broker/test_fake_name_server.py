@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapte
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable, route_of
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
-from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer
 from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
 from rocketmq_conformance.conformance.targets.broker.process import Broker
@@ -35,7 +35,7 @@ AVG = "AVG"
 
 @pytest.fixture
 def adapter() -> Iterator[BrokerAdapter]:
-    made = BrokerAdapter(Embedded(Profile()))
+    made = BrokerAdapter(FakeLocation(Profile()))
     yield made
     made.close()
 
@@ -147,7 +147,7 @@ def test_modes_are_set_for_topics_that_are_there(adapter: BrokerAdapter) -> None
 
 def test_members_are_gone_when_the_next_case_begins() -> None:
     profile = Profile()
-    source = Embedded(profile)
+    source = FakeLocation(profile)
     adapter = BrokerAdapter(source)
     adapter.reset_many([(0, SUITE)])
     adapter.play_many([(0, [Register(3, 0, 0), MakeTopic(2)])])

@@ -1,4 +1,4 @@
-"""The mutants of brokers: each one changes one part of the embedded broker, and is noticed."""
+"""The mutants of brokers: each one changes one part of the fake broker, and is noticed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.fakes.broker import PARTS
 from rocketmq_conformance.conformance.targets import mutation_score
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.embedded import Embedded
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, PORT_MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS as ALL
@@ -79,7 +79,7 @@ MADE_FOR = [(discovery.SUITES[name], False) for name in sorted({name for mutant 
 @pytest.mark.parametrize(("suite", "strict"), [*MADE_FOR, (broker_locks.STRICT, True)])
 def test_the_broker_that_they_are_made_of_conforms(suite: Suite, strict: bool) -> None:
     profile = Profile()
-    stage = Stage(BrokerAdapter(Embedded(profile, strict=strict)), profile)
+    stage = Stage(BrokerAdapter(FakeLocation(profile, strict=strict)), profile)
     try:
         plans = [sampler(suite, profile).case(11, number, suite.steps) for number in range(32)]
         played = list(Player(stage, Judge(suite, profile)).play(zip(count(), plans, strict=False)))
@@ -100,7 +100,7 @@ def test_a_mutant_is_opened_as_what_it_is_a_mutant_of() -> None:
 
 
 def test_an_embedded_broker_that_is_gone_is_told() -> None:
-    source = Embedded(Profile())
+    source = FakeLocation(Profile())
     adapter = BrokerAdapter(source)
     adapter.hello()
     source.close()

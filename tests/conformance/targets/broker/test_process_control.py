@@ -39,7 +39,7 @@ class Process:
 
 
 class Fake:
-    """An embedded broker in the place of a process."""
+    """A fake broker in the place of a process."""
 
     java = 17
 

@@ -40,7 +40,7 @@ def done(stage: Stage, *rows: Row) -> list[Any]:
 
 
 def locked(stage: Stage) -> dict[int, str]:
-    """Who holds which queue at the scripted broker."""
+    """Who holds which queue at the fake broker."""
     from rocketmq_conformance.models.client.rebalance_orderly import initial_state
 
     return lock_holders(initial_state()._replace(locks=stage.world.locks))

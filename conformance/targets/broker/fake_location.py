@@ -1,4 +1,4 @@
-"""The embedded broker as the broker that is judged: in this process, over a real socket, on the aged store.
+"""The fake broker as the broker that is judged: in this process, over a real socket, on the aged store.
 
 It is the kit's own in all: its process is a thread, its disk and its memory are simulated, and its locks live short.
 """
@@ -21,8 +21,8 @@ from rocketmq_conformance.models.release import Release
 LEASE = 0.3
 
 
-class Embedded:
-    """Where an embedded broker is; ``parts`` replaces classes of it by part name (``fakes.broker``).
+class FakeLocation:
+    """Where a fake broker is; ``parts`` replaces classes of it by part name (``fakes.broker``).
 
     ``strict`` is its property lockInStrictMode.
     """
@@ -50,7 +50,7 @@ class Embedded:
     # --- where it is ------------------------------------------------------------------------------------------
 
     @property
-    def own(self) -> Embedded:
+    def own(self) -> FakeLocation:
         """Everything may be done with it."""
         return self
 
@@ -62,7 +62,7 @@ class Embedded:
         try:
             return Pipeline("127.0.0.1", self.port)
         except OSError as error:
-            raise AdapterError(f"The embedded broker cannot be reached any more: {error}.") from error
+            raise AdapterError(f"The fake broker cannot be reached any more: {error}.") from error
 
     def accept(self, description: str, release: Release | None) -> None:
         """It is what was asked for."""
@@ -72,7 +72,7 @@ class Embedded:
         return ""
 
     def describe_end(self) -> str:
-        return "the embedded broker closed the connection"
+        return "the fake broker closed the connection"
 
     def close(self) -> None:
         """Stop the broker."""

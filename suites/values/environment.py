@@ -1,7 +1,7 @@
-"""What happens in the world of a client case: operations that the scripted broker plays, whatever suite has them.
+"""Operations of the environment of a client case, which the fake broker plays: other members, routes, lists, locks.
 
-A suite derives its own operation from one of these, with the values that it wants; by the class the engine knows what
-to do (``conformance/engine/environment.py``).
+The base classes of what happens around an implementation, by which the engine knows what to do
+(``conformance/engine/environment.py``). A suite derives its own operation from one, with the values that it wants.
 """
 
 from __future__ import annotations

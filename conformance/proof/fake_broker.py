@@ -1,6 +1,6 @@
-"""Proof of the embedded broker: it and a real broker get the same requests, and must give the same answers.
+"""Proof of the fake broker: it and a real broker get the same requests, and must give the same answers.
 
-The embedded broker answers by the models of pulls, members, locks and the wire, so this proves their rules too. A
+The fake broker answers by the models of pulls, members, locks and the wire, so this proves their rules too. A
 chapter of the requests is about some rules, and each of its answers counts for all of them.
 """
 
@@ -352,19 +352,19 @@ def connecting(address: str) -> Open:
     return lambda: Connection(host, int(port), PATIENCE)
 
 
-def embedded_answers(release: str) -> Seen:
+def fake_answers(release: str) -> Seen:
     """The answers of the fake broker of a release."""
     with FakeBroker(Profile.of(broker=release)) as broker:
         return Conversation(connecting(broker.address)).hold()
 
 
 def prove(release: str) -> list[ProofRow]:
-    """Send the requests to a real broker of a release and to the embedded one; CannotRunError when there is none."""
+    """Send the requests to a real broker of a release and to the fake one; CannotRunError when there is none."""
     broker = Broker(Release.parse(release), sizes=FILES)
     with broker:
         story = Conversation(connecting(broker.address))
         expected = story.hold()
-    observed = embedded_answers(release)
+    observed = fake_answers(release)
     return rows(release, story.chapters, expected, observed)
 
 
@@ -374,7 +374,7 @@ def rows(release: str, chapters: dict[str, str], expected: Seen, observed: Seen)
     cases: dict[str, list[str]] = {}
     for label in expected.keys() | observed.keys():
         one, other = expected.get(label, missing), observed.get(label, missing)
-        example = "" if one == other else f"{label}: the embedded broker answers {other!r}, {release} {one!r}"
+        example = "" if one == other else f"{label}: the fake broker answers {other!r}, {release} {one!r}"
         for rule in CHAPTERS[chapters.get(label, "checks")]:
             cases.setdefault(rule, []).append(example)
     return [
