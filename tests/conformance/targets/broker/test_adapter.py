@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.targets.broker import adapter as module
 from rocketmq_conformance.conformance.targets.broker import managed_broker, page_cache, requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter, broker_release
 from rocketmq_conformance.conformance.targets.broker.broker_location import Running
-from rocketmq_conformance.conformance.targets.broker.fake_broker import Embedded
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
 from rocketmq_conformance.conformance.targets.broker.process import JavaProcess
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported, agrees, result_of
@@ -98,7 +98,7 @@ def test_a_broker_that_follows_the_rules_conforms(suite: Suite, release: str) ->
 
 def test_locks_that_expire_conform() -> None:
     profile = Profile.of(broker="5.5.0")
-    adapter = BrokerAdapter(Embedded(profile))
+    adapter = BrokerAdapter(FakeLocation(profile))
     try:
         assert adapter.lanes(LOCKS) > adapter.lanes(ADMIN)
         assert differences(adapter, LOCKS, profile, 64) == []
