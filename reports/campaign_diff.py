@@ -56,7 +56,7 @@ class SideAnswer:
     rules: list[dict[str, str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Difference:
     """Cases whose first difference is of the same kind, represented by the shortest of them."""
 

@@ -39,7 +39,7 @@ class FeatureShares:
     others_width: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StepRow:
     """A step with the model's state around it."""
 
@@ -58,7 +58,7 @@ class StepRow:
     more_messages: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KindLine:
     """A kind of divergence in one line."""
 
@@ -75,7 +75,7 @@ class KindLine:
     replay: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Story:
     """A kind of divergence in full."""
 
@@ -144,18 +144,18 @@ def _line(number: int, same: list[DivergenceFound]) -> KindLine:
     one = _exemplar(same)
     step = _diverging(one.steps)
     return KindLine(
-        number,
-        clipped(one.suite, 120),
-        clipped(one.address, 200),
-        clipped(one.against, 200),
-        clipped(one.rules[0].get("id", "?"), 80) if one.rules else "no rule",
-        clipped(step.operation, 300) if step else "no step",
-        clipped(one.expected, 160),
-        clipped(one.observed, 160),
-        count(_cases(same), "case"),
-        clipped(one.fingerprint, 80),
+        number=number,
+        suite=clipped(one.suite, 120),
+        address=clipped(one.address, 200),
+        against=clipped(one.against, 200),
+        rule=clipped(one.rules[0].get("id", "?"), 80) if one.rules else "no rule",
+        operation=clipped(step.operation, 300) if step else "no step",
+        expected=clipped(one.expected, 160),
+        observed=clipped(one.observed, 160),
+        cases=count(_cases(same), "case"),
+        fingerprint=clipped(one.fingerprint, 80),
         # A command that was cut would be another command.
-        clipped(one.replay, 20_000),
+        replay=clipped(one.replay, 20_000),
     )
 
 
@@ -171,24 +171,26 @@ def _story(summary: RunSummary, number: int, same: list[DivergenceFound]) -> Sto
     heads = (f"Answer of {names[0]}", f"Answer of {names[1]}") if between else ("Expected", "Observed")
     words = (f"{names[0]}:", f"{names[1]}:") if between else ("expected", "observed")
     return Story(
-        _line(number, same),
-        _case(summary, one),
-        _also(summary, one, same),
-        [RuleText(*(clipped(rule.get(name, "")) for name in ("id", "level", "sentence", "source"))) for rule in rules],
-        more_rules,
-        expected,
-        observed,
-        next((step for step in steps if step.diverges), None),
-        steps,
-        len(one.steps) - len(steps),
-        len(one.steps),
-        _shrinking(one),
-        [_bar(item.feature, item.diverging, item.others) for item in separates],
-        more_separates,
-        diagram(one.steps, words),
-        clipped(one.plan, 4000),
-        heads,
-        words,
+        line=_line(number, same),
+        case=_case(summary, one),
+        also=_also(summary, one, same),
+        rules=[
+            RuleText(*(clipped(rule.get(name, "")) for name in ("id", "level", "sentence", "source"))) for rule in rules
+        ],
+        more_rules=more_rules,
+        expected=expected,
+        observed=observed,
+        step=next((step for step in steps if step.diverges), None),
+        steps=steps,
+        steps_left_out=len(one.steps) - len(steps),
+        of_steps=len(one.steps),
+        shrunk=_shrinking(one),
+        separates=[_bar(item.feature, item.diverging, item.others) for item in separates],
+        more_separates=more_separates,
+        diagram=diagram(one.steps, words),
+        plan=clipped(one.plan, 4000),
+        heads=heads,
+        words=words,
     )
 
 
@@ -221,18 +223,18 @@ def _step(step: DivergenceStep) -> StepRow:
     before, after = mark_differences(step.before, step.after)
     messages, more = first_items(step.messages, MESSAGES)
     return StepRow(
-        step.number,
-        clipped(step.operation),
-        step.diverges,
-        clipped(step.expected),
-        clipped(step.observed),
-        ", ".join(clipped(rule, 80) for rule in step.rules[:RULES]),
-        clipped(step.state_kind, 200),
-        before,
-        after,
-        step.before == step.after,
-        [_message(message) for message in messages],
-        more,
+        number=step.number,
+        operation=clipped(step.operation),
+        diverges=step.diverges,
+        expected=clipped(step.expected),
+        observed=clipped(step.observed),
+        rules=", ".join(clipped(rule, 80) for rule in step.rules[:RULES]),
+        kind=clipped(step.state_kind, 200),
+        before=before,
+        after=after,
+        unchanged=step.before == step.after,
+        messages=[_message(message) for message in messages],
+        more_messages=more,
     )
 
 

@@ -45,7 +45,7 @@ class Lost:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class View:
     """The whole page."""
 
@@ -90,25 +90,25 @@ def view(summary: RunSummary) -> View:
     if len(summary.addresses) > 1:
         subject = count(len(summary.addresses), "implementation")
     return View(
-        f"{head.verdict} · {subject}" + (f" · seed {figure(header.seed).replace(',', '')}" if header else ""),
-        subject,
-        head,
-        numbers(totals(summary)),
-        summary.footer is not None,
-        _facts(header) if header else [],
-        [clipped(note, 600) for note in notes],
-        more_notes,
-        rows,
-        verdict_reasons(rows),
-        more_suites,
-        len(summary.addresses) > 1,
-        _implementations(summary),
-        divergences,
-        differences,
-        rules(summary),
-        drawn,
-        more_charts,
-        [
+        title=f"{head.verdict} · {subject}" + (f" · seed {figure(header.seed).replace(',', '')}" if header else ""),
+        subject=subject,
+        head=head,
+        numbers=numbers(totals(summary)),
+        whole=summary.footer is not None,
+        facts=_facts(header) if header else [],
+        notes=[clipped(note, 600) for note in notes],
+        more_notes=more_notes,
+        suites=rows,
+        reasons=verdict_reasons(rows),
+        more_suites=more_suites,
+        several=len(summary.addresses) > 1,
+        implementations=_implementations(summary),
+        stories=divergences,
+        differences=differences,
+        rules=rules(summary),
+        charts=drawn,
+        more_charts=more_charts,
+        lost=[
             Lost(
                 clipped(x.suite, 120),
                 clipped(summary.case_name(x.suite, x.case).removeprefix("case "), 300),
@@ -117,8 +117,8 @@ def view(summary: RunSummary) -> View:
             )
             for x in lost
         ],
-        more_lost,
-        _resources(summary),
+        more_lost=more_lost,
+        resources=_resources(summary),
     )
 
 

@@ -224,7 +224,9 @@ class FakeBroker:
     def send(self, topic: str, body: bytes, queue: int = 0, tag: str = "") -> int:
         """Store a message, and give its offset; LookupError when topic or queue are unknown."""
         properties = format_properties({"TAGS": tag}) if tag else ""
-        draft = Message(topic, queue, 0, 0, body, properties, born_time=now())
+        draft = Message(
+            topic=topic, queue=queue, offset=0, physical=0, body=body, properties=properties, born_time=now()
+        )
         code, remark, ext, _ = self._listener.run(lambda: self.sends.store([draft]))
         if code:
             raise LookupError(remark)

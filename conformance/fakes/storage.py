@@ -156,7 +156,11 @@ class Storage:
         """Make the bytes of a queue's messages."""
         kept = self._logs[topic, queue] = _Log()
         for at, time in enumerate(log.times):
-            raw = messages.encode(Message(topic, queue, log.first + at, self._physical, b"x", store_time=time))
+            raw = messages.encode(
+                Message(
+                    topic=topic, queue=queue, offset=log.first + at, physical=self._physical, body=b"x", store_time=time
+                )
+            )
             self._physical += len(raw)
             kept.entries.append(StoredEntry(len(raw), None))
             kept.stored.append(raw)

@@ -26,7 +26,7 @@ _BATCHED = Struct(">iii")
 _KEY_END, _VALUE_END = "\x01", "\x02"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One stored message. Times in ms since the epoch; hosts are ``ip:port``; ``properties`` as they travel."""
 
@@ -147,20 +147,20 @@ def _decode(data: bytes) -> Message:
     (size,) = _SHORT.unpack_from(data, at)
     properties, at = _read(data, at + 2, size)
     return Message(
-        topic.decode(),
-        queue,
-        offset,
-        physical,
-        body,
-        properties.decode(),
-        flag,
-        sys_flag,
-        born_time,
-        born_host,
-        store_time,
-        store_host,
-        times,
-        prepared,
+        topic=topic.decode(),
+        queue=queue,
+        offset=offset,
+        physical=physical,
+        body=body,
+        properties=properties.decode(),
+        flag=flag,
+        sys_flag=sys_flag,
+        born_time=born_time,
+        born_host=born_host,
+        store_time=store_time,
+        store_host=store_host,
+        reconsume_times=times,
+        prepared=prepared,
     )
 
 

@@ -36,16 +36,16 @@ OLD = ComparedCampaign(
 )
 NEW = ComparedCampaign("new", "python:my:port", "my port", "1.2", "0.1.0", "aa", {"client": "5.5.0", "broker": "5.5.0"})
 BUSY = Difference(
-    "remote-store",
-    "1a2b3c4d",
-    1200,
-    17,
-    3,
-    "read(queue=0, kind='store', fault='SYSTEM_BUSY')",
-    SideAnswer("-1", "-1", True, "refused, read as new", [RULE]),
-    SideAnswer("0", "-2", False, "refused", [RULE]),
-    [["update(queue=0, offset=5, increase_only=False)", "None"], ["remove(queue=0)", "None"]],
-    [Separator(feature="fault = 'SYSTEM_BUSY'", diverging=1.0, others=0.031)],
+    suite="remote-store",
+    fingerprint="1a2b3c4d",
+    cases=1200,
+    case=17,
+    step=3,
+    operation="read(queue=0, kind='store', fault='SYSTEM_BUSY')",
+    a=SideAnswer("-1", "-1", True, "refused, read as new", [RULE]),
+    b=SideAnswer("0", "-2", False, "refused", [RULE]),
+    before=[["update(queue=0, offset=5, increase_only=False)", "None"], ["remove(queue=0)", "None"]],
+    separates=[Separator(feature="fault = 'SYSTEM_BUSY'", diverging=1.0, others=0.031)],
 )
 SUITES = [
     SuiteDifference("remote-store", same=8_800, different=1200, only_a=3),

@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, w
 _KEY = ["suite", "address", "against", "fingerprint"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cluster:
     """Divergences of one suite and address, from the model or from another address, with one fingerprint."""
 
@@ -63,20 +63,20 @@ def cluster_rows(divergences: pa.Table) -> list[Cluster]:
     exemplars = rows.take(grouped["row_min"]).to_pylist()
     found = [
         Cluster(
-            row["suite"],
-            row["address"],
-            row["against"],
-            row["fingerprint"],
-            count,
-            row["case"],
-            row["step"],
-            row["operation"],
-            tuple(row["rules"]),
-            row["state_kind"],
-            row["expected"],
-            row["observed"],
-            row["expected_class"],
-            row["observed_class"],
+            suite=row["suite"],
+            address=row["address"],
+            against=row["against"],
+            fingerprint=row["fingerprint"],
+            count=count,
+            case=row["case"],
+            step=row["step"],
+            operation=row["operation"],
+            rules=tuple(row["rules"]),
+            state_kind=row["state_kind"],
+            expected=row["expected"],
+            observed=row["observed"],
+            expected_class=row["expected_class"],
+            observed_class=row["observed_class"],
         )
         for row, count in zip(exemplars, grouped["case_count_distinct"].to_pylist(), strict=True)
     ]

@@ -179,15 +179,15 @@ class _Suite:
             for code, number in zip(codes.tolist(), times.tolist(), strict=True):
                 undecided[f"{VERDICTS[code]} in {letter}, decided in the other"] += number
         counted = SuiteDifference(
-            self.name,
-            int(same.sum()),
-            len(rows),
-            unseen,
-            int((bare & ~turned).sum()),
-            dict(undecided),
-            int((~decided_a & ~decided_b).sum()),
-            len(a.numbers) - len(numbers),
-            len(b.numbers) - len(numbers),
+            suite=self.name,
+            same=int(same.sum()),
+            different=len(rows),
+            not_looked_at=unseen,
+            verdict_only=int((bare & ~turned).sum()),
+            undecided=dict(undecided),
+            neither=int((~decided_a & ~decided_b).sum()),
+            only_a=len(a.numbers) - len(numbers),
+            only_b=len(b.numbers) - len(numbers),
         )
         return counted, list(self._told(rows, numbers[same], rebuilds))
 
@@ -218,16 +218,16 @@ class _Suite:
             trace_a, trace_b = self.a.trace(case), self.b.trace(case)
             operation, before = _story(trace_a if len(trace_a.steps) >= step else trace_b, step)
             yield Difference(
-                self.name,
-                mark,
-                int(cases),
-                case,
-                step,
-                operation or parts[0],
-                self._deed(self.a, trace_a, self.b, step),
-                self._deed(self.b, trace_b, self.a, step),
-                before,
-                separates,
+                suite=self.name,
+                fingerprint=mark,
+                cases=int(cases),
+                case=case,
+                step=step,
+                operation=operation or parts[0],
+                a=self._deed(self.a, trace_a, self.b, step),
+                b=self._deed(self.b, trace_b, self.a, step),
+                before=before,
+                separates=separates,
             )
 
     def _steps(self, cases: list[int]) -> list[Sequence[Step]]:

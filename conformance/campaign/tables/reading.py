@@ -29,7 +29,7 @@ class DamagedError(CampaignError):
     """A campaign whose files are damaged or cannot be read."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Campaign:
     """A stored campaign; tables are read when they are asked for."""
 
@@ -169,17 +169,17 @@ def _campaign(folder: Path, file: Path, content: dict[str, Any]) -> Campaign:
     if steps is not None and type(steps) is not int:
         raise _damaged(file, "the configuration's 'steps' is no whole number")
     return Campaign(
-        folder,
-        content["kit"],
-        content["rulebook"],
-        wanted,
-        tuple(wanted["addresses"]),
-        tuple(wanted["suites"]),
-        wanted["seed"],
-        wanted["cases"],
-        steps,
-        wanted["block"],
-        wanted.get("plans") or {},
+        folder=folder,
+        kit=content["kit"],
+        rulebook=content["rulebook"],
+        configuration=wanted,
+        addresses=tuple(wanted["addresses"]),
+        suites=tuple(wanted["suites"]),
+        seed=wanted["seed"],
+        cases=wanted["cases"],
+        steps=steps,
+        block=wanted["block"],
+        plans=wanted.get("plans") or {},
     )
 
 

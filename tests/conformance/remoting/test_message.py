@@ -20,12 +20,12 @@ from rocketmq_conformance.conformance.remoting.message import (
 )
 
 PLAIN = Message(
-    "T",
-    3,
-    7,
-    4096,
-    b"hello",
-    "TAGS\x01A\x02",
+    topic="T",
+    queue=3,
+    offset=7,
+    physical=4096,
+    body=b"hello",
+    properties="TAGS\x01A\x02",
     flag=5,
     born_time=1_700_000_000_000,
     born_host="10.0.0.1:4321",
@@ -56,16 +56,21 @@ def test_a_stored_message_has_the_documented_bytes() -> None:
 
 
 def test_long_names_take_the_second_version() -> None:
-    message = Message("T" * 128, 0, 0, 0, b"")
+    message = Message(topic="T" * 128, queue=0, offset=0, physical=0, body=b"")
     raw = encode(message)
     assert raw[4:8].hex() == "daa320ab"
     assert decode_all(raw) == [message]
 
 
 def test_hosts_may_be_longer() -> None:
-    message = Message("T", 0, 0, 0, b"x", born_host="[::1]:5", store_host="[fe80::1]:6", sys_flag=48)
+    message = Message(
+        topic="T", queue=0, offset=0, physical=0, body=b"x", born_host="[::1]:5", store_host="[fe80::1]:6", sys_flag=48
+    )
     assert decode_all(encode(message)) == [message]
-    assert decode_all(encode(Message("T", 0, 0, 0, b"x", born_host="::1:5")))[0].born_host == "[::1]:5"
+    assert (
+        decode_all(encode(Message(topic="T", queue=0, offset=0, physical=0, body=b"x", born_host="::1:5")))[0].born_host
+        == "[::1]:5"
+    )
 
 
 _TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -128,7 +133,7 @@ def test_what_is_no_message_is_refused_with_a_sentence(at: int, bytes_: bytes, s
 
 def test_properties_that_are_too_long_are_not_stored() -> None:
     with pytest.raises(ValueError, match="32767"):
-        encode(Message("T", 0, 0, 0, b"", "x" * 32768))
+        encode(Message(topic="T", queue=0, offset=0, physical=0, body=b"", properties="x" * 32768))
 
 
 def test_properties_are_read_with_and_without_a_separator_at_the_end() -> None:
@@ -137,7 +142,7 @@ def test_properties_are_read_with_and_without_a_separator_at_the_end() -> None:
     assert parse_properties("") == {}
     assert parse_properties(format_properties({"TAGS": "x", "k": "v"})) == {"TAGS": "x", "k": "v"}
     assert PLAIN.tag == "A"
-    assert Message("T", 0, 0, 0, b"").tag is None
+    assert Message(topic="T", queue=0, offset=0, physical=0, body=b"").tag is None
 
 
 def test_an_id_is_address_and_physical_offset() -> None:
