@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof.proof_docs import UNASKED
 from rocketmq_conformance.conformance.targets import broker, java_client, port
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
-from rocketmq_conformance.conformance.targets.discovery import part_of
+from rocketmq_conformance.conformance.targets.discovery import has_part
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.models import rulebook
@@ -40,7 +40,7 @@ def suites_without_a_part() -> Iterator[str]:
         if name in SUITES.brought:
             continue
         for target in (broker,) if suite.side is Side.BROKER else (port, java_client):
-            if part_of(target.__name__, name) is None:
+            if not has_part(target.__name__, name):
                 yield f"suite {name}: {target.__name__.rpartition('.')[2]} has no module that plays it"
         if suite.ordinary and name not in mutated:
             yield f"suite {name}: it has no mutant"

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.campaign.tables import tables_docs
 from rocketmq_conformance.conformance.cli import missing
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.engine import corpus
@@ -59,6 +58,10 @@ def regenerate(check: bool) -> None:
 
 def _pages(root: Path, check: bool) -> Iterator[str]:
     """The pages that were stale; without ``check`` they are written."""
+    try:
+        from rocketmq_conformance.conformance.campaign.tables import tables_docs
+    except ModuleNotFoundError as error:
+        raise CouldNot(f"The tables of campaigns need {error.name}: pip install -e '.[dev,spark]'.") from error
     pages = {
         "docs/operations.md": operations_docs.page(SUITES.values()),
         "docs/campaign-tables.md": tables_docs.tables_page(),

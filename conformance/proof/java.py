@@ -24,7 +24,6 @@ from rocketmq_conformance.conformance.proof import allocation, java_clock, java_
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally, describe_step
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
-from rocketmq_conformance.conformance.targets.java_client.allocation import JavaAllocation
 from rocketmq_conformance.models.outcome import Result, agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -77,6 +76,8 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
     try:
         pure = Tally(Side.PURE.value, release)
         client_side = Tally(Side.CLIENT.value, release)
+        from rocketmq_conformance.conformance.targets.java_client.allocation import JavaAllocation
+
         strategies = JavaAllocation(client.release).calls()
         if exhaustive:
             allocation.exhaust(pure, profile, strategies, allocation.worlds())

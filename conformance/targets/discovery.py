@@ -18,8 +18,12 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 
 def module_of(package: str, suite: str) -> ModuleType | None:
     """The module of a package that bears a suite's name, or None."""
-    name = f"{package}.{suite.replace('-', '_')}"
-    return import_module(name) if find_spec(name) else None
+    return import_module(f"{package}.{suite.replace('-', '_')}") if has_part(package, suite) else None
+
+
+def has_part(package: str, suite: str) -> bool:
+    """Has a target's package a module for the suite? It is not imported, as that may need Java."""
+    return find_spec(f"{package}.{suite.replace('-', '_')}") is not None
 
 
 def part_of(package: str, suite: str) -> Any:
@@ -41,5 +45,5 @@ def not_played(package: str, target: str, sides: Collection[str]) -> dict[str, s
     return {
         name: f"{target} does not play it: there is no module {name.replace('-', '_')}.py"
         for name, suite in SUITES.items()
-        if suite.side.value in sides and find_spec(f"{package}.{name.replace('-', '_')}") is None
+        if suite.side.value in sides and not has_part(package, name)
     }

@@ -10,6 +10,9 @@ from click.testing import CliRunner
 from rocketmq_conformance.conformance.cli import missing, regenerate
 from rocketmq_conformance.conformance.cli.main import cli
 
+#: The tables of campaigns, whose page is among those that are made, need the extra.
+pytestmark = pytest.mark.spark
+
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
