@@ -202,7 +202,7 @@ def test_a_case_that_ends_before_the_two_part_is_not_called_equal(releases: tupl
 
 
 def test_only_so_many_are_rebuilt(releases: tuple[Campaign, Campaign]) -> None:
-    whole, part = diff(*releases).suites[0], diff(*releases, rebuild=10).suites[0]
+    whole, part = diff(*releases).suites[0], diff(*releases, rebuilt=10).suites[0]
     looked_at = whole.different + sum(whole.undecided.values())
     assert part.different + sum(part.undecided.values()) == 10
     assert part.not_looked_at == looked_at - 10

@@ -235,7 +235,7 @@ def test_a_claim_ends_with_its_process(begun: Path) -> None:
     code = (
         "import sys, time\nfrom pathlib import Path\n"
         "from rocketmq_conformance.conformance.campaign.tables import folder\n"
-        "with folder.claimed(Path(sys.argv[1])):\n    print(flush=True)\n    time.sleep(60)\n"
+        "with folder.locked(Path(sys.argv[1])):\n    print(flush=True)\n    time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(begun)], stdout=subprocess.PIPE) as other:
         assert other.stdout is not None

@@ -212,9 +212,9 @@ def test_a_player_ends_when_it_is_closed() -> None:
 def test_a_player_ends_with_its_worker() -> None:
     code = (
         "import sys, time\n"
-        "from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerProcess\n"
-        "from rocketmq_conformance.conformance.campaign.spec import Spec\n"
-        f"there = PlayerProcess(Spec(('python:poisonous:HangsForGood',), ({SUITE!r},), 60, 8, 60), ({HERE!r},))\n"
+        "from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerSupervisor\n"
+        "from rocketmq_conformance.conformance.campaign.spec import CampaignSpec\n"
+        f"there = PlayerSupervisor(CampaignSpec(('python:poisonous:HangsForGood',), ({SUITE!r},), 60, 8, 60), ({HERE!r},))\n"
         "there.open()\n"
         "print(there.pid, flush=True)\n"
         f"list(there.ask({play()!r}))\n"
