@@ -1,4 +1,4 @@
-"""The garbage collector, kept out of the hot loop."""
+"""Keeps the garbage collector out of the hot loop."""
 
 from __future__ import annotations
 
