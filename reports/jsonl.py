@@ -61,14 +61,14 @@ class JsonlReport:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a file of events holds."""
+    """The contents of a file of events."""
 
     events: list[Event]
     #: Is the footer there? Without it the run was cut off.
     complete: bool
 
     def conclusion(self) -> Conclusion:
-        """What can be concluded from the run; an incomplete recording is never a pass."""
+        """The conclusion on the run; an incomplete recording is never a pass."""
         summary = RunSummary()
         for event in self.events:
             summary.add(event)

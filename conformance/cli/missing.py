@@ -1,4 +1,4 @@
-"""What suites, rules and mutants still lack, each as a sentence: for ``regenerate``, in a checkout."""
+"""Finds suites, rules and mutants that lack a part, a test, a proof or a plan: for ``regenerate``, in a checkout."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from rocketmq_conformance.reports.proof import read_rows
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 
-#: How often a plan is played before it counts as one that does not notice: a busy machine may leave open what depends
-#: on time.
+#: How often a plan is played before it counts as one that does not notice: on a busy machine a case that depends
+#: on time may stay undecided.
 TRIES = 3
 
 

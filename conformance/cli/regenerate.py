@@ -94,7 +94,7 @@ def _golden(root: Path, check: bool) -> list[str]:
 
 @contextmanager
 def _put_back(root: Path, check: bool) -> Iterator[dict[Path, bytes]]:
-    """What the golden files hold; with ``check`` they hold it again in the end."""
+    """The contents of the golden files; with ``check`` they are restored in the end."""
     before = _contents(root)
     try:
         yield before

@@ -37,7 +37,7 @@ def report(events: Path, out: Path | None) -> None:
 
 
 def _read(events: Path) -> RunSummary:
-    """The ledger of a file of events; usage errors for whatever is none."""
+    """The summary of a file of events; usage errors for any other file."""
     summary = RunSummary()
     try:
         for event in jsonl.stream(events):

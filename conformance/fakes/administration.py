@@ -1,4 +1,4 @@
-"""Administration: topics, groups, routes, and what the broker says of itself (BQ-TOPIC-*, BQ-GROUP-*, WIRE-ROUTE-1)."""
+"""Administration: topics, groups, routes, and runtime information (BQ-TOPIC-*, BQ-GROUP-*, WIRE-ROUTE-1)."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Administration:
         self.routes: Mapping[str, int] | None = None
 
     def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
-        """What it answers otherwise over a connection, by request code: routes depend on the client's version."""
+        """The handlers that replace them over a connection, by request code: routes depend on the client's version."""
         return {Request.GET_ROUTEINFO_BY_TOPIC: self._route_from}
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         return {
             Request.UPDATE_AND_CREATE_TOPIC: self._create_topic,
             Request.DELETE_TOPIC_IN_BROKER: self._delete_topic,

@@ -46,7 +46,7 @@ from rocketmq_conformance.models.profile import Profile
 CLUSTER = "conformance"
 #: The port that routes name before the system has chosen one.
 _UNCHOSEN = 10911
-#: What the broker is made of, by the names under which it can be replaced.
+#: The parts of the broker, by the names under which they can be replaced.
 PARTS: dict[str, Any] = {
     "storage": Storage,
     "lifetime": Lifetime,
@@ -156,7 +156,7 @@ class FakeBroker:
         return self._listener.running
 
     def answer_by(self, handler: Handler | None) -> None:
-        """Let another handler answer at the TCP door, such as one that takes down what passes; None: the broker."""
+        """Let another handler answer at the TCP door, such as one that records the messages; None: the broker."""
         self._listener.answer_by(handler or self.dispatcher)
 
     def stop(self) -> None:
@@ -175,12 +175,12 @@ class FakeBroker:
             self._lifetime.killed()
 
     def pause(self) -> None:
-        """Freeze it: clients still connect, and nobody answers them."""
+        """Freeze it: clients still connect, and get no response."""
         self._listener.run(self._lifetime.paused)
         self._listener.pause()
 
     def resume(self) -> None:
-        """Let it go on, and wait until it has done what it was asked meanwhile."""
+        """Let it go on, and wait until the requests that arrived meanwhile are handled."""
         if self._listener.frozen:
             self._listener.resume()
             self._listener.settle()

@@ -53,7 +53,7 @@ class Dispatcher:
         self._leaving.append(action)
 
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
-        """The door in process: the response to one request. TimeoutError: nobody answers; ConnectionError: cut.
+        """The door in process: the response to one request. TimeoutError: no response; ConnectionError: cut.
 
         As over TCP, a handler that fails makes a SYSTEM_ERROR (WIRE-ERR-1).
         """

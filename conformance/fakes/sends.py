@@ -48,7 +48,7 @@ _RECORDED: Answered = 0, "", {"msgId": "7F00000100002A9F0000000000000000", "queu
 
 
 class Sends:
-    """Stores what is sent. ``stored`` is told of every message; ``address`` says where the broker is.
+    """Stores what is sent. ``stored`` is called with every message; ``address`` is the broker's.
 
     Delayed messages are delivered at once, and transactions are refused.
     """
@@ -61,7 +61,7 @@ class Sends:
         self.record: Record | None = None
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         return {
             int(Request.SEND_MESSAGE): lambda code, ext, body: self._send(_HERE, code, ext, body),
             int(Request.SEND_MESSAGE_V2): lambda code, ext, body: self._send(_HERE, code, ext, body),

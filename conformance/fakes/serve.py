@@ -1,4 +1,4 @@
-"""``serve``: a fake broker by itself, until somebody ends it."""
+"""``serve``: runs a fake broker by itself until it is interrupted."""
 
 from __future__ import annotations
 
