@@ -187,7 +187,7 @@ def header(event: RunStarted) -> list[RenderableType]:
 
 
 def _totals(summary: RunSummary) -> dict[str, int]:
-    """Cases by verdict: the footer's, or without one what the suites that ended say."""
+    """Cases by verdict: the footer's, or without one the sum over the suites that ended."""
     if summary.footer:
         return summary.footer.cases
     return {verdict: sum(suite.cases.get(verdict, 0) for suite in summary.ended.values()) for verdict in VERDICTS}

@@ -364,7 +364,7 @@ class ScenarioStep(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioDifference(Event):
-    """A step in which ``releases`` answer otherwise than ``others``, and the rules and changes behind it."""
+    """A step in which ``releases`` answer differently from ``others``, and the rules and changes behind it."""
 
     kind: ClassVar[str] = "scenario-difference"
     step: str

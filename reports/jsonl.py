@@ -141,7 +141,7 @@ def _check_format(found: object) -> None:
 
 
 def _check_place(event: Event, before: Event | None) -> None:
-    """Raise ValueError when the event may not stand behind the one before it."""
+    """Raise ValueError when the event may not follow the one before it."""
     header = isinstance(event, RunStarted | PowerStarted | ScenarioStarted)
     if before and _is_footer(before):
         raise ValueError("comes after the footer")

@@ -1,4 +1,4 @@
-"""The suite ``consume``: a concurrent listener whose requests end in the order that the plan says."""
+"""The suite ``consume``: a concurrent listener whose consume requests end in the order of the plan."""
 
 from __future__ import annotations
 

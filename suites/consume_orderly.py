@@ -1,4 +1,4 @@
-"""The suite ``consume-orderly``: an orderly listener, whose runs begin when the plan says so."""
+"""The suite ``consume-orderly``: an orderly listener whose runs begin by steps of the plan."""
 
 from __future__ import annotations
 

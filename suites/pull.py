@@ -1,4 +1,4 @@
-"""The suite ``pull``: the pull loop of one push consumer; which pull, answer or timer is next, the plan says."""
+"""The suite ``pull``: the pull loop of one push consumer; the plan decides which pull, response or timer is next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The suite ``rebalance``: a group of three members, each taking its turns when the plan says so."""
+"""The suite ``rebalance``: a group of three members, whose rounds are steps of the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The suite ``rebalance-broker``: a group of three members that leave it to the broker who gets which queue."""
+"""The suite ``rebalance-broker``: a group of three members whose queues the broker assigns."""
 
 from __future__ import annotations
 

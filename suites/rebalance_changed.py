@@ -1,4 +1,4 @@
-"""The suite ``rebalance-changed``: what the members of a group tell when a round changed their queues."""
+"""The suite ``rebalance-changed``: the notifications of a group's members when a round changed their queues."""
 
 from __future__ import annotations
 

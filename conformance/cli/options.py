@@ -82,7 +82,7 @@ max_wait_option = click.option(
     type=click.FloatRange(0, 86_400),
     default=LONGEST_WAIT,
     show_default=True,
-    help="Longest tick that is waited for, in seconds, when the clock of what is judged is real.",
+    help="Longest wait for one tick, in seconds, when the implementation has a real clock.",
 )
 
 

@@ -47,7 +47,7 @@ def clock_notes(hello: Hello, max_wait: float) -> list[str]:
 
 
 def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
-    """Which releases judge: what the implementation says of itself, the newest elsewhere, and the user's word."""
+    """The releases that judge: the user's choice, else those of the Hello, else the newest (of Java 17)."""
     newest = str(NEWEST)
     return Profile.of(
         overrides.get("client") or hello.client or newest,

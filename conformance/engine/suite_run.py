@@ -201,7 +201,7 @@ class SuiteRun:
             raise Stop("first divergence")
 
     def _report(self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]]) -> Event:
-        """The event of a divergence; the first of its kind is kept as a plan, the others come back by the seed."""
+        """The event of a divergence; the first of its kind is kept as a plan, the others are replayed from the seed."""
         path, options = "", self.options
         command = self._again(number)
         if options.out and shrunk.executions and mark not in self.kept:

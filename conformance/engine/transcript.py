@@ -102,7 +102,7 @@ class RecordingBroker:
         return response
 
     def closed(self, peer: Peer) -> None:
-        """A connection is gone."""
+        """A connection was closed."""
         self._broker.closed(peer)
 
 

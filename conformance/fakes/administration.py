@@ -31,7 +31,7 @@ _INHERITED = routes.READ_WRITE | routes.INHERIT
 class Administration:
     """Topics and groups of one broker, and the name server's view of it.
 
-    The name server is never behind: a topic's route is there as soon as the topic is, and gone with it.
+    The name server is never behind: a topic's route appears and disappears with the topic.
     """
 
     def __init__(self, profile: Profile, storage: Storage, name: str, cluster: str, address: str, started: int) -> None:

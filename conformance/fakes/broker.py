@@ -69,7 +69,7 @@ class FakeBroker:
     """A broker and its name server on one port of one host; the system chooses a free port unless one is given.
 
     ``clock`` gives store times and the age of locks, in ms since the epoch; locks live ``lease`` ms. With
-    ``auto_create`` topics and groups come into being when they are first used, as in a broker with default settings.
+    ``auto_create`` topics and groups are created when they are first used, as in a broker with default settings.
     ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes``
     gives the readable queues of a topic, of all brokers, where they are not just its own; ``strict_locks`` is its
     property lockInStrictMode. Everything may be called

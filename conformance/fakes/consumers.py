@@ -113,7 +113,7 @@ class Consumers:
         return failed
 
     def closed(self, peer: Peer) -> None:
-        """BQ-HB-5: a connection is gone."""
+        """BQ-HB-5: a connection was closed."""
         self._peers.pop(peer.number, None)
         self.groups, notified, _ = members.close_connection(self._storage.rules, self.groups, peer.number)
         for group, number in cast(tuple[tuple[str, int], ...], notified):

@@ -134,7 +134,7 @@ class Pulls:
                 held.check = self._later(HOLD_CHECK, partial(self._wake, held))
 
     def closed(self, peer: Peer) -> None:
-        """A connection is gone, and with it the pulls it waits for."""
+        """A connection was closed: drop the pulls it waits for."""
         for waiting in list(self._held.values()):
             for held in [held for held in waiting if held.peer is peer]:
                 self._drop(held)

@@ -38,7 +38,7 @@ class Record:
     def take(self) -> tuple[Value, ...]:
         """The effects that were recorded since the last call.
 
-        Commits are sorted (queue, offset) pairs, and behind them stand the requests for assignments as sorted
+        Commits are sorted (queue, offset) pairs, followed by the requests for assignments as sorted
         (topic, times) pairs; or the messages that were sent back, sorted. No operation leads to both. A queue that the
         case does not have counts as -1.
         """

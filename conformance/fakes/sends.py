@@ -91,7 +91,7 @@ class Sends:
         return self.store([self._draft(born_host, ext, _SHORT if code == _SEND_SHORT else _LONG, body)])
 
     def send_back(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        """CONSUMER_SEND_MSG_BACK in a client case, whose messages lie nowhere: it is taken down."""
+        """CONSUMER_SEND_MSG_BACK in a client case, whose messages have no log: it is only recorded."""
         if self.record is not None:
             self.record.sent_back.append(sent_back(ext))
         return 0, "", {}, b""

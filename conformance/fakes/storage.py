@@ -36,7 +36,7 @@ class _Log:
 class Storage:
     """Topics, groups, messages and stored offsets. ``clock`` gives ms since the epoch.
 
-    With ``auto_create`` unknown groups and topics come into being when they are used, as in a broker with its
+    With ``auto_create`` unknown groups and topics are created when they are used, as in a broker with its
     default settings.
     """
 

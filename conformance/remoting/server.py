@@ -53,7 +53,7 @@ class Handler(Protocol):
         ...
 
     def closed(self, peer: Peer) -> None:
-        """A connection is gone."""
+        """A connection was closed."""
         ...
 
 
@@ -93,7 +93,7 @@ class Peer(asyncio.Protocol):
         return not self._transport.is_closing()
 
     def write(self, raw: bytes) -> None:
-        """Send bytes as they are; nothing happens when the connection is gone."""
+        """Send bytes as they are; nothing happens when the connection is closed."""
         if self.open:
             self._transport.write(raw)
 
@@ -147,7 +147,7 @@ class Peer(asyncio.Protocol):
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
+        """The connection was closed."""
         self._listener.left(self)
 
 
@@ -338,7 +338,7 @@ class Listener:
         self._activity += 1
 
     def left(self, peer: Peer) -> None:
-        """A connection is gone."""
+        """A connection was closed."""
         self.peers.discard(peer)
         self._handler.closed(peer)
 
