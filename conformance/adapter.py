@@ -1,17 +1,17 @@
-"""Adapters: what drives an implementation.
+"""The adapter interface: the methods by which the kit drives an implementation.
 
 An adapter has four methods. ``hello`` says what is judged, ``reset`` begins a case, ``apply`` does one operation
-and answers an outcome, ``close`` ends it all. An exception means that the adapter is broken, never an answer;
+and returns its outcome, ``close`` releases everything. An exception means that the adapter is broken, never an answer;
 an operation that the implementation does not offer answers ``Unsupported(reason)``.
 
-What ``apply`` is given has the arguments of the implementation alone. The kit plays the rest of a step itself: faults
-(``suites.declare.domain.Fault``) are armed on the fake broker, and operations of the world never reach an adapter.
-An operation that lets time pass (a ``Duration``) becomes a call of ``pass_time`` when the clock is virtual. When it is
-real, the kit waits for so long, and then calls ``apply`` with the operation, which has no arguments left: it answers
-what timers did meanwhile.
+The operation that ``apply`` gets has the arguments of the implementation alone. The kit plays the rest of a step
+itself: faults (``suites.declare.domain.Fault``) are armed on the fake broker, and operations of the world never reach
+an adapter. An operation that lets time pass (a ``Duration``) becomes a call of ``pass_time`` when the clock
+is virtual. When it is real, the kit waits for so long, and then calls ``apply`` with the operation, which has no
+arguments left: its outcome is what timers did meanwhile.
 
-More that an adapter can do, if it has the methods, is here as a Protocol each: :class:`VirtualClock`,
-:class:`InProcess`, :class:`SideBySide`, :class:`RefusesFaults`, :class:`Overheard`, :class:`Shared`.
+Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`SideBySide`,
+:class:`RefusesFaults`, :class:`Overheard`, :class:`Shared`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CannotRunError(Exception):
     """The implementation cannot be judged here (no Java, no jars, no broker); one sentence with what to do."""
 
 
-#: What clocks implementations have.
+#: The kinds of clocks that implementations have.
 VIRTUAL, REAL = "virtual", "real"
 #: The fastest pace of a real clock: beyond it a second of a plan is less than what can be measured.
 FASTEST = 1000
@@ -45,7 +45,7 @@ FASTEST = 1000
 
 @dataclass(frozen=True)
 class Hello:
-    """What an implementation says of itself."""
+    """How an implementation describes itself."""
 
     name: str
     version: str
@@ -57,8 +57,8 @@ class Hello:
     unsupported: dict[str, str] = field(default_factory=dict)
     #: Sides that it has: "pure", "client", "broker".
     sides: tuple[str, ...] = ("pure", "client", "broker")
-    #: VIRTUAL: its timers go by the plan's time, which ``pass_time`` lets pass; REAL: they cannot be made to, and it is
-    #: waited for, as far as that is short.
+    #: VIRTUAL: its timers go by the plan's time, which ``pass_time`` lets pass; REAL: they cannot be made to, and the
+    #: kit waits for them, up to a limit.
     clock: str = VIRTUAL
     #: How many times faster than standard the timers of a real clock are set: at a pace of 100 the 20 s between two
     #: rebalances are 200 ms.
@@ -72,13 +72,14 @@ class Hello:
 
 
 #: Plays the broker in this process: (address, request code, header fields, body, one way) -> (response code,
-#: remark, header fields, body). Raises TimeoutError when nobody answers and ConnectionError when the line is cut.
+#: remark, header fields, body). Raises TimeoutError when no response comes and ConnectionError when the
+#: connection is cut.
 Exchange = Callable[[str, int, dict[str, str], bytes, bool], tuple[int, str, dict[str, str], bytes]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """What a client implementation gets to know of the case that begins."""
+    """The case that begins, as a client implementation gets it."""
 
     suite: Suite
     number: int
@@ -119,12 +120,12 @@ class VirtualClock(Protocol):
     """An adapter whose clock the kit turns (``Hello.clock`` is VIRTUAL): its suites with timers need it."""
 
     def pass_time(self, millis: int) -> Outcome:
-        """Turn the clock of the case by so many ms; the outcome is what the suite's operation with a ``Duration``
-        answers, such as how many requests timers made ready."""
+        """Turn the clock of the case by so many ms; the outcome is that of the suite's operation with a
+        ``Duration``, such as how many requests timers made ready."""
         ...
 
 
-#: How operations are done, by their classes.
+#: The methods that do operations, by the operations' classes.
 Methods = Mapping[type[Operation], Callable[..., Result]]
 
 
@@ -165,16 +166,16 @@ class RefusesFaults(Protocol):
         ...
 
 
-#: Told of a message: from, to, text.
+#: Called with every message: sender, receiver, text.
 Hear = Callable[[str, str, str], None]
 
 
 @runtime_checkable
 class Overheard(Protocol):
-    """An adapter that talks to a broker of its own, and tells what the two say to one another."""
+    """An adapter that talks to a broker of its own, and can record their messages."""
 
     def overhear(self, hear: Hear | None) -> None:
-        """Tell every message from now on; None: no more."""
+        """Call ``hear`` with every message from now on; None ends it."""
         ...
 
 

@@ -80,10 +80,10 @@ class CampaignReport:
             self._move(event)
         elif event.seconds >= self._next_line:
             self._next_line = event.seconds + min(MOST_LINES, max(FIRST_LINE, event.seconds / 4))
-            told = f"{event.cases:,} of {event.of:,} cases, {_rates(event, self._idle)}"
-            if told != self._last_line:
-                self._last_line = told
-                self._screen.show(Text(told), wrap=False)
+            line = f"{event.cases:,} of {event.of:,} cases, {_rates(event, self._idle)}"
+            if line != self._last_line:
+                self._last_line = line
+                self._screen.show(Text(line), wrap=False)
 
     def _move(self, event: Progress) -> None:
         if self._bars is None:
@@ -216,13 +216,13 @@ def _below(summary: RunSummary, suite: SuiteEnded) -> list[RenderableType]:
     """The lines below a suite: its numbers, reasons, unsupported operations and rules that never fired."""
     name = summary.part_name(suite.suite, suite.address)
     numbers = {verdict: number for verdict, number in suite.cases.items() if number}
-    told = [suite.reason] if suite.reason else []
+    lines = [suite.reason] if suite.reason else []
     if list(numbers) not in ([], [CONFORMS]):
-        told.insert(0, ", ".join(f"{verdict} {number:,}" for verdict, number in numbers.items()))
-    told += [f"unsupported: {operation}" for operation in suite.unsupported]
+        lines.insert(0, ", ".join(f"{verdict} {number:,}" for verdict, number in numbers.items()))
+    lines += [f"unsupported: {operation}" for operation in suite.unsupported]
     if suite.silent_rules:
-        told.append(f"never fired: {', '.join(suite.silent_rules)}")
-    return [Padding(Text(clean(f"{name}: {one}")), (0, 0, 0, 2)) for one in told]
+        lines.append(f"never fired: {', '.join(suite.silent_rules)}")
+    return [Padding(Text(clean(f"{name}: {line}")), (0, 0, 0, 2)) for line in lines]
 
 
 def _discoveries(summary: RunSummary) -> Table:

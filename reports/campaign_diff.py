@@ -45,10 +45,10 @@ class ComparedCampaign:
 
 @dataclass(frozen=True)
 class SideAnswer:
-    """What one side did in a step, and what its rules require."""
+    """The answer of one side in a step, and the answer that its rules require."""
 
     did: str
-    #: What the rules of its release require.
+    #: The answer that the rules of its release require.
     expected: str
     conforms: bool
     state_kind: str
@@ -72,7 +72,7 @@ class Difference:
     b: SideAnswer
     #: [operation, answer] of the steps before, which are the same on both sides.
     before: list[list[str]] = field(default_factory=list)
-    #: What separates the steps that differ from those that do not, the sharpest first.
+    #: Features that separate the steps that differ from those that do not, the sharpest first.
     separates: list[Separator] = field(default_factory=list)
 
 

@@ -165,10 +165,10 @@ class ConsoleReport:
 
     def _repeats(self) -> None:
         """The replay lines of the different divergences again: their blocks may have scrolled away."""
-        told: set[str] = set()
+        shown: set[str] = set()
         for divergence in self._summary.divergences:
-            if divergence.fingerprint not in told and len(told) < BLOCKS:
-                told.add(divergence.fingerprint)
+            if divergence.fingerprint not in shown and len(shown) < BLOCKS:
+                shown.add(divergence.fingerprint)
                 self._screen.show(replay_line(divergence), wrap=False)
 
 
@@ -187,7 +187,7 @@ def header(event: RunStarted) -> list[RenderableType]:
 
 
 def _totals(summary: RunSummary) -> dict[str, int]:
-    """Cases by verdict: the footer's, or without one what the suites that ended say."""
+    """Cases by verdict: the footer's, or without one the sum over the suites that ended."""
     if summary.footer:
         return summary.footer.cases
     return {verdict: sum(suite.cases.get(verdict, 0) for suite in summary.ended.values()) for verdict in VERDICTS}
@@ -220,8 +220,8 @@ def numbers(summary: RunSummary) -> list[tuple[str, RenderableType]]:
     controls = [suite.control for suite in ended if suite.control is not None]
     noticed, planted = (footer.controls_noticed, footer.controls) if footer else (sum(controls), len(controls))
     silent_controls = ", ".join(suite.suite for suite in ended if suite.control is False)
-    told = f"{noticed}/{planted}" + (f", silent in {clean(silent_controls)}" if silent_controls else "")
-    rows.append(("controls", Text(told, style="" if noticed == planted else "yellow")))
+    text = f"{noticed}/{planted}" + (f", silent in {clean(silent_controls)}" if silent_controls else "")
+    rows.append(("controls", Text(text, style="" if noticed == planted else "yellow")))
     if summary.corpus:
         rows.append(("corpus", _replayed(summary.corpus)))
     silent = footer.silent_rules if footer else sorted({rule for suite in ended for rule in suite.silent_rules})

@@ -1,4 +1,4 @@
-"""Events: everything that a run passes on to its reports.
+"""Events: the stream that a run passes to its reports.
 
 A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, any number of ``CaseEnded`` and
 ``DivergenceFound``, one ``SuiteEnded``; one ``RunEnded``. ``Progress`` may come at any time. A stream without
@@ -33,16 +33,16 @@ CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED = (
 
 
 VERDICTS = (CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED)
-#: What a process ends with, by the verdict of its run.
+#: Exit codes of a process, by the verdict of its run.
 EXIT_CODES = {CONFORMS: 0, DIVERGES: 1, UNDECIDED: 3, UNSUPPORTED: 3, COULD_NOT_RUN: 4}
 
 #: Why a run ended before its time. An interrupted run never conforms; one that used up its time may.
 INTERRUPTED, TIME_LIMIT = "interrupted", "time limit"
 
-#: What a divergence is against when it is not another implementation.
+#: The other side of a divergence that is not between two implementations.
 MODEL = "model"
 
-#: What became of a mutant.
+#: The results of a mutant.
 KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 
 
@@ -88,7 +88,7 @@ class RunStarted(Event):
     #: Folder where plans and reports are written, or "" when nothing is kept.
     out: str
     started: str
-    #: What the user should know first, such as a release newer than the newest known one.
+    #: Notes that the user should read first, such as a release newer than the newest known one.
     notes: list[str] = field(default_factory=list)
 
 
@@ -158,7 +158,7 @@ class DivergenceStep(Event):
     expected: str
     observed: str
     rules: list[str]
-    #: What kind of state the rule met ("memory miss").
+    #: The kind of state that the rule met ("memory miss").
     state_kind: str
     #: The model's state before the step.
     before: str
@@ -204,7 +204,7 @@ class DivergenceFound(Event):
     cases: int = 1
     address: str = ""
     against: str = MODEL
-    #: What separates the steps that diverge from those that do not, the sharpest first.
+    #: Features that separate the steps that diverge from those that do not, the sharpest first.
     separates: list[Separator] = field(default_factory=list)
 
 
@@ -331,7 +331,7 @@ class PowerEnded(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioStarted(Event):
-    """The header of a scenario: a story with a fixed course, which several releases go through."""
+    """The header of a scenario: a fixed sequence of steps, which several releases go through."""
 
     kind: ClassVar[str] = "scenario-started"
     format: int
@@ -364,7 +364,7 @@ class ScenarioStep(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioDifference(Event):
-    """A step in which ``releases`` answer otherwise than ``others``, and the rules and changes behind it."""
+    """A step in which ``releases`` answer differently from ``others``, and the rules and changes behind it."""
 
     kind: ClassVar[str] = "scenario-difference"
     step: str

@@ -32,7 +32,7 @@ class Fanout:
         self._reports = list(reports)
         #: One sentence per report that failed.
         self.faults: list[str] = []
-        #: What each of them raised.
+        #: The exceptions that they raised.
         self.errors: list[Exception] = []
 
     def add(self, report: Report) -> None:

@@ -33,7 +33,7 @@ PAUSE = 5.0
 class HtmlReport:
     """Writes the page of a run: when it begins, now and then when a suite ends, and when it is closed.
 
-    What is on disk before the end is the page of a run that was cut off, so that a killed run leaves no pass.
+    Before the end, the file on disk is the page of a run that was cut off, so that a killed run leaves no pass.
     """
 
     def __init__(self, path: Path) -> None:

@@ -41,7 +41,7 @@ class RuleRow:
 
 @dataclass(frozen=True)
 class KindRow:
-    """What a rule answered in one kind of state."""
+    """The answers of a rule in one kind of state."""
 
     rule: str
     kind: str
@@ -65,7 +65,7 @@ class Rules:
 
 @dataclass
 class _Observed:
-    """What is known of one rule."""
+    """The observations of one rule."""
 
     outcomes: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -167,5 +167,5 @@ def _kinds(seen: dict[str, _Observed]) -> Iterable[tuple[str, str, dict[str, int
 def _outcome_counts(outcomes: dict[str, int]) -> str:
     """``negative 3, zero 12``, the most frequent first."""
     ordered = sorted(outcomes.items(), key=lambda item: (-item[1], item[0]))
-    told = ", ".join(f"{clipped(outcome, 40)} {figure(times)}" for outcome, times in ordered[:CLASSES])
-    return told + (f" and {figure(len(ordered) - CLASSES)} more" if len(ordered) > CLASSES else "")
+    text = ", ".join(f"{clipped(outcome, 40)} {figure(times)}" for outcome, times in ordered[:CLASSES])
+    return text + (f" and {figure(len(ordered) - CLASSES)} more" if len(ordered) > CLASSES else "")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from rocketmq_conformance.reports.event import DivergenceStep
 from rocketmq_conformance.reports.html_text import wrap
 
-#: Whom a step calls, and the order of the lifelines.
+#: The participants that a step calls, and the order of the lifelines.
 MEMBER = "member"
 ORDER = ("another member", MEMBER, "broker", "name server")
 #: Steps and messages that are drawn; the table of steps has more of them.

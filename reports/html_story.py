@@ -30,7 +30,7 @@ class RuleText:
 
 @dataclass(frozen=True)
 class FeatureShares:
-    """What separates: shares of the steps that diverge and of the others, as texts and as percentages."""
+    """A separating feature: its shares of the steps that diverge and of the others, as texts and as percentages."""
 
     feature: str
     diverging: str
@@ -95,7 +95,7 @@ class Story:
     more_separates: int
     diagram: Diagram
     plan: str
-    #: What the two answers are called, in a heading and in a sentence.
+    #: Names of the two answers, in a heading and in a sentence.
     heads: tuple[str, str]
     words: tuple[str, str]
 

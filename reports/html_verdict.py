@@ -22,7 +22,7 @@ from rocketmq_conformance.reports.html_text import clipped, count, figure, first
 from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 
 TONES = {CONFORMS: "ok", DIVERGES: "bad", UNDECIDED: "open", COULD_NOT_RUN: "broken", UNSUPPORTED: "none"}
-#: What each number counts.
+#: The meaning of each number.
 MEANINGS = {
     CONFORMS: "every answer was the expected one",
     DIVERGES: "an answer was different",
@@ -53,7 +53,7 @@ class Headline:
     tone: str
     #: One sentence.
     sentence: str
-    #: What a reader must know before relying on the verdict.
+    #: Caveats to read before relying on the verdict.
     warnings: list[str]
 
 
@@ -149,8 +149,8 @@ def _sentence(summary: RunSummary, conclusion: Conclusion, kinds: int) -> str:
         return f"{cases} with an answer that RocketMQ does not give, in {count(kinds, 'way')}."
     if conclusion.reason:
         known = {INTERRUPTED: "the run was interrupted", TIME_LIMIT: "the time limit stopped the run"}
-        said = known.get(conclusion.reason, clipped(conclusion.reason, 400))
-        return f"{said[:1].upper()}{said[1:]}."
+        reason = known.get(conclusion.reason, clipped(conclusion.reason, 400))
+        return f"{reason[:1].upper()}{reason[1:]}."
     return {
         UNDECIDED: "The results are inconclusive; the suites below say why.",
         COULD_NOT_RUN: "Cases could not be run; the suites below say why.",
@@ -224,8 +224,9 @@ def _row(summary: RunSummary, suite: str, address: str) -> SuiteRow:
             *(clipped(suite, 120), shown_address, span, sentence, "did not end", "open", numbers(counts), "", "", ""),
             *(["nothing can be concluded from it", *reasons_of_cases], more, []),
         )
-    verdict, tone, doubt = verdict_and_tone(summary, ended)
-    reasons = [*([doubt] if doubt else []), *([clipped(ended.reason, 400)] if ended.reason else []), *reasons_of_cases]
+    verdict, tone, contradiction = verdict_and_tone(summary, ended)
+    reasons = [contradiction] if contradiction else []
+    reasons += [*([clipped(ended.reason, 400)] if ended.reason else []), *reasons_of_cases]
     unsupported, further = first_items(list(ended.unsupported.items()), REASONS)
     reasons += [f"unsupported: {clipped(operation, 80)}: {clipped(why, 300)}" for operation, why in unsupported]
     control = {True: "noticed", False: "silent", None: "none"}[ended.control]
@@ -242,15 +243,15 @@ def verdict_and_tone(summary: RunSummary, ended: SuiteEnded) -> tuple[str, str, 
         return clipped(ended.verdict, 60) or "no verdict", tone_of(ended.verdict), ""
     others = set(summary.addresses) - {ended.address}
     worse = [verdict for verdict, n in ended.cases.items() if n > 0 and verdict not in (CONFORMS, UNSUPPORTED)]
-    doubts = (
+    checks = (
         (ended.control is False, "the planted wrong answer was not noticed"),
         (any(one.suite == ended.suite and one.address not in others for one in summary.divergences), "it diverges"),
         (bool(worse), "a case did not conform"),
         (ended.cases.get(CONFORMS, 0) <= 0, "no case conformed"),
         (any(one.suite == ended.suite and one.address not in others for one in summary.lost), "a case was lost"),
     )
-    doubt = next((text for doubtful, text in doubts if doubtful), "")
-    return (UNDECIDED, "open", f"it claims to conform, but {doubt}") if doubt else (CONFORMS, "ok", "")
+    contradiction = next((text for contradicts, text in checks if contradicts), "")
+    return (UNDECIDED, "open", f"it claims to conform, but {contradiction}") if contradiction else (CONFORMS, "ok", "")
 
 
 def _case_reasons(summary: RunSummary, suite: str) -> list[str]:

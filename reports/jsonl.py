@@ -61,14 +61,14 @@ class JsonlReport:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a file of events holds."""
+    """The contents of a file of events."""
 
     events: list[Event]
     #: Is the footer there? Without it the run was cut off.
     complete: bool
 
     def conclusion(self) -> Conclusion:
-        """What can be concluded from the run; an incomplete recording is never a pass."""
+        """The conclusion on the run; an incomplete recording is never a pass."""
         summary = RunSummary()
         for event in self.events:
             summary.add(event)
@@ -141,7 +141,7 @@ def _check_format(found: object) -> None:
 
 
 def _check_place(event: Event, before: Event | None) -> None:
-    """Raise ValueError when the event may not stand behind the one before it."""
+    """Raise ValueError when the event may not follow the one before it."""
     header = isinstance(event, RunStarted | PowerStarted | ScenarioStarted)
     if before and _is_footer(before):
         raise ValueError("comes after the footer")

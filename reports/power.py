@@ -105,7 +105,7 @@ def _matrix(judged: list[MutantJudged]) -> Table:
 
 
 def _not_killed(mutant: MutantJudged) -> list[tuple[str, RenderableType]]:
-    """What a mutant that was not killed does, and why an equivalent one cannot be killed."""
+    """A mutant that was not killed: its fault, and why an equivalent one cannot be killed."""
     text = f"{mutant.name} ({mutant.defect}): {mutant.sentence}"
     rows: list[tuple[str, RenderableType]] = [(clean(mutant.status), Text(clean(text)))]
     if mutant.reason:

@@ -32,7 +32,7 @@ class ProvenRule:
 
 @dataclass(frozen=True, slots=True)
 class ProofRow:
-    """``cases`` checks of ``rule`` at the real thing of ``side`` ("pure", "client", "broker", "whole") and ``release``.
+    """``cases`` checks of ``rule`` on real RocketMQ, by ``side`` ("pure", "client", "broker", "whole") and ``release``.
 
     ``example`` is the first difference, "" when there is none. A row of the side PAIR is about a client of ``release``
     on a broker of the release ``against``; such rows have a table of their own.

@@ -67,7 +67,7 @@ class RunSummary:
     discoveries: list[Discovery] = field(default_factory=list)
     lost: list[CaseLost] = field(default_factory=list)
     footer: RunEnded | None = None
-    #: What is wrong with the first misplaced event, or "".
+    #: Why the first misplaced event is out of place, or "".
     disorder: str = ""
 
     def add(self, event: Event) -> None:
@@ -102,7 +102,7 @@ class RunSummary:
             self.reasons[key] = (times + 1, first)
 
     def _disorder(self, event: Event) -> str:
-        """What is wrong with this event's place, or ""."""
+        """Why this event is out of place in the stream, or ""."""
         if isinstance(event, Progress):
             return ""
         checks = (
@@ -149,20 +149,20 @@ class RunSummary:
         return f"corpus plan {name}" + (f", case {of.case}" if several else "")
 
     def conclusion(self) -> Conclusion:
-        """What can be concluded from the events so far."""
+        """The conclusion from the events so far."""
         if self.header is None:
             return Conclusion(UNDECIDED, UNDECIDED_CODE, "nothing ran")
         if self.footer is None:
             return Conclusion(UNDECIDED, UNDECIDED_CODE, "the run was cut off before its end")
         footer = self.footer
         if footer.verdict == CONFORMS or footer.exit_code == CONFORMS_CODE:
-            doubt = self._doubt(footer)
-            if doubt:
-                return Conclusion(UNDECIDED, KIT_FAULT_CODE, f"the run claims to conform, but {doubt}")
+            contradiction = self._contradiction(footer)
+            if contradiction:
+                return Conclusion(UNDECIDED, KIT_FAULT_CODE, f"the run claims to conform, but {contradiction}")
         return Conclusion(footer.verdict, footer.exit_code, footer.stopped)
 
-    def _doubt(self, footer: RunEnded) -> str:
-        """What contradicts a footer that says "conforms", or ""."""
+    def _contradiction(self, footer: RunEnded) -> str:
+        """The first contradiction to a footer that says "conforms", or ""."""
         suites = self.ended.values()
         conforming = sum(suite.cases.get(CONFORMS, 0) for suite in suites)
         worse = [suite.suite for suite in suites if suite.verdict not in (CONFORMS, UNSUPPORTED)]
@@ -184,4 +184,4 @@ class RunSummary:
             (conforming == 0 or footer.cases.get(CONFORMS, 0) == 0, "no case conformed"),
             (footer.steps == 0, "no step was done"),
         )
-        return next((text for doubtful, text in checks if doubtful), "")
+        return next((text for contradicts, text in checks if contradicts), "")

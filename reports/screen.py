@@ -14,7 +14,7 @@ MOST_COLUMNS = 120
 
 
 class _Console(Console):
-    """A console that raises when its reader is gone, where rich ends the process: the run goes on without it."""
+    """A console that raises when its pipe is closed, where rich would end the process: the run goes on without it."""
 
     def on_broken_pipe(self) -> None:
         """Raise what the stream raised."""

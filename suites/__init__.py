@@ -1,1 +1,1 @@
-"""What to try: operations with their value domains, bound to the models that answer them."""
+"""Suites: operations with their value domains, bound to the models that give the expected answers."""

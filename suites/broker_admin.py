@@ -1,4 +1,4 @@
-"""The suite ``broker-admin``: offsets that are reset and cloned, of groups and topics that come and go."""
+"""The suite ``broker-admin``: resets and clones of offsets, while groups and topics are created and deleted."""
 
 from __future__ import annotations
 

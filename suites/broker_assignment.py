@@ -26,7 +26,7 @@ _GROUP = Values(0, 1, weights=(10, 1))
 _ANY_GROUP = Values(0, 1, 2, weights=(20, 2, 1))
 _TOPIC = Values(*range(8), weights=(8, 6, 3, 1, 1, 1, 1, 1))
 _CONNECTION = Whole(0, CONNECTIONS - 1)
-#: A member, nobody's id, an empty one, and a field that is not sent.
+#: A member, an id that no member has, an empty one, and a field that is not sent.
 _CLIENT = Values(*CLIENTS, "nobody", "", None, weights=(7, 7, 6, 6, 4, 2, 1, 1))
 _STRATEGY = Values("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "NONE", None, weights=(12, 10, 1, 1, 1))
 _MODEL = Values(CLUSTERING, BROADCASTING, None, weights=(20, 2, 1))

@@ -1,6 +1,6 @@
-"""The suite ``broker-cold``: a broker whose messages are put out of memory while it is asked.
+"""The suite ``broker-cold``: a broker whose messages are evicted from memory between queries.
 
-Alone on its broker: what others send and read would bring back what was put out of memory.
+It has its broker to itself: what other cases send and read would bring evicted messages back into memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The suite ``broker-doubt``: commits whose answers nobody waits for, among others.
+"""The suite ``broker-doubt``: commits on one broker, some of them with an indeterminate outcome.
 
-The connection of such a commit is cut, so that nobody knows whether the broker handled it, or when it will; what
-later queries answer must follow from one of the possibilities.
+The connection of such a commit is cut, so that it is unknown whether the broker handled it, or when it will; the
+answers to later queries must follow from one of the possibilities.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocketmq_conformance.suites.values import broker as values
 
 #: When the connection is cut: after the request is sent, or in the middle of it.
 SENT, MIDDLE = "sent", "middle"
-#: Few names and values: what is in doubt should soon be asked for.
+#: Few names and values, so that a query soon asks for an offset that is indeterminate.
 _GROUP = Values(0, 1, weights=(6, 1))
 _TOPIC = Values(0, 1, weights=(8, 1))
 _QUEUE = Values(0, 1, weights=(3, 1))
@@ -32,7 +32,7 @@ class CreateGroup(Operation):
     group: Annotated[int, _GROUP]
 
 
-@operation("Commit an offset.", side=Side.BROKER, weight=5, doubtful=True)
+@operation("Commit an offset.", side=Side.BROKER, weight=5, may_be_indeterminate=True)
 class Commit(Operation):
     group: Annotated[int, _GROUP]
     topic: Annotated[int, _TOPIC]
@@ -44,7 +44,7 @@ class Commit(Operation):
     "Commit an offset over a connection of its own, which is cut when the request is `sent` or in its `middle`.",
     side=Side.BROKER,
     weight=2,
-    doubtful=True,
+    may_be_indeterminate=True,
 )
 class CommitUnheard(Operation):
     group: Annotated[int, _GROUP]

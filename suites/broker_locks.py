@@ -1,4 +1,4 @@
-"""The suite ``broker-locks``: queues that clients of a group lock and unlock, while time passes.
+"""The suite ``broker-locks``: clients of a group lock and unlock queues while time passes.
 
 A case takes as long as its waits: they last a share of the broker's lease, which brokers that the kit starts have
 much shorter than the usual minute.

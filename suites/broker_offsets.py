@@ -45,7 +45,7 @@ class Send(Operation):
     "Commit an offset; a missing queue or offset is a field that is not sent.",
     side=Side.BROKER,
     weight=12,
-    doubtful=True,
+    may_be_indeterminate=True,
 )
 class Commit(Operation):
     group: Annotated[int, values.GROUP]

@@ -1,7 +1,7 @@
-"""The suite ``broker-process``: a broker that is stopped, killed, frozen and started again, asked all the while.
+"""The suite ``broker-process``: a broker that is stopped, killed, frozen and started again between requests.
 
-Slow: a start takes seconds, and so does asking a broker that does not answer. Every operation observes, because a
-broker that was killed or frozen knows one of several things.
+Slow: a start takes seconds, and so does a request that times out. Every operation observes, because a
+broker that was killed or frozen may be in one of several states.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The suite ``broker-restart``: a broker that is stopped, killed and started again on an aged store.
 
-Slow: a restart takes seconds. Every operation observes, because a killed broker knows one of several things.
+Slow: a restart takes seconds. Every operation observes, because a killed broker may be in one of several states.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The suite ``consume-orderly``: an orderly listener, whose runs begin when the plan says so."""
+"""The suite ``consume-orderly``: an orderly listener whose runs begin by steps of the plan."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 QUEUE = Values(*OWNED, weights=(4, 1, 2))
-#: What a pull brings: in order, with gaps, again, backwards, twice.
+#: The messages of a pull: in order, with gaps, again, backwards, twice.
 PULLED = Values(
     *((0, 1, 2), (3, 4, 5, 6), (0,), (3,), (2, 3), (10, 12, 15), (1, 0), (4, 4)),
     weights=(3, 3, 1, 1, 2, 2, 1, 1),

@@ -1,4 +1,4 @@
-"""The suite ``pull``: the pull loop of one push consumer; which pull, answer or timer is next, the plan says."""
+"""The suite ``pull``: the pull loop of one push consumer; the plan decides which pull, response or timer is next."""
 
 from __future__ import annotations
 
@@ -233,16 +233,16 @@ def _bind(profile: Profile) -> BoundModel:
 
 
 def _show(state: PullState) -> str:
-    def told(numbers: list[int]) -> str:
+    def each(numbers: list[int]) -> str:
         return ", ".join(f"#{number} of {state.requests[number].queue}" for number in numbers) or "none"
 
     owned = [f"{queue}: #{number} {state.requests[number]}" for queue, number in state.table.items()]
     wanted = {topic: chosen.text for topic, chosen in state.subscriptions.items()}
     return (
-        f"owned {'; '.join(owned) or 'none'}; ready {told([*state.ready])}, under way "
-        f"{told([number for number, _ in state.under_way])}, put off "
-        f"{told([number for number, corrects in state.timers if not corrects])}, to correct "
-        f"{told([number for number, corrects in state.timers if corrects])}; memory {dict(state.store.memory)}, frozen "
+        f"owned {'; '.join(owned) or 'none'}; ready {each([*state.ready])}, under way "
+        f"{each([number for number, _ in state.under_way])}, put off "
+        f"{each([number for number, corrects in state.timers if not corrects])}, to correct "
+        f"{each([number for number, corrects in state.timers if corrects])}; memory {dict(state.store.memory)}, frozen "
         f"{sorted(state.store.frozen)}; subscribed {wanted}; {state.broker}; {state.settings}"
     )
 

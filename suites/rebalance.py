@@ -1,4 +1,4 @@
-"""The suite ``rebalance``: a group of three members, each taking its turns when the plan says so."""
+"""The suite ``rebalance``: a group of three members, whose rounds are steps of the plan."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
 #: Queues that listeners are slow with.
 SLOW = Values(0, 1)
 OFFSET = Values(1, 5, 6, 12)
-#: Lists that a broker may give: everybody, in any order and twice, some of them, nobody.
+#: Lists that a broker may give: everybody, in any order and twice, some of them, none.
 LISTS = Values(
     *((0, 1, 2), (2, 1, 0), (0, 1), (0, 2), (1, 2), (0,), (1,), (2,)),
     *((0, 0), (0, 0, 1), (0, 0, 0), (1, 0, 2, 0), ()),
@@ -183,7 +183,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 
 def _show(state: RebalanceState) -> str:
-    told = [
+    shown = [
         f"{number}: nobody"
         if who is None
         else f"{number}: {who.client} owns {sorted(who.table)}, remembers {dict(who.memory)}"
@@ -192,7 +192,7 @@ def _show(state: RebalanceState) -> str:
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in state.broker.stored.items()}
     twice = sorted(queue for queue, members in owners(state).items() if len(members) > 1)
     return (
-        f"members {'; '.join(told)}; listed {list(state.listed)}, routes {dict(state.routes)}, stored {stored}, "
+        f"members {'; '.join(shown)}; listed {list(state.listed)}, routes {dict(state.routes)}, stored {stored}, "
         f"owned twice {twice}, messages without owner {unowned_messages(state)}, clock {state.now}"
     )
 

@@ -1,4 +1,4 @@
-"""The suite ``rebalance-broker``: a group of three members that leave it to the broker who gets which queue."""
+"""The suite ``rebalance-broker``: a group of three members whose queues the broker assigns."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 
 def _show(state: RebalanceBrokerState) -> str:
-    told = [
+    shown = [
         f"{number}: nobody"
         if who is None
         else f"{number}: {who.client} pulls {sorted(who.table)}, pops {sorted(side.pops)}, subscribes to "
@@ -174,7 +174,7 @@ def _show(state: RebalanceBrokerState) -> str:
         for number, (who, side) in enumerate(zip(state.group.members, state.sides, strict=True))
     ]
     given = {topic: (given.pull, given.pop) for topic, given in state.assignments.items()}
-    return f"members {'; '.join(told)}; assigned (pull, pop) {given}, clock {state.group.now}"
+    return f"members {'; '.join(shown)}; assigned (pull, pop) {given}, clock {state.group.now}"
 
 
 SUITE = Suite(

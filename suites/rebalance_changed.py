@@ -1,4 +1,4 @@
-"""The suite ``rebalance-changed``: what the members of a group tell when a round changed their queues."""
+"""The suite ``rebalance-changed``: the notifications of a group's members when a round changed their queues."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 
 def _show(state: RebalanceChangedState) -> str:
-    told = [
+    shown = [
         f"{number}: {who.client} owns {sorted(who.table)}, subscribes to {sorted(who.topics)}, knows "
         f"{dict(who.seen)}, thresholds of a topic {side.limits}, of a queue {side.thresholds}, told "
         f"{None if side.announced is None else sorted(side.announced)}"
@@ -122,7 +122,7 @@ def _show(state: RebalanceChangedState) -> str:
         if who is not None
     ]
     group = state.group
-    return f"members {'; '.join(told)}; listed {list(group.listed)}, routes {dict(group.routes)}, clock {group.now}"
+    return f"members {'; '.join(shown)}; listed {list(group.listed)}, routes {dict(group.routes)}, clock {group.now}"
 
 
 SUITE = Suite(

@@ -177,27 +177,27 @@ def _bind(profile: Profile) -> BoundModel:
 
 
 def _show(state: RebalanceOrderlyState) -> str:
-    told = []
+    shown = []
     for number, who in enumerate(state.group.members):
         if who is None:
-            told.append(f"{number}: nobody")
+            shown.append(f"{number}: nobody")
             continue
         queues = [
             f"{queue}{'' if owned.locked else ' unlocked'}{' dropped' if owned.dropped else ''} confirmed "
             f"{owned.confirmed} waiting {list(owned.waiting)}"
             for queue, owned in sorted(who.table.items())
         ]
-        told.append(
+        shown.append(
             f"{number}: {who.client} {who.mode} owns [{', '.join(queues)}], remembers {dict(who.memory)}, busy with "
             f"{sorted(who.taken)}"
         )
     group = state.group
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in group.broker.stored.items()}
     twice = sorted(queue for queue, members in relying_members(state).items() if len(members) > 1)
-    nobody = sorted(queue for queue, members in owners(group).items() if not members)
+    unowned = sorted(queue for queue, members in owners(group).items() if not members)
     return (
-        f"members {'; '.join(told)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
-        f"locks {lock_holders(state)}, unlocked later {state.later}, relied on twice {twice}, without owner {nobody}, "
+        f"members {'; '.join(shown)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
+        f"locks {lock_holders(state)}, unlocked later {state.later}, relied on twice {twice}, without owner {unowned}, "
         f"clock {group.now}"
     )
 

@@ -107,14 +107,14 @@ def _bind(profile: Profile) -> BoundModel:
 
 def _show(state: RebalancePlainState) -> str:
     group = state.group
-    told = [
+    shown = [
         f"{number}: nobody"
         if who is None
         else f"{number}: {who.client} {who.mode} owns {sorted(who.table)}, remembers {dict(who.memory)}, subscribes to "
         f"{sorted(who.topics)}, knows {dict(who.seen)}, its client {dict(client)}"
         for number, (who, client) in enumerate(zip(group.members, state.clients, strict=True))
     ]
-    return f"members {'; '.join(told)}; listed {list(group.listed)}, routes {dict(group.routes)}, clock {group.now}"
+    return f"members {'; '.join(shown)}; listed {list(group.listed)}, routes {dict(group.routes)}, clock {group.now}"
 
 
 SUITE = Suite(

@@ -162,17 +162,17 @@ def _bind(profile: Profile) -> BoundModel:
 
 
 def _show(state: RebalancePullState) -> str:
-    told = []
+    shown = []
     for number, (who, kept) in enumerate(zip(state.group.members, state.kept, strict=True)):
         if who is None:
-            told.append(f"{number}: nobody")
+            shown.append(f"{number}: nobody")
             continue
         pulls = ", ".join(
             f"{queue} from {'its start' if held.pulls < 0 else held.pulls}, consumed {held.consumed}"
             for queue, held in sorted(kept.assigned.items())
         )
         waiting = [(queue, offset) for queue, _, offset in kept.pulled]
-        told.append(
+        shown.append(
             f"{number}: {who.client} {who.mode} owns {sorted(who.table)}, pulls [{pulls}], to be polled {waiting}, "
             f"remembers {dict(who.memory)}"
         )
@@ -180,7 +180,7 @@ def _show(state: RebalancePullState) -> str:
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in group.broker.stored.items()}
     twice = sorted(queue for queue, members in owners(group).items() if len(members) > 1)
     return (
-        f"members {'; '.join(told)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
+        f"members {'; '.join(shown)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
         f"owned twice {twice}, clock {group.now}"
     )
 

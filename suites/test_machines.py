@@ -13,7 +13,7 @@ from rocketmq_conformance.suites.declare.hypothesis_machine import machine, play
 
 
 def test_conforms_along(conformance_plan: Any, implementation: Any) -> None:
-    """The implementation does what the model says, step by step of a plan of the corpus or of ``--plan``."""
+    """The implementation conforms to the model at each step of a plan, of the corpus or of ``--plan``."""
     suite, stage = SUITES[conformance_plan.suite], implementation.stage
     refused = implementation.refuses(suite)
     if refused:
@@ -27,7 +27,7 @@ def test_conforms_along(conformance_plan: Any, implementation: Any) -> None:
 @pytest.mark.conformance_search
 @pytest.mark.parametrize("name", [name for name, suite in SUITES.items() if suite.ordinary])
 def test_conforms(name: str, implementation: Any) -> None:
-    """The implementation does what the model says, step by step."""
+    """The implementation conforms to the model at each step that Hypothesis draws."""
     suite = SUITES[name]
     refused = implementation.refuses(suite)
     if refused:

@@ -55,7 +55,7 @@ def campaign() -> None:
     """Play very many seeded cases with Spark, and keep them as tables.
 
     \b
-    campaign ADDRESS… [OPTIONS]    play cases; `campaign run --help` tells the options
+    campaign ADDRESS… [OPTIONS]    play cases; `campaign run --help` lists the options
     campaign diff A B              compare two stored campaigns
     campaign promote DIR           put minimal plans into the corpus
     """

@@ -20,7 +20,7 @@ from rocketmq_conformance.reports.text import clean
 @click.option(
     "--rebuild",
     type=click.IntRange(min=1),
-    help="Cases per suite whose steps are rebuilt to find where they part.  [default: 10,000]",
+    help="Cases per suite whose steps are rebuilt to find their first difference.  [default: 10,000]",
 )
 @click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
 def diff(a: Path, b: Path, address_a: str | None, address_b: str | None, rebuild: int | None, form: str) -> None:

@@ -47,7 +47,7 @@ def promote(folder: Path, patterns: tuple[str, ...], to: Path | None) -> None:
         raise click.UsageError(clean(str(error))) from error
     except OSError as error:
         raise CouldNot(f"Writing to {to} failed ({error.strerror or error}): name another folder with --to.") from error
-    _tell(done, to)
+    _print_promoted(done, to)
 
 
 def _default_corpus() -> Path:
@@ -57,7 +57,7 @@ def _default_corpus() -> Path:
     return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
 
 
-def _tell(done: Sequence[Promoted], to: Path) -> None:
+def _print_promoted(done: Sequence[Promoted], to: Path) -> None:
     new, known = [one for one in done if one.new], [one for one in done if not one.new]
     width = max(len(clean(one.target.name if one.new else one.source.name)) for one in done)
     if new:
@@ -73,7 +73,7 @@ def _tell(done: Sequence[Promoted], to: Path) -> None:
 
 
 def _played(to: Path) -> str:
-    """When the plans will be played."""
+    """Say which runs will play the plans."""
     if to.resolve() == corpus.kit_folder().resolve():
         return "Every `run` plays them first."
     if to.resolve() == Path(corpus.NAME).resolve():

@@ -22,7 +22,7 @@ class CouldNot(click.ClickException):
 
 
 class Interrupted(click.ClickException):
-    """Somebody pressed Ctrl-C before there was anything to say; one sentence, exit code 3."""
+    """Ctrl-C was pressed before there was anything to report; one sentence, exit code 3."""
 
     exit_code = UNDECIDED
 
@@ -33,7 +33,7 @@ def reported(fanout: Fanout, code: int) -> int:
         click.echo(fault, err=True)
     if any(not isinstance(error, OSError) for error in fanout.errors):
         return FAULT
-    # nobody reading standard output any more is no reason to doubt the verdict; a full disk is
+    # a closed standard output does not affect the verdict; a full disk does
     if any(not isinstance(error, BrokenPipeError) for error in fanout.errors):
         return COULD_NOT_RUN
     return code
@@ -44,7 +44,7 @@ def finish(code: int) -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:  # nobody reads it any more: nothing is left to be said at the end either
+    except OSError:  # standard output is closed: nothing can be written at the end either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     jpype = sys.modules.get("jpype")
     if jpype is not None and jpype.isJVMStarted():

@@ -10,7 +10,7 @@ import click
 
 
 class Lazy(NamedTuple):
-    """Where a command is, and what the group's help says of it."""
+    """The place of a command, and its line in the group's help."""
 
     #: Module and name of the command, as "package.module:name".
     place: str
@@ -20,7 +20,7 @@ class Lazy(NamedTuple):
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported by need."""
+    """A group whose commands are imported on first use."""
 
     def __init__(self, *args: Any, lazy: Mapping[str, Lazy], **settings: Any) -> None:
         super().__init__(*args, **settings)

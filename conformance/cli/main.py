@@ -16,11 +16,11 @@ _HERE = "rocketmq_conformance.conformance.cli"
 #: The commands by name: a module each.
 COMMANDS = {
     "campaign": Lazy(f"{_HERE}.campaign:campaign", "Play very many seeded cases with Spark, and keep them as tables."),
-    "explain": Lazy(f"{_HERE}.explain:explain", "Say what a rule demands, of which releases, by which source."),
+    "explain": Lazy(f"{_HERE}.explain:explain", "Show what a rule requires, of which releases, by which source."),
     "list": Lazy(f"{_HERE}.list:list_", "Name the suites, rules, operations or mutants."),
     "power": Lazy(f"{_HERE}.power:power", "Run the mutants and print which were noticed, and how soon."),
     "prove": Lazy(f"{_HERE}.prove:prove", "Check the model itself against real RocketMQ."),
-    "regenerate": Lazy(f"{_HERE}.regenerate:regenerate", "Write again what is made from the code.", hidden=True),
+    "regenerate": Lazy(f"{_HERE}.regenerate:regenerate", "Rewrite the files that are made from the code.", hidden=True),
     "replay": Lazy(f"{_HERE}.replay:replay", "Run the cases of a plan file again."),
     "report": Lazy(f"{_HERE}.report:report", "Make one HTML page of a stored run or campaign."),
     "run": Lazy(f"{_HERE}.run:run", "Judge an address: generate plans, run them, and compare."),
@@ -41,7 +41,7 @@ def cli() -> None:
     """Judge a RocketMQ client or broker by an executable reference model.
 
     \b
-    ADDRESS says what is judged:
+    ADDRESS names what is judged:
       port                           the bundled Python port (the default)
       python:package.module:factory  any Python implementation
       java-client:VERSION            the real Java client's own classes
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def _end_by(error: Exception) -> None:
-    """End the process by an error that no command expects."""
+    """End the process after an exception that no command expects."""
     from rocketmq_conformance.suites.declare.discovery import DiscoveryError  # imports every model
 
     if isinstance(error, DiscoveryError):

@@ -1,4 +1,4 @@
-"""What suites, rules and mutants still lack, each as a sentence: for ``regenerate``, in a checkout."""
+"""Finds suites, rules and mutants that lack a part, a test, a proof or a plan: for ``regenerate``, in a checkout."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from rocketmq_conformance.reports.proof import read_rows
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 
-#: How often a plan is played before it counts as one that does not notice: a busy machine may leave open what depends
-#: on time.
+#: How often a plan is played before it counts as one that does not notice: on a busy machine a case that depends
+#: on time may stay undecided.
 TRIES = 3
 
 
@@ -34,7 +34,7 @@ def everything(root: Path) -> list[str]:
 
 
 def suites_without_a_part() -> Iterator[str]:
-    """The suites of the kit that a target of their side does not play, or that no mutant is about."""
+    """The suites of the kit that a target of their side has no module for, or that have no mutant."""
     mutated = {suite.name for mutant in MUTANTS.values() for suite in suites_of(mutant)}
     for name, suite in SUITES.items():
         if name in SUITES.brought:
@@ -55,7 +55,7 @@ def suites_without_tests(root: Path) -> Iterator[str]:
 
 
 def rules_without_proof(root: Path) -> Iterator[str]:
-    """The rules that promise something, and of which no proof has a row."""
+    """The rules that require something, and that have no row in any proof."""
     proven = {row.rule for path in sorted((root / "docs" / "proof").glob("*.jsonl")) for row in read_rows(path)}
     for rule in rulebook.RULES.values():
         if rule.id not in proven and rule.id not in UNASKED and rule.level is not Level.UNDEFINED:
@@ -63,7 +63,7 @@ def rules_without_proof(root: Path) -> Iterator[str]:
 
 
 def mutants_without_plan() -> Iterator[str]:
-    """The mutants that no plan of the kit's corpus notices, but for those that none can notice.
+    """The mutants that no plan of the kit's corpus notices, except for those that no plan can notice.
 
     Those are the equivalent ones, and faults of unlocking that show in strict mode only, which no plan can ask for.
     """
@@ -75,7 +75,7 @@ def mutants_without_plan() -> Iterator[str]:
 
 
 def _noticed(mutant: Mutant, plans: dict[str, list[corpus.CorpusCase]]) -> bool:
-    """Does a plan of its suites notice it?"""
+    """Does a corpus plan of the mutant's suites notice it?"""
     profile = Profile()
     for suite in suites_of(mutant):
         judge = Judge(suite, profile)

@@ -1,4 +1,4 @@
-"""What several commands take: their options and arguments, and the checks of what was given.
+"""Options and arguments that several commands share, and the checks of their values.
 
 Checks raise usage errors (exit code 2), or :class:`CouldNot` (4) where something beyond the command line is missing.
 """
@@ -82,13 +82,13 @@ max_wait_option = click.option(
     type=click.FloatRange(0, 86_400),
     default=LONGEST_WAIT,
     show_default=True,
-    help="Longest tick that is waited for, in seconds, when the clock of what is judged is real.",
+    help="Longest wait for one tick, in seconds, when the implementation has a real clock.",
 )
 
 
 @dataclass(frozen=True)
 class Judging:
-    """How the user wants it judged and told."""
+    """The options that say how to judge and how to report."""
 
     #: "human" or "jsonl".
     form: str
@@ -196,6 +196,6 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
 
 
 def default_out(address: str, seed: int) -> Path:
-    """Where a run is kept when nobody says otherwise."""
+    """The folder in which a run is kept by default."""
     slug = "".join(c if c.isalnum() or c in ".-" else "-" for c in address).strip("-")
     return Path("conformance-out") / f"{slug}-{seed}"

@@ -1,4 +1,4 @@
-"""The command ``power``: the mutants, and which of them are noticed."""
+"""The command ``power``: runs the mutants and prints which of them are noticed."""
 
 from __future__ import annotations
 

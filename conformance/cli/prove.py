@@ -1,4 +1,4 @@
-"""The commands ``prove …``: the model itself against real RocketMQ, and the page of what was proven."""
+"""The commands ``prove …``: check the model itself against real RocketMQ, and write the page of the results."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def prove() -> None:
     "--suite", type=click.Choice(_CLIENT_SUITES), default=None, metavar="NAME", help="Only stateful runs of this suite."
 )
 @click.option(
-    "--real-clock", is_flag=True, help="Only stateful runs of what depends on time, on the clock of the machine."
+    "--real-clock", is_flag=True, help="Only stateful runs of suites that depend on time, on the clock of the machine."
 )
 def java(
     releases: tuple[str, ...], out: Path | None, stateful: bool, workers: int, suite: str | None, real_clock: bool
@@ -128,7 +128,7 @@ def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], out: Path | None) 
 @prove.command()
 @_releases_argument
 @click.option("--fake", is_flag=True, help="On the fake broker instead of real ones.")
-@click.option("--scripted", is_flag=True, help="On fake brokers that fail as a table says.")
+@click.option("--scripted", is_flag=True, help="On fake brokers whose faults come from a table.")
 @click.option("--only", default="", metavar="TEXT", help="Only the scripted cases that have this in their name.")
 @_out_option
 def whole(releases: tuple[str, ...], fake: bool, scripted: bool, only: str, out: Path | None) -> None:
@@ -164,7 +164,7 @@ def page(rows: tuple[Path, ...], out: Path) -> None:
 
 
 def settle(proof: Callable[[], Iterable[ProofResult]], out: Path | None) -> int:
-    """Print what each release came to, and keep the rows of all; the exit code."""
+    """Print the result of each release and store the rows of all; the exit code."""
     began = time.monotonic()
     rows: list[ProofRow] = []
     differences = missing = 0

@@ -1,4 +1,4 @@
-"""The command ``regenerate``: writes every file again that is made from the code, and names what is still missing.
+"""The command ``regenerate``: rewrites every file that is made from the code, and lists what is still missing.
 
 For contributors, in a checkout of the project. ``--check`` changes nothing.
 """
@@ -36,7 +36,7 @@ GOLDEN_FILES = ("tests/data/digests.json", "tests/golden/*", "docs/scenarios.md"
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; name the files that are stale.")
 def regenerate(check: bool) -> None:
-    """Write all files again that are made from the code, and name what is still missing.
+    """Rewrite all files that are made from the code, and list what is still missing.
 
     For contributors: it needs a checkout of the project, and takes about a minute. Exit codes: 0, or 1 when --check
     found stale files.
@@ -51,7 +51,7 @@ def regenerate(check: bool) -> None:
     for sentence in lacking:
         click.echo(f"missing  {sentence}")
     if not stale and not lacking:
-        click.echo("Every file is as the code makes it, and nothing is missing.")
+        click.echo("Every file is up to date, and nothing is missing.")
     if stale and check:
         raise click.exceptions.Exit(1)
 
@@ -94,7 +94,7 @@ def _golden(root: Path, check: bool) -> list[str]:
 
 @contextmanager
 def _put_back(root: Path, check: bool) -> Iterator[dict[Path, bytes]]:
-    """What the golden files hold; with ``check`` they hold it again in the end."""
+    """The contents of the golden files; with ``check`` they are restored in the end."""
     before = _contents(root)
     try:
         yield before

@@ -1,4 +1,4 @@
-"""The command ``replay``: a plan file, once more."""
+"""The command ``replay``: runs the cases of a plan file again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``report``: a page from the events that a run or a campaign left, however it ended."""
+"""The command ``report``: makes a page from the events that a run or a campaign left, however it ended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rocketmq_conformance.reports.run_summary import RunSummary
 def report(events: Path, out: Path | None) -> None:
     """Make one HTML page of a stored run or campaign: of its folder, or of its events.jsonl.
 
-    Events that end early make a page too, which says so. The exit code tells whether the page was made, not what is
+    Events that end early make a page too, which says so. The exit code says whether the page was made, not what is
     in it.
     """
     events = events / jsonl.NAME if events.is_dir() else events
@@ -37,7 +37,7 @@ def report(events: Path, out: Path | None) -> None:
 
 
 def _read(events: Path) -> RunSummary:
-    """The ledger of a file of events; usage errors for whatever is none."""
+    """The summary of a file of events; usage errors for any other file."""
     summary = RunSummary()
     try:
         for event in jsonl.stream(events):

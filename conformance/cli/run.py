@@ -1,4 +1,4 @@
-"""The command ``run``: generated plans, on an address and on the model."""
+"""The command ``run``: generates plans, plays them on an address and compares with the model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from rocketmq_conformance.conformance.engine.options import Options
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="DIR",
-    help="Play the plans of this folder first too, with those of the kit and of ./corpus.",
+    help="Also play the plans of this folder first, like those of the kit and of ./corpus.",
 )
 @click.option("--no-corpus", is_flag=True, help="Play generated cases only.")
 @judging_options

@@ -1,4 +1,4 @@
-"""The command ``scenario``: real releases go through a scenario."""
+"""The command ``scenario``: takes real releases through a scenario."""
 
 from __future__ import annotations
 

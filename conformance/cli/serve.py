@@ -16,7 +16,7 @@ from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 lets the system choose.")
-@click.option("--topic", "topics", multiple=True, metavar="NAME[=QUEUES]", help="A topic that is there from the start.")
+@click.option("--topic", "topics", multiple=True, metavar="NAME[=QUEUES]", help="A topic that exists from the start.")
 @click.option("--fault", "faults", multiple=True, metavar="REQUEST=FAULT", help="Play a request code by a fault.")
 @click.option("--auto-create/--no-auto-create", default=True, show_default=True, help="Create topics on first use.")
 @click.option(

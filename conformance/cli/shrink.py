@@ -1,4 +1,4 @@
-"""The command ``shrink``: a minimal failing plan of a plan file."""
+"""The command ``shrink``: finds a minimal failing example of a plan file."""
 
 from __future__ import annotations
 

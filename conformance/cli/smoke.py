@@ -1,4 +1,4 @@
-"""The command ``smoke``: a few short cases of every suite."""
+"""The command ``smoke``: runs a few short cases of every suite."""
 
 from __future__ import annotations
 

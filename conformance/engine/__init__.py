@@ -1,1 +1,1 @@
-"""Playing and judging: stage, judge, player, runner, shrinking, plans and the corpus."""
+"""The engine plays cases and judges them: stage, judge, player, runner, shrinking, plans and the corpus."""

@@ -1,4 +1,4 @@
-"""The control: a planted wrong answer, which a run must notice before anything may conform."""
+"""The negative control: a planted wrong answer, which a run must notice before anything may conform."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: An answer that no rule ever gives.
-NOBODYS = Err("PLANTED")
+NEVER_GIVEN = Err("PLANTED")
 
 
 def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
-    """Play a case that conformed once more and plant a wrong answer among what was said: is it noticed, at that step?
+    """Play a case that conformed once more, and plant a wrong answer among its answers: is it noticed, at that step?
 
     None when no step of the case can carry one. AdapterError and CannotRunError as of any case.
     """
-    said: list[Ok | Err] = []
+    outcomes: list[Ok | Err] = []
 
     def do(row: Row) -> Outcome:
         outcome = stage.do(judge.suite, row)
         if not isinstance(outcome, Unsupported):
-            said.append(outcome)
+            outcomes.append(outcome)
         return outcome
 
     stage.begin(judge.suite, 0)
     judged = judge.judge(rows, do, count=False, times=stage.times)
     if judged.verdict == DIVERGES:
-        return False  # what answers otherwise the second time is not believed
+        return False  # an implementation that answers differently the second time is no basis for a control
     steps = judged.steps
     at = next((at for at in reversed(range(len(steps))) if _plantable(judge, steps[at])), None)
     if at is None:
         return None
-    # a likely answer could be right, had something else been so that nobody saw
-    doubt = judge.observes or any(step.why is UNKNOWN for step in steps[:at])
-    planted = NOBODYS if doubt else outcome_of(wrong(result_of(said[at])))
-    answers = iter([*said[:at], planted])
+    # a plausible wrong answer could be right in another possible state: one that no rule gives cannot
+    uncertain = judge.observes or any(step.why is UNKNOWN for step in steps[:at])
+    planted = NEVER_GIVEN if uncertain else outcome_of(wrong(result_of(outcomes[at])))
+    answers = iter([*outcomes[:at], planted])
     times = Recorded(judged.spans) if stage.times else None
     judged = judge.judge(judged.rows[: at + 1], lambda row: next(answers), count=False, times=times)
     return judged.verdict == DIVERGES and len(judged.steps) == at + 1

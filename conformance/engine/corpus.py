@@ -1,7 +1,7 @@
-"""The corpus: plans that once showed a difference. An ordinary run plays them before it generates any.
+"""The corpus: plans that once showed a divergence. An ordinary run plays them before it generates any.
 
-A corpus is a folder of plan files. A name says the suite, and then what tells the plan from the others of that suite:
-the fingerprint of what it showed, followed by a number where another plan has the same one::
+A corpus is a folder of plan files. A name has the suite, and then the fingerprint of the divergence that
+the plan showed, followed by a number where another plan has the same one::
 
     remote-store.9b1c2d3e.plan.jsonl
     remote-store.9b1c2d3e-2.plan.jsonl
@@ -25,7 +25,7 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: The folder of a project that has a corpus of its own.
 NAME = "corpus"
-#: What a name looks like, for sentences.
+#: The pattern of names, for error messages.
 PATTERN = "SUITE.FINGERPRINT.plan.jsonl"
 SUFFIX = ".plan.jsonl"
 _MINIMAL = re.compile(r"([a-z-]+)\.(.+)\.plan\.jsonl")
@@ -46,7 +46,7 @@ def kit_folder() -> Path:
 
 
 def in_source_tree() -> bool:
-    """Is the kit run from its source tree, so that its corpus can be added to?"""
+    """Does the kit run from its source tree, so that plans can be added to its corpus?"""
     return (kit_folder().resolve().parents[1] / "pyproject.toml").is_file()
 
 
@@ -70,7 +70,7 @@ def stem(path: Path) -> str:
 
 
 def files(folder: Path) -> list[Path]:
-    """The plan files of a corpus, sorted; PlanError when it is no folder or a plan's name says no suite."""
+    """The plan files of a corpus, sorted; PlanError when it is no folder or a plan's name has no suite."""
     try:
         found = sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIX))
     except OSError as error:
@@ -83,7 +83,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def read(path: Path) -> Plan:
-    """Read a plan of a corpus; PlanError when it is damaged, or for another suite than its name says."""
+    """Read a plan of a corpus; PlanError when it is damaged, or for another suite than that of its name."""
     read = plan.read(path)
     parts = minimal(path.name)
     if parts is None or parts[0] != read.suite.name:

@@ -1,4 +1,4 @@
-"""Divergences as events tell them: the minimal plan step by step, its rules and how to see it again."""
+"""Events of divergences: the minimal plan step by step, its rules and the command that replays it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def divergence_event(
     """The event of a divergence.
 
     ``mark`` is its fingerprint, ``found`` the length in steps of the plan that found it, ``plan`` the file of the
-    minimal plan ("" when it is not kept), ``command`` the words of the command line that show it again, and
-    ``messages`` those of each step (``listen``), or nothing when nobody listened.
+    minimal plan ("" when it is not kept), ``command`` the words of the command line that replay it, and
+    ``messages`` those of each step (``listen``), or nothing when none were recorded.
     """
     steps = shrunk.judged.steps
     last = steps[-1]
@@ -44,7 +44,7 @@ def divergence_event(
         rules=[rule_json(name) for name in last.why.rules],
         expected=format_result(last.expected),
         observed=format_result(last.observed),
-        steps=[_step(suite, at, step, said_in, step is last) for at, (step, said_in) in enumerate(by_step, start=1)],
+        steps=[_step(suite, at, step, sent, step is last) for at, (step, sent) in enumerate(by_step, start=1)],
         found_steps=found,
         shrink_executions=shrunk.executions,
         plan=plan,
@@ -53,23 +53,23 @@ def divergence_event(
 
 
 def listen(stage: Stage, judge: Judge, shrunk: Shrunk, number: int) -> tuple[Shrunk, list[list[Message]]]:
-    """Play a minimal plan a last time and take down the messages of each step.
+    """Play a minimal plan a last time and record the messages of each step.
 
-    Answers what was seen this time, so that answers and messages belong together. When it does not diverge in the
-    same way again, the given one stands, without messages. AdapterError and CannotRunError as of any case.
+    Returns the steps as observed this time, so that answers and messages belong together. When it does not diverge in
+    the same way again, the given one stands, without messages. AdapterError and CannotRunError as of any case.
     """
     rows, suite = shrunk.judged.rows, judge.suite
     messages: list[list[Message]] = []
-    with stage.listening() as ear:
+    with stage.listening() as recorder:
 
         def do(row: Row) -> Outcome:
             outcome = stage.do(suite, row)
             stage.settle()
-            messages.append(ear.take())
+            messages.append(recorder.take())
             return outcome
 
         stage.begin(suite, number)
-        ear.take()
+        recorder.take()
         again = judge.judge(rows, do, count=False, times=stage.times)
     marks = [fingerprint(suite, judged.steps[-1]) if judged.steps else "" for judged in (shrunk.judged, again)]
     if again.verdict != DIVERGES or again.rows != rows or len(messages) != len(rows) or marks[0] != marks[1]:
@@ -109,7 +109,7 @@ def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverg
 
 
 def _either(words: Iterable[str]) -> str:
-    """What is said of every possibility, each once."""
+    """The texts of every possibility, each once."""
     return " or ".join(dict.fromkeys(words))
 
 

@@ -1,4 +1,4 @@
-"""The environment of a client case, as plans change it: which operation of a plan is which deed of the fake broker."""
+"""Maps each operation of a client case's environment to the method that plays it on the fake broker."""
 
 from __future__ import annotations
 

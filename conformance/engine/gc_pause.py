@@ -1,4 +1,4 @@
-"""The garbage collector, kept out of the hot loop."""
+"""Keeps the garbage collector out of the hot loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _RARELY = 200_000
 def rare_collections() -> Iterator[None]:
     """Collect cyclic garbage rarely: playing cases makes millions of tuples and mappings, and no cycles to speak of.
 
-    What is there already (tables, classes) is not looked at any more. As before when left; nesting does no harm.
+    Objects that exist already (tables, classes) are not looked at any more. On exit everything is as before; nesting
+    does no harm.
     """
     before = gc.get_threshold()
     gc.collect()

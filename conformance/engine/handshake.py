@@ -1,4 +1,4 @@
-"""Hello: who is judged, and by which releases."""
+"""The handshake: asks an adapter what it drives, and decides which releases judge."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ from rocketmq_conformance.models.release import NEWEST
 
 
 def hello_of(stage: Stage) -> Hello:
-    """Ask the adapter who it is; AdapterError when it answers no Hello."""
+    """Call the adapter's ``hello`` and check the answer; AdapterError when it is not a valid Hello."""
     with stage.guarded("hello()"):
-        said = stage.adapter.hello()
-    if not isinstance(said, Hello):
-        raise AdapterError(f"The adapter's hello() answered {said!r}: it must return a Hello.")
-    if said.clock not in (VIRTUAL, REAL):
-        raise AdapterError(f"The adapter's hello() says that its clock is {said.clock!r}: say {VIRTUAL!r} or {REAL!r}.")
-    pace: object = said.pace
+        hello = stage.adapter.hello()
+    if not isinstance(hello, Hello):
+        raise AdapterError(f"The adapter's hello() answered {hello!r}: it must return a Hello.")
+    if hello.clock not in (VIRTUAL, REAL):
+        raise AdapterError(
+            f"The adapter's hello() says that its clock is {hello.clock!r}: say {VIRTUAL!r} or {REAL!r}."
+        )
+    pace: object = hello.pace
     if isinstance(pace, bool) or not isinstance(pace, (int, float)) or not 0 < pace <= FASTEST:
         raise AdapterError(
             f"The adapter's hello() says that its pace is {pace!r}: say a number above 0, up to {FASTEST:,}, such as "
             "100 for timers that are a hundred times faster than standard."
         )
-    if said.clock == REAL:
+    if hello.clock == REAL:
         stage.keep_time(pace)
     elif pace != 1:
         raise AdapterError(
             f"The adapter's hello() says that its pace is {pace!r}, but a virtual clock has none: "
             f"say clock={REAL!r} too."
         )
-    return said
+    return hello
 
 
 def clock_notes(hello: Hello, max_wait: float) -> list[str]:
@@ -45,7 +47,7 @@ def clock_notes(hello: Hello, max_wait: float) -> list[str]:
 
 
 def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
-    """Which releases judge: what the implementation says of itself, the newest elsewhere, and the user's word."""
+    """The releases that judge: the user's choice, else those of the Hello, else the newest (of Java 17)."""
     newest = str(NEWEST)
     return Profile.of(
         overrides.get("client") or hello.client or newest,

@@ -1,4 +1,4 @@
-"""Judging: a case is played, and every outcome compared with what the model expects."""
+"""The judge: plays a case and compares every outcome with the one that the model expects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 @dataclass
 class Judged:
-    """A case as far as it was judged. Only the last step can diverge."""
+    """A case, up to the last step that was judged. Only that one can diverge."""
 
     verdict: str
     steps: list[Step] = field(default_factory=list)
@@ -30,11 +30,11 @@ class Judged:
     unsupported: dict[str, str] = field(default_factory=dict)
     #: When each step took place, where time is measured.
     spans: list[Span] = field(default_factory=list)
-    #: Was the rest left out, because no answer could be told from the time that was measured?
+    #: Was the rest skipped, because the expected answer changes within the clock's measurement error?
     cut: bool = False
 
     def add(self, step: Step, span: Span | None) -> None:
-        """A step that was judged, and when it took place, where that was measured."""
+        """Add a judged step, with its span where time is measured."""
         self.steps.append(step)
         if span:
             self.spans.append(span)
@@ -61,7 +61,7 @@ class Coverage:
 
     def add(self, whys: Sequence[Reason], results: Sequence[Expected]) -> None:
         """Count the answers of a case."""
-        # of a list counts only whether anything is in it: one stands for all, or each would be kept until it is folded
+        # only whether a list is empty counts: one stands for all, or each would be kept until it is folded
         counted = [_ITEMS if type(result) is tuple and result else result for result in results]
         self._raw.update(zip(whys, counted, strict=True))
         if len(self._raw) > self._MOST:
@@ -99,7 +99,7 @@ class Judge:
     ) -> Judged:
         """Play ``rows`` one by one with ``do``, until the first divergence or an outcome that decides nothing.
 
-        ``times`` tells when steps took place, if that is measured and not what the plan says.
+        ``times`` measures when steps took place; None when the plan's own time counts.
         """
         judged = Judged(CONFORMS)
         oracle = Oracle(self.suite, self.bound, timed=times is not None)
@@ -139,7 +139,7 @@ class Judge:
 
     @property
     def guarded(self) -> bool:
-        """Does it depend on the state which steps of a plan are played?"""
+        """Do some operations have a guard, so that the state decides which steps of a plan are played?"""
         return self._guarded
 
     def agrees_at_once(self, rows: Sequence[Row], calls: Sequence[Callable[..., Result]]) -> str | None:
@@ -162,14 +162,14 @@ class Judge:
             observed = [UNDEFINED if e is UNDEFINED else o for e, o in zip(expected, observed, strict=True)]
             if observed != expected:
                 return None
-        said = _packed(observed)
-        if said is None or said != _packed(expected):
+        packed = _packed(observed)
+        if packed is None or packed != _packed(expected):
             return None
         self.coverage.add(whys, expected)
-        return blake2b(said, digest_size=8).hexdigest()
+        return blake2b(packed, digest_size=8).hexdigest()
 
     def expected(self, rows: Sequence[Row]) -> list[Step]:
-        """What the model says of a plan, taking every expected answer as observed; for suites without observations."""
+        """The steps of a plan with every expected answer taken as observed; for suites without observations."""
         state = self.bound.initial
         steps: list[Step] = []
         for at, args in rows:
@@ -183,17 +183,17 @@ class Judge:
 
     @property
     def observes(self) -> bool:
-        """Does what the model expects depend on what was observed?"""
+        """Do expected answers depend on what was observed?"""
         return self._observes or not self.suite.repeatable
 
 
 def digest(judged: Judged) -> str:
     """64 bits (hex) of a case's results: the same on every machine and Python version."""
     observed = [UNDEFINED if step.expected is UNDEFINED else step.observed for step in judged.steps]
-    said = _packed(observed)
-    if said is None:
-        said = repr(observed).encode("utf-8", "backslashreplace")
-    return blake2b(said, digest_size=8).hexdigest()
+    packed = _packed(observed)
+    if packed is None:
+        packed = repr(observed).encode("utf-8", "backslashreplace")
+    return blake2b(packed, digest_size=8).hexdigest()
 
 
 def _packed(results: list[Any]) -> bytes | None:

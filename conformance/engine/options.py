@@ -1,4 +1,4 @@
-"""What a run was asked for."""
+"""The options of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocketmq_conformance.suites.declare.suite import Row
 
 @dataclass(frozen=True)
 class Options:
-    """The words of the command line, or what a library call says instead."""
+    """Options of the command line, or of a library call."""
 
     address: str
     seed: int

@@ -1,4 +1,4 @@
-"""Plans: header and cases, as JSON Lines; the currency of the kit.
+"""Plan files: header and cases, as JSON Lines, read and written.
 
 The first line says what the plan is for; every other line is one case::
 
@@ -49,7 +49,7 @@ def profile_json(profile: Profile) -> dict[str, str]:
 
 
 def profile_of(json: Mapping[str, str]) -> Profile:
-    """Read :func:`profile_json` again; KeyError, TypeError or ValueError when it is none."""
+    """The profile that :func:`profile_json` wrote; KeyError, TypeError or ValueError when it is none."""
     return Profile.of(json["client"], json["broker"], int(json["java"]))
 
 

@@ -15,8 +15,8 @@ from rocketmq_conformance.suites.declare.suite import Row
 
 #: What an adapter raises when it, or what it drives, is broken.
 BROKEN = (AdapterError, CannotRunError)
-#: How often a case is played at most whose answers cannot be told from the time that was measured: another time this
-#: machine may be less busy.
+#: How often a case is played at most while an expected answer changes within the clock's measurement error: the
+#: machine may be less busy the next time.
 TRIES = 3
 #: A case to be played: its number and its plan.
 Numbered = tuple[int, list[Row]]
@@ -55,7 +55,7 @@ class Player:
             self.lanes = adapter.lanes(judge.suite)
 
     def play(self, cases: Iterable[Numbered]) -> Iterator[Played]:
-        """Play cases, in their order; what breaks the adapter ends the case, not the playing."""
+        """Play cases, in their order; a broken adapter ends the case, not the playing."""
         if self.lanes > 1:
             waiting = iter(cases)
             while batch := list(islice(waiting, self.lanes)):
@@ -66,17 +66,17 @@ class Player:
 
     def one(self, number: int, rows: list[Row]) -> Played:
         """Play one case."""
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
             if self._calls is not None:
                 with self.stage.guarded(f"case {number} of {self.suite.name}"):
                     self.stage.begin(self.suite, number)
                     found = self.judge.agrees_at_once(rows, self._calls)
                 if found is not None:
-                    return Played(number, rows, CONFORMS, len(rows), time.monotonic() - begun, found)
-            return _settled(number, rows, self.execute(rows, number), time.monotonic() - begun)
+                    return Played(number, rows, CONFORMS, len(rows), time.monotonic() - start, found)
+            return _settled(number, rows, self.execute(rows, number), time.monotonic() - start)
         except BROKEN as error:
-            return Played(number, rows, COULD_NOT_RUN, 0, time.monotonic() - begun, "", str(error))
+            return Played(number, rows, COULD_NOT_RUN, 0, time.monotonic() - start, "", str(error))
 
     def execute(self, rows: Sequence[Row], number: int = 0, *, count: bool = True) -> Judged:
         """Play a plan step by step; AdapterError and CannotRunError when that cannot be done."""
@@ -93,19 +93,19 @@ class Player:
         """All outcomes of a batch are taken first, then judged."""
         adapter = self.stage.adapter
         assert isinstance(adapter, SideBySide)
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
             with self.stage.guarded(f"cases {batch[0][0]} to {batch[-1][0]} of {self.suite.name}"):
                 adapter.reset_many([(lane, self.suite) for lane in range(len(batch))])
                 work = [(lane, [self.suite.asked(row) for row in rows]) for lane, (_, rows) in enumerate(batch)]
                 outcomes = adapter.play_many(work)
         except BROKEN as error:
-            share = (time.monotonic() - begun) / len(batch)
+            share = (time.monotonic() - start) / len(batch)
             return [Played(number, rows, COULD_NOT_RUN, 0, share, "", str(error)) for number, rows in batch]
-        share = (time.monotonic() - begun) / len(batch)
+        share = (time.monotonic() - start) / len(batch)
         ended = []
-        for (number, rows), said in zip(batch, outcomes, strict=True):
-            answers = iter(said)
+        for (number, rows), observed in zip(batch, outcomes, strict=True):
+            answers = iter(observed)
             judged = self.judge.judge(rows, lambda row, answers=answers: next(answers))  # type: ignore[misc]
             ended.append(_settled(number, rows, judged, share))
         return ended

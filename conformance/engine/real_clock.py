@@ -1,9 +1,9 @@
-"""The time of a plan, told by the clock on the wall: for implementations whose clock nobody can set.
+"""Real time, measured in ms of a plan: for implementations whose clock cannot be set.
 
 Time is counted in ms of the plan. An implementation of pace 100 has timers that are a hundred times faster than
-standard, so that 20 s of the plan are 200 ms on the wall. What counts as the time of a step is what was measured, not
-what the plan says: between two steps some time passes that is in no plan. Nobody can measure when, between its
-beginning and its end, a step looked at its clock. So each step has a span, and ``suites.elapsed`` tells whether its
+standard, so that 20 s of the plan are 200 ms of real time. The time of a step is the measured one, not the plan's:
+between two steps some time passes that is in no plan. It cannot be measured when, between its beginning and its end, a
+step looked at its clock. So each step has a span, and ``suites.declare.measured_time`` finds out whether the expected
 answer is the same throughout.
 """
 
@@ -15,13 +15,13 @@ from math import ceil
 
 from rocketmq_conformance.suites.declare.measured_time import Ready, Span
 
-#: Seconds on the wall by which two clocks may differ that count in whole ms.
+#: Real seconds by which two clocks that count in whole ms may differ.
 GRAIN = 0.001
-#: Seconds on the wall that are waited beyond a tick, so that what is due after exactly that time is due on every clock.
+#: Real seconds added to the wait for a tick, so that what is due after exactly that time is due on every clock.
 GRACE = 0.003
-#: Seconds on the wall that a step is expected to take at most. One whose answer changes within them begins after them.
+#: Real seconds that a step is expected to take at most. One whose answer changes within them begins after them.
 MARGIN = 0.01
-#: Seconds on the wall by which a timer may be late: a thread has to wake up first.
+#: Real seconds by which a timer may be late: a thread has to wake up first.
 LATE = 0.01
 #: How often a step is put off at most.
 _PUT_OFF = 50
@@ -37,7 +37,7 @@ class Timekeeper:
         self._span = Span(0, 0)
 
     def begin_case(self) -> None:
-        """Time is 0."""
+        """Begin a case: its time is 0."""
         self._zero = time.monotonic()
         self._ready = None
         self._span = Span(0, 0)
@@ -47,22 +47,22 @@ class Timekeeper:
         return int((time.monotonic() - self._zero) * 1000 * self.pace)
 
     def seconds(self, millis: int) -> float:
-        """Seconds on the wall of some ms of the plan."""
+        """Real seconds for ``millis`` ms of the plan."""
         return millis / 1000 / self.pace
 
     def wait(self, millis: int, beat: Callable[[], None]) -> None:
-        """Wait for some ms of the plan; ``beat`` is called now and then."""
+        """Wait for ``millis`` ms of the plan; ``beat`` is called about once a second."""
         until = time.monotonic() + self.seconds(millis) + GRACE
         while (left := until - time.monotonic()) > 0:
             beat()
             time.sleep(min(left, 1.0))
 
     def expect(self, ready: Ready) -> None:
-        """Say whether the next step may begin."""
+        """Give the condition on which the next step may begin."""
         self._ready = ready
 
     def begin(self) -> int:
-        """A step begins, as soon as its answer does not change while it is played; when, in ms of the plan."""
+        """Begin a step, once its answer does not change while it is played; the time of the plan in ms."""
         ready, self._ready = self._ready, None
         late, margin = self._ms(LATE), self._ms(MARGIN)
         for _ in range(_PUT_OFF if ready else 0):
@@ -70,16 +70,16 @@ class Timekeeper:
             if ready is None or ready(now - late, now + margin):
                 break
             time.sleep(MARGIN)
-        begun = max(self.now(), self._span.begun)
-        self._span = Span(begun, begun, late)
-        return begun
+        start = max(self.now(), self._span.earliest)
+        self._span = Span(start, start, late)
+        return start
 
     def end(self) -> None:
-        """The step has ended."""
-        self._span = self._span._replace(ended=self.now() + self._ms(GRAIN))
+        """End the step."""
+        self._span = self._span._replace(latest=self.now() + self._ms(GRAIN))
 
     def span(self) -> Span:
-        """When the last step took place."""
+        """The span of the last step."""
         return self._span
 
     def _ms(self, seconds: float) -> int:
@@ -87,14 +87,14 @@ class Timekeeper:
 
 
 class Recorded:
-    """The times of a case that was played."""
+    """The spans of a case that was played before, given again step by step."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self._spans: Iterator[Span] = iter(spans)
 
     def expect(self, ready: Ready) -> None:
-        """It took place."""
+        """Nothing to wait for: the step took place already."""
 
     def span(self) -> Span:
-        """When the next step took place."""
+        """The span of the next step."""
         return next(self._spans)

@@ -158,7 +158,7 @@ class Runner:
             self._add(part)
 
     def _add(self, part: SuiteRun) -> None:
-        """Count what a suite counted."""
+        """Add the numbers of a suite to those of the run."""
         for verdict, count in part.counts.items():
             self.totals[verdict] += count
         self.steps += part.steps

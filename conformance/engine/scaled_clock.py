@@ -13,7 +13,7 @@ class PacedClock:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew at 0."""
+        """Start again at 0."""
         self._zero = time.monotonic()
         self._seen = 0
 

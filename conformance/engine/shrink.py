@@ -1,8 +1,8 @@
 """Shrinking: the shortest and simplest plan that still shows a divergence, in few executions.
 
-Executions are dear (a real broker is slow), the model is free. So the model goes first: steps whose removal leaves
-the model's expectation of the last step as it was, and why it was expected, are probably not part of the story.
-Only then are plans executed: chunks of steps are left out, then arguments are replaced by simpler ones.
+Executions are expensive (a real broker is slow), the model is free. So the model goes first: steps whose removal
+changes neither the expected answer of the last step nor its reason are probably not needed. Only then
+are plans executed: chunks of steps are left out, then arguments are replaced by simpler ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The stage: one adapter and the world around it, on which cases are played."""
+"""The stage: plays the operations of a case on one adapter and on the fake broker around it."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Seconds that one operation may take before the adapter counts as hanging.
 PATIENCE = 60.0
-#: Seconds that are waited for at once when an implementation has a real clock.
+#: The longest wait for one step, in seconds, when an implementation has a real clock.
 LONGEST_WAIT = 2.0
 #: Why an operation that lets time pass cannot be done.
 NO_CLOCK = "nobody can turn its clock: give its adapter the method pass_time, or say that its clock is real"
 
 
 class Stage:
-    """Plays operations on an adapter; the world's own operations on the world."""
+    """Plays operations on an adapter, and those of the world on the fake broker."""
 
     def __init__(
         self, adapter: Adapter, profile: Profile, patience: float = PATIENCE, max_wait: float = LONGEST_WAIT
@@ -55,11 +55,11 @@ class Stage:
         #: Measures time for an adapter whose clock is real; None when it is virtual.
         self.times: Timekeeper | None = None
         self.world = ClientCase(profile)
-        #: Called whenever the adapter is about to be asked: a sign of life for whoever watches.
+        #: Called before each call of the adapter: a sign of life for a watchdog.
         self.beat: Callable[[], None] = _nothing
-        #: While messages are taken down: who writes, and who answers instead of the world.
-        self._ear: MessageRecorder | None = None
-        self._overheard: RecordingBroker | None = None
+        #: Set while messages are recorded: the recorder, and the layer that answers instead of the fake broker.
+        self._recorder: MessageRecorder | None = None
+        self._recording: RecordingBroker | None = None
         self._folder: Path | None = None
         #: Positions of the operations that the profile has, by suite.
         self._offers: dict[str, frozenset[int]] = {}
@@ -70,19 +70,19 @@ class Stage:
         self._closed = False
 
     def use(self, profile: Profile) -> None:
-        """Play the world's broker by another profile; before the first case only."""
+        """Let the fake broker follow another profile; before the first case only."""
         self.profile = profile
         self._offers.clear()
         self.world = ClientCase(profile.judged())
 
     def keep_time(self, pace: float) -> None:
-        """The adapter's clock is real, and so many times faster than standard."""
+        """Measure time from now on: the adapter's clock is real, and ``pace`` times faster than standard."""
         self.times = Timekeeper(pace)
 
     def begin(self, suite: Suite, number: int) -> None:
         """Begin a case."""
         self.world.begin()
-        exchange = (self._overheard or self.world).exchange
+        exchange = (self._recording or self.world).exchange
         case = Case(suite, number, self.profile, self._name_server, exchange, self._empty_folder(suite))
         with self.guarded(f"beginning a case of {suite.name}"):
             self.adapter.reset(case)
@@ -100,8 +100,8 @@ class Stage:
         operation = suite.operations[at]
         if operation.spec.side is Side.WORLD:
             played_by(self.world, operation)(*args)
-            if self._ear:
-                world_did(suite.operation(row), self._ear.hear)
+            if self._recorder:
+                world_did(suite.operation(row), self._recorder.hear)
             return Ok()
         if at not in self._offered(suite):
             return Unsupported(f"{self.profile} does not have it")
@@ -127,7 +127,7 @@ class Stage:
         return self._with_effect(operation.spec, outcome)
 
     def _arm(self, spec: OperationSpec, args: Sequence[Any]) -> None:
-        """Play requests by the faults of an operation until the next one: what is sent one way arrives late."""
+        """Arm the faults of an operation until the next one, since one-way requests may arrive late."""
         script = self.world.broker.script
         script.calm()
         for place, requests in spec.faults:
@@ -140,9 +140,9 @@ class Stage:
         return next(filter(None, map(self.adapter.refuses_fault, faults)), "")
 
     def _do_in_time(self, suite: Suite, row: Row, times: Timekeeper) -> Outcome:
-        """Do one operation of whoever has a real clock: time passes by itself, unless that takes too long.
+        """Do one operation of an implementation with a real clock: the kit waits, unless that takes too long.
 
-        The world's clock stands still while an operation is played, so that everybody knows what it says.
+        The world's clock stands still while an operation is played, so that its time is known exactly.
         """
         spec = suite.operations[row[0]].spec
         if spec.lasts and spec.lasts(*row[1]):
@@ -163,18 +163,18 @@ class Stage:
 
     @contextmanager
     def listening(self) -> Iterator[MessageRecorder]:
-        """Take down what the implementation and its brokers say to one another in cases that begin inside."""
-        ear = MessageRecorder()
-        overheard = RecordingBroker(self.world.broker, ear.hear)
-        self._ear, self._overheard = ear, overheard
+        """Record the messages between the implementation and its brokers, in cases that begin inside."""
+        recorder = MessageRecorder()
+        recording = RecordingBroker(self.world.broker, recorder.hear)
+        self._recorder, self._recording = recorder, recording
         talks = self.adapter if isinstance(self.adapter, adapters.Overheard) else None
         try:
-            self.world.broker.answer_by(overheard)
+            self.world.broker.answer_by(recording)
             if talks:
-                talks.overhear(ear.hear)
-            yield ear
+                talks.overhear(recorder.hear)
+            yield recorder
         finally:
-            self._ear = self._overheard = None
+            self._recorder = self._recording = None
             self.world.broker.answer_by(None)
             if talks:
                 talks.overhear(None)
@@ -213,7 +213,7 @@ class Stage:
         try:
             self.adapter.close()
         except Exception:
-            pass  # the verdict is known; what cannot be released any more ends with the process
+            pass  # the verdict is known; anything that cannot be released ends with the process
         finally:
             self._alarm.remove()
             self.world.broker.stop()
@@ -222,7 +222,7 @@ class Stage:
 
     @contextmanager
     def guarded(self, what: str) -> Iterator[None]:
-        """Turn whatever an adapter raises, and its silence, into an AdapterError with a sentence.
+        """Turn any exception of an adapter, and its silence, into an AdapterError with a sentence.
 
         Inside another guard the time limit is that of the outer one.
         """
@@ -316,7 +316,7 @@ def _nothing() -> None:
 
 
 def _stretch(spec: OperationSpec) -> tuple[int, int, tuple[str, ...]]:
-    """Where the faults of an operation begin and end among its arguments, and what they are when nothing goes wrong."""
+    """Where the faults of an operation begin and end among its arguments, and their values when nothing goes wrong."""
     places = [place for place, _ in spec.faults]
     first = places[0] if places else len(spec.domains)
     if places != list(range(first, first + len(places))):
@@ -325,7 +325,7 @@ def _stretch(spec: OperationSpec) -> tuple[int, int, tuple[str, ...]]:
 
 
 def _not_offered(*args: Any) -> Result:
-    """Agrees with nothing, so that the case is judged step by step, which leaves the operation out."""
+    """An answer that never agrees, so that the case is judged step by step, which leaves the operation out."""
     return Err("UNSUPPORTED")
 
 
@@ -348,7 +348,7 @@ class _Alarm:
         self._installed = False
 
     def set(self, seconds: float) -> None:
-        """Ring after so many seconds."""
+        """Raise _Hangs after so many seconds."""
         if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
             return
         if not self._installed:
@@ -357,12 +357,12 @@ class _Alarm:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def unset(self) -> None:
-        """Do not ring any more."""
+        """Cancel the alarm."""
         if self._installed:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def remove(self) -> None:
-        """Give the signal back."""
+        """Restore the handler that the signal had before."""
         if self._installed:
             signal.signal(signal.SIGALRM, self._before or signal.SIG_DFL)
             self._installed = False

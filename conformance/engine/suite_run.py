@@ -73,10 +73,10 @@ class SuiteRun:
         #: Did the time limit end the suite before its last case?
         self.cut_short = False
         self.started = time.monotonic()
-        self.told_progress = 0.0
+        self.last_progress = 0.0
         self.unsupported: dict[str, str] = {}
-        #: The fingerprint that a divergence is told under, after shrinking, by the one it was found with.
-        self.told: dict[str, str] = {}
+        #: The fingerprint under which a divergence is reported, after shrinking, by the one it was found with.
+        self.reported: dict[str, str] = {}
         #: Fingerprints whose plan is on disk.
         self.kept: set[str] = set()
         self.failed_in_row = 0
@@ -165,9 +165,9 @@ class SuiteRun:
             reason=played.reason,
         )
         now = time.monotonic()
-        if now - self.told_progress < PROGRESS:
+        if now - self.last_progress < PROGRESS:
             return [ended]
-        self.told_progress = now
+        self.last_progress = now
         return [
             ended,
             event.Progress(
@@ -182,7 +182,7 @@ class SuiteRun:
     def _diverged(self, player: Player, number: int, judged: Judged) -> Iterator[Event]:
         self.divergences += 1
         found = fingerprint(self.suite, judged.steps[-1])
-        mark = self.told.get(found)
+        mark = self.reported.get(found)
         shrunk = Shrunk(judged, 0)
         messages: list[list[Message]] = []
         if mark is None:
@@ -191,17 +191,17 @@ class SuiteRun:
                 shrunk = shrink(self.judge, lambda rows: player.execute(rows, number, count=False), judged, budget)
                 shrunk, messages = listen(self.stage, self.judge, shrunk, number)
             except BROKEN:
-                pass  # it is reported as far as it is known
+                pass  # reported as found, without shrinking or messages
             except KeyboardInterrupt:
                 yield self._report(number, found, shrunk, len(judged.steps), messages)
                 raise
-            mark = self.told[found] = fingerprint(self.suite, shrunk.judged.steps[-1])
+            mark = self.reported[found] = fingerprint(self.suite, shrunk.judged.steps[-1])
         yield self._report(number, mark, shrunk, len(judged.steps), messages)
         if self.options.stop_at_first:
             raise Stop("first divergence")
 
     def _report(self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]]) -> Event:
-        """The event of a divergence; the first of its kind is kept as a plan, the others come back by the seed."""
+        """The event of a divergence; the first of its kind is kept as a plan, the others are replayed from the seed."""
         path, options = "", self.options
         command = self._again(number)
         if options.out and shrunk.executions and mark not in self.kept:

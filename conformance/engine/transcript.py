@@ -1,7 +1,7 @@
 """The transcript: the messages between an implementation and its brokers, for the report of a divergence.
 
-Nothing is recorded in ordinary play. Once a minimal plan is known, it is played a last time on a stage that
-``records``, and every step of the event gets the requests and responses that belong to it.
+Nothing is recorded in ordinary play. Once a minimal plan is known, it is played a last time while the stage
+is ``listening``, and every step of the event gets the requests and responses that belong to it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.values import environment
 
-#: Who speaks.
+#: The participants that send and receive messages.
 MEMBER, OTHER, BROKER, NAME_SERVER = "member", "another member", "broker", "name server"
 #: [from, to, text], as events have it.
 Message = list[str]
@@ -27,10 +27,10 @@ MOST = 60
 
 SILENCE, CUT, LATER = "(silence)", "(cut)", "(answered later)"
 ONE_WAY = " (one way)"
-#: Header fields in the order in which they are told, with their shorter names; the others follow by name.
+#: Header fields that come first, in this order, with their shorter names; the others follow by name.
 _FIELDS = {"topic": "topic", "queueId": "queue", "consumerGroup": "group", "groupName": "group"}
-#: Header fields that no rule reads, or that differ from run to run.
-_UNTOLD = frozenset(
+#: Header fields that are left out: no rule reads them, or they differ from run to run.
+_OMITTED = frozenset(
     {
         *("committed", "defaultTopic", "expressionType", "order", "perm", "subVersion", "subscription"),
         *("suspendTimeoutMillis", "sysFlag", "topicFilterType", "topicSysFlag", "writeQueueNums"),
@@ -42,14 +42,14 @@ _LETTERS = {"b": "topic", "e": "queueId"}
 
 
 class MessageRecorder:
-    """Takes messages down, step by step."""
+    """Records messages, step by step."""
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
         self._more = 0
 
     def hear(self, sender: str, receiver: str, text: str) -> None:
-        """Write down a message."""
+        """Record a message."""
         if len(self._messages) < MOST:
             self._messages.append([sender, receiver, text])
         else:
@@ -65,7 +65,7 @@ class MessageRecorder:
 
 
 class RecordingBroker:
-    """A fake broker whose requests and responses are taken down, at both of its doors."""
+    """A layer over the fake broker that records its requests and responses, at both doors."""
 
     def __init__(self, broker: FakeBroker, hear: Hear) -> None:
         self._broker = broker.dispatcher
@@ -75,44 +75,44 @@ class RecordingBroker:
         self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool
     ) -> tuple[int, str, dict[str, str], bytes]:
         """Answer one request in process."""
-        self._hear(MEMBER, _whom(code), request_text(code, ext) + (ONE_WAY if one_way else ""))
+        self._hear(MEMBER, _receiver(code), request_text(code, ext) + (ONE_WAY if one_way else ""))
         try:
             response = self._broker.exchange(address, code, ext, body, one_way)
         except (TimeoutError, ConnectionError) as error:
             if not one_way:
-                self._hear(_whom(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
+                self._hear(_receiver(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
             raise
         if not one_way:
-            self._hear(_whom(code), MEMBER, response_text(response[0], response[2], response[3]))
+            self._hear(_receiver(code), MEMBER, response_text(response[0], response[2], response[3]))
         return response
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer one request over TCP."""
         code, one_way = request.code, request.is_one_way
-        self._hear(MEMBER, _whom(code), request_text(code, request.ext) + (ONE_WAY if one_way else ""))
+        self._hear(MEMBER, _receiver(code), request_text(code, request.ext) + (ONE_WAY if one_way else ""))
         try:
             response = self._broker.handle(peer, request)
         except (TimeoutError, ConnectionError) as error:
             if not one_way:
-                self._hear(_whom(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
+                self._hear(_receiver(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
             raise
         if not one_way:
             text = LATER if response is None else response_text(response.code, response.ext, response.body)
-            self._hear(_whom(code), MEMBER, text)
+            self._hear(_receiver(code), MEMBER, text)
         return response
 
     def closed(self, peer: Peer) -> None:
-        """A connection is gone."""
+        """A connection was closed."""
         self._broker.closed(peer)
 
 
-def _whom(code: int) -> str:
-    """Who answers a request."""
+def _receiver(code: int) -> str:
+    """The participant that answers a request."""
     return NAME_SERVER if code == Request.GET_ROUTEINFO_BY_TOPIC else BROKER
 
 
 def world_did(operation: Operation, hear: Hear) -> None:
-    """Tell what an operation of the world does."""
+    """Record what an operation of the world does."""
     if isinstance(operation, environment.CommitElsewhere):
         queue, offset = operation.args
         topic, _, number = QUEUES[queue]
@@ -131,10 +131,10 @@ def request_text(code: int, ext: Mapping[str, str]) -> str:
 
 def response_text(code: int, ext: Mapping[str, str], body: bytes = b"") -> str:
     """A response in a line: ``offset=5``, ``route to broker-a``, or the code's name when that is all."""
-    said = _pairs(ext) if code == 0 else [response_name(code)]
+    parts = _pairs(ext) if code == 0 else [response_name(code)]
     if code == 0 and body:
-        said.append(_body_text(body))
-    return " ".join(said) or response_name(code)
+        parts.append(_body_text(body))
+    return " ".join(parts) or response_name(code)
 
 
 def _body_text(body: bytes) -> str:
@@ -146,7 +146,7 @@ def _body_text(body: bytes) -> str:
 
 def _pairs(ext: Mapping[str, str]) -> list[str]:
     known = [name for name in _FIELDS if name in ext]
-    return [f"{_FIELDS.get(name, name)}={ext[name]}" for name in [*known, *sorted(set(ext) - set(known) - _UNTOLD)]]
+    return [f"{_FIELDS.get(name, name)}={ext[name]}" for name in [*known, *sorted(set(ext) - set(known) - _OMITTED)]]
 
 
 def _request_name(code: int) -> str:

@@ -1,4 +1,4 @@
-"""The verdict on several: of cases on a suite, of suites on a run."""
+"""Combines verdicts: of cases into that of a suite, of suites into that of a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES
 
 
 def together(counts: Mapping[str, int]) -> str:
-    """What parts say together, counted by their verdicts.
+    """The verdict on a whole, from the number of its parts by verdict.
 
     The worst of them; what is unsupported takes nothing from those that conform, and nothing at all decides nothing.
     """

@@ -1,1 +1,1 @@
-"""Fake brokers and name servers, answered by the models."""
+"""The fake broker and name server, whose answers come from the models."""

@@ -1,4 +1,4 @@
-"""Administration: topics, groups, routes, and what the broker says of itself (BQ-TOPIC-*, BQ-GROUP-*, WIRE-ROUTE-1)."""
+"""Administration: topics, groups, routes, and runtime information (BQ-TOPIC-*, BQ-GROUP-*, WIRE-ROUTE-1)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _INHERITED = routes.READ_WRITE | routes.INHERIT
 class Administration:
     """Topics and groups of one broker, and the name server's view of it.
 
-    The name server is never behind: a topic's route is there as soon as the topic is, and gone with it.
+    The name server is never behind: a topic's route appears and disappears with the topic.
     """
 
     def __init__(self, profile: Profile, storage: Storage, name: str, cluster: str, address: str, started: int) -> None:
@@ -48,11 +48,11 @@ class Administration:
         self.routes: Mapping[str, int] | None = None
 
     def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
-        """What it answers otherwise over a connection, by request code: routes depend on the client's version."""
+        """The handlers that replace them over a connection, by request code: routes depend on the client's version."""
         return {Request.GET_ROUTEINFO_BY_TOPIC: self._route_from}
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         return {
             Request.UPDATE_AND_CREATE_TOPIC: self._create_topic,
             Request.DELETE_TOPIC_IN_BROKER: self._delete_topic,

@@ -1,4 +1,4 @@
-"""Assignments: which queues a member of a group is told to take, and in which mode (BQ-ASSIGN-*)."""
+"""Assignments: which queues a member of a group gets, and in which mode (BQ-ASSIGN-*)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Assignments:
         self.record: Record | None = None
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         if not self._storage.rules.assigns:
             return {}
         return {Request.QUERY_ASSIGNMENT: self.query, Request.SET_MESSAGE_REQUEST_MODE: self._set}

@@ -46,7 +46,7 @@ from rocketmq_conformance.models.profile import Profile
 CLUSTER = "conformance"
 #: The port that routes name before the system has chosen one.
 _UNCHOSEN = 10911
-#: What the broker is made of, by the names under which it can be replaced.
+#: The parts of the broker, by the names under which they can be replaced.
 PARTS: dict[str, Any] = {
     "storage": Storage,
     "lifetime": Lifetime,
@@ -69,7 +69,7 @@ class FakeBroker:
     """A broker and its name server on one port of one host; the system chooses a free port unless one is given.
 
     ``clock`` gives store times and the age of locks, in ms since the epoch; locks live ``lease`` ms. With
-    ``auto_create`` topics and groups come into being when they are first used, as in a broker with default settings.
+    ``auto_create`` topics and groups are created when they are first used, as in a broker with default settings.
     ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes``
     gives the readable queues of a topic, of all brokers, where they are not just its own; ``strict_locks`` is its
     property lockInStrictMode. Everything may be called
@@ -156,7 +156,7 @@ class FakeBroker:
         return self._listener.running
 
     def answer_by(self, handler: Handler | None) -> None:
-        """Let another handler answer at the TCP door, such as one that takes down what passes; None: the broker."""
+        """Let another handler answer at the TCP door, such as one that records the messages; None: the broker."""
         self._listener.answer_by(handler or self.dispatcher)
 
     def stop(self) -> None:
@@ -175,12 +175,12 @@ class FakeBroker:
             self._lifetime.killed()
 
     def pause(self) -> None:
-        """Freeze it: clients still connect, and nobody answers them."""
+        """Freeze it: clients still connect, and get no response."""
         self._listener.run(self._lifetime.paused)
         self._listener.pause()
 
     def resume(self) -> None:
-        """Let it go on, and wait until it has done what it was asked meanwhile."""
+        """Let it go on, and wait until the requests that arrived meanwhile are handled."""
         if self._listener.frozen:
             self._listener.resume()
             self._listener.settle()

@@ -1,7 +1,7 @@
 """The environment of a client case: a fake broker in the case's initial state, and what a plan does to it.
 
 Here is all that the operations of a plan can do beside those of the implementation: other members commit, lists,
-routes and assignments change, locks are lost, time passes. Which answers these make is the broker's affair.
+routes and assignments change, locks are lost, time passes. The broker decides how it answers then.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ClientCase:
         self._assignments: Assignments = self.broker.assignments
         self._administration = self.broker.administration
         self._record = self.broker.record
-        #: What reached the broker since the last call and shows in no response.
+        #: The effects that reached the broker since the last call and show in no response.
         self.take_commits: Callable[[], tuple[Value, ...]] = self._record.take
         for part in (self.broker.offsets, self.broker.assignments, self.broker.sends):
             part.record = self._record
@@ -86,7 +86,7 @@ class ClientCase:
 
     @property
     def locks(self) -> Locks:
-        """Who holds which queue at this moment."""
+        """The owners of locked queues at this moment."""
         return self._consumers.locks
 
     # --- operations of the environment ----------------------------------------------------------------------
@@ -147,5 +147,5 @@ def _assignment_text(topic: str, given: TopicAssignment) -> bytes:
     return document(assignment_body(given, topic))
 
 
-#: What is assigned of each topic when a case begins.
+#: The assignment of each topic in the initial state.
 _ASSIGNED: Mapping[str, bytes] = {topic: _assignment_text(topic, given) for topic, given in INITIAL_ASSIGNMENTS.items()}

@@ -27,15 +27,16 @@ from rocketmq_conformance.models.message_queue import MessageQueue, Queue
 from rocketmq_conformance.models.outcome import Err
 
 #: Heartbeats may leave out subscriptions that the broker knows, and it knows no others.
-_HEARD = {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "false"}
+_HEARTBEAT_FIELDS = {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "false"}
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Consumers:
-    """Who consumes, and who holds which queue. ``clock`` gives ms since the epoch; locks live ``lease`` ms.
+    """The members of every group, and the owners of locked queues.
 
-    A member is a connection that sent a heartbeat. A group whose members are ``listed`` has these phantoms instead,
-    whoever sends heartbeats, and nobody is notified of changes.
+    ``clock`` gives ms since the epoch; locks live ``lease`` ms. A member is a connection that sent a heartbeat. A group
+    whose members are ``listed`` has these phantoms instead, no matter which clients send heartbeats, and no member is
+    notified of changes.
     """
 
     def __init__(self, storage: Storage, clock: Callable[[], int], lease: int) -> None:
@@ -49,13 +50,13 @@ class Consumers:
         #: Does the release understand heartbeats that leave out the subscriptions of the one before
         #: (ClientManageProcessor#heartBeatV2 @ 5.5.0)?
         self.brief_heartbeats = False
-        #: What the latest heartbeat of each group said of its subscriptions.
+        #: The fingerprint of the subscriptions in the latest heartbeat of each group.
         self._fingerprints: dict[str, int] = {}
         #: Client ids of phantom members, by group.
         self.listed: Mapping[str, tuple[str, ...]] = {}
 
     def begin(self, listed: Mapping[str, tuple[str, ...]]) -> None:
-        """Nobody is registered, nothing is locked, and these phantoms are listed."""
+        """Begin a case: no client is registered, nothing is locked, and these phantoms are listed."""
         self.groups = members.NO_GROUPS
         self.locks = lock.NO_LOCKS
         if self._pulled:
@@ -63,9 +64,9 @@ class Consumers:
         self.listed = listed
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code. Without a connection nobody becomes a member or leaves."""
+        """The handlers, by request code. Without a connection no client becomes a member or leaves."""
         return {
-            int(Request.HEART_BEAT): _heard,
+            int(Request.HEART_BEAT): _heartbeat_without_member,
             int(Request.UNREGISTER_CLIENT): done,
             int(Request.GET_CONSUMER_LIST_BY_GROUP): self._list,
             int(Request.CHECK_CLIENT_CONFIG): done,
@@ -73,16 +74,16 @@ class Consumers:
         }
 
     def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
-        """What it answers otherwise over a connection, by request code."""
+        """The handlers that replace them over a connection, by request code."""
         return {int(Request.HEART_BEAT): self._heartbeat, int(Request.UNREGISTER_CLIENT): self._unregister}
 
     def subscription(self, group: str, topic: str) -> RegisteredSubscription | None:
-        """What a group registered for a topic."""
+        """The subscription that a group registered for a topic."""
         entry = self.groups.get(group)
         return entry.subscriptions.get(topic) if entry else None
 
     def pulled(self, group: str, topic: str) -> None:
-        """BQ-PULL-12: somebody pulled from a topic, and said what he wants of it."""
+        """BQ-PULL-12: a group pulled from a topic, with a subscription in the request."""
         self._pulled.add((group, topic))
 
     def elsewhere(self, group: str, topic: str) -> bool:
@@ -112,10 +113,10 @@ class Consumers:
         return failed
 
     def closed(self, peer: Peer) -> None:
-        """BQ-HB-5: a connection is gone."""
+        """BQ-HB-5: a connection was closed."""
         self._peers.pop(peer.number, None)
-        self.groups, told, _ = members.close_connection(self._storage.rules, self.groups, peer.number)
-        for group, number in cast(tuple[tuple[str, int], ...], told):
+        self.groups, notified, _ = members.close_connection(self._storage.rules, self.groups, peer.number)
+        for group, number in cast(tuple[tuple[str, int], ...], notified):
             self._tell(group, (number,))
 
     def _heartbeat(self, peer: Peer, request: Command) -> Command:
@@ -129,22 +130,22 @@ class Consumers:
                 consumer = consumer._replace(subscriptions=self.groups[consumer.group].subscriptions)
             if known:
                 self._storage.know_retry_topic(consumer.group)
-            self.groups, told, _ = members.heartbeat(rules, self.groups, number, client, consumer, known)
-            self._tell(consumer.group, cast(tuple[int, ...], told))
+            self.groups, notified, _ = members.heartbeat(rules, self.groups, number, client, consumer, known)
+            self._tell(consumer.group, cast(tuple[int, ...], notified))
         changed = [self._fingerprints.get(consumer.group, fingerprint) != fingerprint for consumer in consumers]
         self._fingerprints.update({consumer.group: fingerprint for consumer in consumers})
         if any(consumer.group in self.listed for consumer in consumers):
-            return Command(0, dict(_HEARD))
+            return Command(0, dict(_HEARTBEAT_FIELDS))
         if not self.brief_heartbeats:
             return Command(0)
-        return Command(0, _HEARD | {"IS_SUB_CHANGE": "true" if any(changed) or not fingerprint else "false"})
+        return Command(0, _HEARTBEAT_FIELDS | {"IS_SUB_CHANGE": "true" if any(changed) or not fingerprint else "false"})
 
     def _unregister(self, peer: Peer, request: Command) -> Command:
         group = request.ext.get("consumerGroup")
         if group is not None:
             self._storage.know_group(group)
-            self.groups, told, _ = members.unregister(self._storage.rules, self.groups, peer.number, group)
-            self._tell(group, cast(tuple[int, ...], told))
+            self.groups, notified, _ = members.unregister(self._storage.rules, self.groups, peer.number, group)
+            self._tell(group, cast(tuple[int, ...], notified))
         return Command(0)
 
     def _tell(self, group: str, numbers: Iterable[int]) -> None:
@@ -171,9 +172,9 @@ class Consumers:
         return 0, "", {}, _granted_text(granted)
 
 
-def _heard(code: int, ext: dict[str, str], body: bytes) -> Answered:
-    """A heartbeat that makes no member."""
-    return 0, "", _HEARD, b""
+def _heartbeat_without_member(code: int, ext: dict[str, str], body: bytes) -> Answered:
+    """Answer a heartbeat without making its client a member."""
+    return 0, "", _HEARTBEAT_FIELDS, b""
 
 
 @lru_cache(maxsize=256)

@@ -26,7 +26,7 @@ class Unlocks:
         self.strict = False
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         return {Request.UNLOCK_BATCH_MQ: self._unlock}
 
     def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:

@@ -49,11 +49,11 @@ class Dispatcher:
         self._connected.update(handlers)
 
     def on_leave(self, action: Callable[[Peer], None]) -> None:
-        """Call this for each connection that is gone."""
+        """Call this for each connection that was closed."""
         self._leaving.append(action)
 
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
-        """The door in process: the response to one request. TimeoutError: nobody answers; ConnectionError: cut.
+        """The door in process: the response to one request. TimeoutError: no response; ConnectionError: cut.
 
         As over TCP, a handler that fails makes a SYSTEM_ERROR (WIRE-ERR-1).
         """
@@ -73,7 +73,7 @@ class Dispatcher:
         return command(self._handlers.get(code, self._otherwise)(code, request.ext, request.body))
 
     def closed(self, peer: Peer) -> None:
-        """A connection is gone."""
+        """A connection was closed."""
         for action in self._leaving:
             action(peer)
 

@@ -62,7 +62,7 @@ class FaultScript:
     def __init__(self, honest: Mapping[int, PlainHandler], record: Record) -> None:
         self._honest = honest
         self._record = record
-        #: Who answers, by request code: the honest handlers, and the script where a fault is armed.
+        #: Handlers by request code: the honest ones, and the script's where a fault is armed.
         self.handlers: dict[int, PlainHandler] = {}
         #: The honest handlers of all kinds.
         self._calm: dict[int, PlainHandler] = {}
@@ -70,7 +70,7 @@ class FaultScript:
         self._players: dict[Requests, dict[str, dict[int, PlainHandler]]] = {kind: {} for kind in KINDS}
 
     def add(self, handlers: Mapping[int, PlainHandler]) -> None:
-        """These are honest handlers."""
+        """Add honest handlers, over which faults can be armed."""
         self.handlers.update(handlers)
         self._calm.update({code: handler for code, handler in handlers.items() if code in _KIND_OF})
 
@@ -108,7 +108,7 @@ class FaultScript:
         return code in self._calm and self.handlers[code] is not self._calm[code]
 
     def _player(self, kind: Requests, fault: str) -> PlainHandler | None:
-        """Who plays the requests of a kind by a fault; None: nobody, they are answered honestly."""
+        """The handler that plays the requests of a kind by a fault; None when they are answered honestly."""
         honest, record = self._honest, self._record
 
         def refuse(code: int, ext: dict[str, str], body: bytes) -> Answered:

@@ -1,4 +1,4 @@
-"""The life of the fake broker: what it knows after it was stopped, killed, frozen and started (BQ-COM-11).
+"""The life cycle of the fake broker: its state after it was stopped, killed, frozen and started (BQ-COM-11).
 
 Topics, groups and messages are on disk at once, stored offsets when the broker is stopped and when ``save`` is called.
 No clock writes them, so that a test knows what a killed broker has lost (BQ-COM-12).
@@ -12,7 +12,7 @@ from rocketmq_conformance.models.broker.state import Stored
 
 
 class Lifetime:
-    """Told of everything that happens to the broker's process, in the order in which it happens."""
+    """Called for every event of the broker's process, in the order in which they happen."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -42,4 +42,4 @@ class Lifetime:
         """The broker is about to be frozen."""
 
     def resumed(self) -> None:
-        """The broker went on, and has taken up what it was asked meanwhile."""
+        """The broker went on, and has taken up the requests that arrived meanwhile."""

@@ -26,7 +26,7 @@ from rocketmq_conformance.models.outcome import Err, Result
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Offsets:
-    """Stored offsets, bounds, and search by time. ``record`` takes the commits down that were stored."""
+    """Stored offsets, bounds, and search by time. ``record`` records the commits that were stored."""
 
     def __init__(self, storage: Storage, memory: Memory) -> None:
         self._storage = storage
@@ -34,7 +34,7 @@ class Offsets:
         self.record: Record | None = None
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         return {
             int(Request.QUERY_CONSUMER_OFFSET): self._query,
             int(Request.UPDATE_CONSUMER_OFFSET): self._commit,
@@ -45,7 +45,7 @@ class Offsets:
         }
 
     def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
-        """What it answers otherwise over a connection, by request code: nothing."""
+        """The handlers that replace them over a connection, by request code: none."""
         return {}
 
     def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:

@@ -1,4 +1,4 @@
-"""What the fake broker has in memory: the system may put messages out of it (BQ-MEM-1), and the ratio of
+"""Page residency: what the fake broker has in memory. The system may evict messages (BQ-MEM-1), and the ratio of
 accessMessageInMemoryMaxRatio may make an old broker believe that none is in it (BQ-DISK-1, RUN-DYN-1)."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Place = tuple[str, int]
 
 
 class Memory:
-    """Which queues have their message 0 in memory. What was put out of it comes back when it is read."""
+    """Which queues have their message 0 in memory. A message that was evicted is in memory again once it is read."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

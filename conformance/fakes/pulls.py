@@ -66,8 +66,8 @@ class _Held:
 
 class Pulls:
     """Answers pulls from a storage. ``later`` calls back after some seconds; ``subscription`` knows what a group
-    registered for a topic, ``pulled`` is told who pulls, ``read`` which messages are read (topic, queue, first
-    offset); ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
+    registered for a topic, ``pulled`` is called with the group and topic of every pull, ``read`` with the messages
+    that are read (topic, queue, first offset); ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
 
     def __init__(
         self,
@@ -87,11 +87,11 @@ class Pulls:
         self._held: dict[tuple[str, int], list[_Held]] = {}
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         return dict.fromkeys(self._codes_served(), self._pull_at_once)
 
     def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
-        """What it answers otherwise over a connection, by request code: pulls that are held."""
+        """The handlers that replace them over a connection, by request code: pulls can be held there."""
         return dict.fromkeys(self._codes_served(), self.pull)
 
     def _codes_served(self) -> tuple[int, ...]:
@@ -116,7 +116,7 @@ class Pulls:
         return None
 
     def _pull_at_once(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        """The response to a pull whose caller waits in this process, so that no message can arrive meanwhile."""
+        """The response to a pull in process: its caller waits, so no message can arrive meanwhile."""
         response = self._first_look(Command(code, ext), int(ext["sysFlag"]))[1]
         return response.code, response.remark, response.ext, response.body
 
@@ -134,7 +134,7 @@ class Pulls:
                 held.check = self._later(HOLD_CHECK, partial(self._wake, held))
 
     def closed(self, peer: Peer) -> None:
-        """A connection is gone, and with it the pulls it waits for."""
+        """A connection was closed: drop the pulls it waits for."""
         for waiting in list(self._held.values()):
             for held in [held for held in waiting if held.peer is peer]:
                 self._drop(held)

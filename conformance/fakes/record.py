@@ -1,4 +1,4 @@
-"""What reached the fake broker in a client case: commits, requests for assignments, and messages that came back."""
+"""Records what reached the fake broker in a client case: commits, requests for assignments, messages sent back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at !=
 
 
 class Record:
-    """Takes down what no response shows, until it is asked for."""
+    """Records effects that no response shows, until ``take``."""
 
     def __init__(self) -> None:
         #: Commits that were stored: the queue (see ``INDEX``, -1: none of the case's) and the offset.
@@ -36,9 +36,9 @@ class Record:
         self.assignments[topic] = self.assignments.get(topic, 0) + 1
 
     def take(self) -> tuple[Value, ...]:
-        """What was taken down since the last call.
+        """The effects that were recorded since the last call.
 
-        Commits are sorted (queue, offset) pairs, and behind them stand the requests for assignments as sorted
+        Commits are sorted (queue, offset) pairs, followed by the requests for assignments as sorted
         (topic, times) pairs; or the messages that were sent back, sorted. No operation leads to both. A queue that the
         case does not have counts as -1.
         """

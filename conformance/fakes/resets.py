@@ -24,7 +24,7 @@ class Resets:
         self._name = name
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         return {
             Request.INVOKE_BROKER_TO_RESET_OFFSET: self._reset,
             Request.CLONE_GROUP_OFFSET: self._clone,
@@ -33,7 +33,7 @@ class Resets:
     # --- what is decided --------------------------------------------------------------------------------------
 
     def reset(self, asked: ResetRequest) -> Result:
-        """BQ-RESET-*: (pairs, what the members are told), or the error."""
+        """BQ-RESET-*: (the reset offsets, those that the members are notified of), or the error."""
         online = asked.group in self._consumers.groups
         self._storage.state, result, _ = reset(self._storage.rules, self._storage.state, asked, online)
         return cast(Result, result)
@@ -54,10 +54,10 @@ class Resets:
         )
         if isinstance(result, Err):
             return refused(result)
-        pairs, told = cast(tuple[OffsetPairs, OffsetPairs | None], result)
-        if told is not None:
+        pairs, notified = cast(tuple[OffsetPairs, OffsetPairs | None], result)
+        if notified is not None:
             fields = {"group": group, "topic": topic, "timestamp": str(timestamp), "isForce": "false"}
-            push = Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, self._table(topic, told))
+            push = Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, self._table(topic, notified))
             self._consumers.tell(group, push)
         return 0, "", {}, self._table(topic, pairs)
 

@@ -1,4 +1,4 @@
-"""What a name server answers: routes and clusters, in standard JSON or in Java's own (WIRE-JSON-1, WIRE-ROUTE-1)."""
+"""Responses of a name server: routes and clusters, in standard JSON or in Java's own (WIRE-JSON-1, WIRE-ROUTE-1)."""
 
 from __future__ import annotations
 

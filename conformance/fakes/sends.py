@@ -48,7 +48,7 @@ _RECORDED: Answered = 0, "", {"msgId": "7F00000100002A9F0000000000000000", "queu
 
 
 class Sends:
-    """Stores what is sent. ``stored`` is told of every message; ``address`` says where the broker is.
+    """Stores what is sent. ``stored`` is called with every message; ``address`` is the broker's.
 
     Delayed messages are delivered at once, and transactions are refused.
     """
@@ -61,7 +61,7 @@ class Sends:
         self.record: Record | None = None
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         return {
             int(Request.SEND_MESSAGE): lambda code, ext, body: self._send(_HERE, code, ext, body),
             int(Request.SEND_MESSAGE_V2): lambda code, ext, body: self._send(_HERE, code, ext, body),
@@ -91,7 +91,7 @@ class Sends:
         return self.store([self._draft(born_host, ext, _SHORT if code == _SEND_SHORT else _LONG, body)])
 
     def send_back(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        """CONSUMER_SEND_MSG_BACK in a client case, whose messages lie nowhere: it is taken down."""
+        """CONSUMER_SEND_MSG_BACK in a client case, whose messages have no log: it is only recorded."""
         if self.record is not None:
             self.record.sent_back.append(sent_back(ext))
         return 0, "", {}, b""

@@ -1,4 +1,4 @@
-"""``serve``: a fake broker by itself, until somebody ends it."""
+"""``serve``: runs a fake broker by itself until it is interrupted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def serve(
 ) -> None:
     """Run a broker until ``ended`` is set, or for ever; ``ready`` is called with its address.
 
-    ``topics`` (``NAME=QUEUES``) are there from the start, ``faults`` (``REQUEST=FAULT``) are armed; locks of queues
+    ``topics`` (``NAME=QUEUES``) exist from the start, ``faults`` (``REQUEST=FAULT``) are armed; locks of queues
     live ``lease`` ms. ValueError when one of them cannot be read, before anything is started; CannotRunError when the
     port is taken.
     """

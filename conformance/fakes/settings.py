@@ -12,13 +12,13 @@ STRICT_LOCKS = "lockInStrictMode"
 
 
 class Settings:
-    """``actions`` tells what becomes of a property; others are taken and change nothing."""
+    """``actions`` are called when their property is set; other properties are accepted and change nothing."""
 
     def __init__(self, actions: Mapping[str, Callable[[str], object]]) -> None:
         self._actions = actions
 
     def handlers(self) -> Mapping[int, PlainHandler]:
-        """What it answers, by request code."""
+        """The handlers, by request code."""
         return {Request.UPDATE_BROKER_CONFIG: self._update}
 
     def _update(self, code: int, ext: dict[str, str], body: bytes) -> Answered:

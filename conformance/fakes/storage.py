@@ -1,6 +1,6 @@
-"""What the fake broker keeps: the model's state, and beside it the messages themselves.
+"""The storage of the fake broker: the model's state, and beside it the messages themselves.
 
-Whatever a rule decides is decided by the model on ``state``; this module only stores bytes in step with it.
+The model decides on ``state`` everything that a rule decides; this module only stores bytes in step with it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Log:
 class Storage:
     """Topics, groups, messages and stored offsets. ``clock`` gives ms since the epoch.
 
-    With ``auto_create`` unknown groups and topics come into being when they are used, as in a broker with its
+    With ``auto_create`` unknown groups and topics are created when they are used, as in a broker with its
     default settings.
     """
 
@@ -64,7 +64,7 @@ class Storage:
         self.out = frozenset()
 
     def reshape(self, state: BrokerState, topic: str, queue: int) -> None:
-        """The same of one queue."""
+        """Let one queue have this state and nothing else."""
         self.state = state
         self._logs.pop((topic, queue), None)
 
@@ -96,7 +96,7 @@ class Storage:
         return group in self.state.groups
 
     def know_topic(self, topic: str, default: str, queues: int) -> None:
-        """BQ-TOPIC-2: create an unknown topic that somebody sends to, if its default topic exists."""
+        """BQ-TOPIC-2: create an unknown topic when a message is sent to it, if its default topic exists."""
         if topic in self.state.topics:
             return
         limit = self.state.topics.get(default)
@@ -190,7 +190,7 @@ class Storage:
             self.state = self.state._replace(logs={**self.state.logs, **logs})
 
     def entries(self, topic: str, queue: int) -> list[StoredEntry]:
-        """What filters look at, for every retained message of a queue."""
+        """The fields that filters look at, for every retained message of a queue."""
         log = self._kept(topic, queue)
         return log.entries if log else []
 

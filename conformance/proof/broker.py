@@ -199,7 +199,7 @@ def _prove_case(
             continue
         observed = _observed(do(step, row))
         if isinstance(observed, Err) and not observed.definite:
-            if not spec.doubtful:  # too busy, or silent: nothing can be concluded
+            if not spec.may_be_indeterminate:  # too busy, or silent: nothing can be concluded
                 return
             possible = unanswered(bound, possible, row)
             continue

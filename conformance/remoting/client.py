@@ -1,4 +1,4 @@
-"""A connection to a broker or name server: one thread, any number of requests under way."""
+"""A connection to a broker or name server: one thread, any number of requests in flight."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from rocketmq_conformance.conformance.remoting.frame import (
 )
 
 _CHUNK = 256 * 1024
-#: Requests of the server that are kept until somebody asks; older ones are forgotten.
+#: Requests of the server that are kept until ``requests`` is called; older ones are dropped.
 _KEPT = 256
 
 
 class Connection:
     """One TCP connection that speaks the remoting protocol.
 
-    ``call`` sends one request and waits for its answer. ``post`` only sends; ``collect`` gives the answers of
-    posted requests in the order in which they arrive. Both may be mixed. Timeouts are in seconds; whatever is not
-    answered in time raises TimeoutError, its late answer is dropped, and the connection stays usable. A
+    ``call`` sends one request and waits for its response. ``post`` only sends; ``collect`` returns the responses to
+    posted requests in the order in which they arrive. Both may be mixed. Timeouts are in seconds; a request that is
+    not answered in time raises TimeoutError, its late response is dropped, and the connection stays usable. A
     connection that breaks raises ConnectionError, and so does every later use.
 
     A connection belongs to one thread. Keep no more than a few thousand requests outstanding: the answers wait in
@@ -63,7 +63,7 @@ class Connection:
     def call(
         self, code: int, ext: dict[str, str] | None = None, body: bytes = b"", timeout: float | None = None
     ) -> Command:
-        """Send a request and wait for its answer."""
+        """Send a request and wait for its response."""
         opaque = self._send(code, ext, body, 0)
         try:
             return self._receive(opaque, self.timeout if timeout is None else timeout)
@@ -71,17 +71,17 @@ class Connection:
             raise TimeoutError(f"{self.address} did not answer request {code} in time") from None
 
     def send(self, code: int, ext: dict[str, str] | None = None, body: bytes = b"") -> None:
-        """Send a request one way: nobody answers it."""
+        """Send a one-way request, which gets no response."""
         self._send(code, ext, body, ONE_WAY)
 
     def post(self, code: int, ext: dict[str, str] | None = None, body: bytes = b"") -> int:
-        """Send a request whose answer is collected later; the number is its opaque."""
+        """Send a request whose response is collected later; the number is its opaque."""
         opaque = self._send(code, ext, body, 0)
         self._waiting.add(opaque)
         return opaque
 
     def collect(self, timeout: float | None = None) -> Command:
-        """The next answer to any posted request; LookupError when none is outstanding."""
+        """The next response to any posted request; LookupError when none is outstanding."""
         if self._arrived:
             return self._arrived.popleft()
         if not self._waiting:
@@ -89,7 +89,7 @@ class Connection:
         return self._receive(None, self.timeout if timeout is None else timeout)
 
     def forget(self) -> None:
-        """Give up all posted requests; their answers are dropped when they come."""
+        """Give up all posted requests; their responses are dropped when they arrive."""
         self._waiting.clear()
         self._arrived.clear()
 
@@ -99,7 +99,7 @@ class Connection:
         return len(self._waiting) + len(self._arrived)
 
     def requests(self, timeout: float = 0.0) -> list[Command]:
-        """What the server asked or told of its own accord (WIRE-FRAME-2), oldest first; each is given once.
+        """The requests that the server sent of its own accord (WIRE-FRAME-2), oldest first; each is returned once.
 
         Waits up to ``timeout`` seconds for the first one when nothing is there yet.
         """
@@ -151,7 +151,7 @@ class Connection:
         return opaque
 
     def _receive(self, opaque: int | None, timeout: float) -> Command:
-        """The answer to one request, or to any posted one."""
+        """The response to one request, or to any posted one."""
         deadline = time.monotonic() + timeout
         while True:
             command = self._read(timeout)
@@ -165,7 +165,7 @@ class Connection:
                 raise TimeoutError(f"{self.address} did not answer in time")
 
     def _sort(self, command: Command) -> None:
-        """Put aside what nobody waits for right now."""
+        """Put aside a frame that is not the response waited for."""
         if not command.flag & RESPONSE:
             self._requests.append(command)
         elif command.opaque in self._waiting:
@@ -173,7 +173,7 @@ class Connection:
             self._arrived.append(command)
 
     def _read(self, timeout: float) -> Command:
-        """The next frame, whatever it is."""
+        """The next frame of any kind."""
         if self._closed:
             raise ConnectionError(f"the connection to {self.address} is closed")
         buffer = self._buffer

@@ -1,4 +1,4 @@
-"""Faults: how a server plays a request code instead of answering it honestly.
+"""Faults of a server: how it plays the requests of a code instead of answering them honestly.
 
 As text (``parse``): ``silent``, ``cut``, ``garbage``, ``no-field`` (``no-field:offset``), ``slow:250`` (ms), or a
 response code by name or number (``SYSTEM_BUSY``, ``2``); ``*3`` behind it means three times, then honest again.
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 
-#: No answer; cut the connection; bytes that are no frame; the answer without (some of) its header fields; the
-#: honest answer, late; a response code.
+#: No response; cut the connection; bytes that are no frame; the response without (some of) its header fields; the
+#: honest response, late; a response code.
 SILENT, CUT, GARBAGE, NO_FIELD, SLOW, CODE = "silent", "cut", "garbage", "no-field", "slow", "code"
 
 _FORM = re.compile(r"(?P<name>[A-Za-z0-9_-]+)(?::(?P<value>[A-Za-z0-9_]+))?(?:\*(?P<times>[1-9][0-9]*))?")

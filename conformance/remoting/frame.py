@@ -22,8 +22,8 @@ from rocketmq_conformance.conformance.remoting.codes import LANGUAGES
 MAX_FRAME = 16 * 1024 * 1024
 #: Bits of the flag (WIRE-FRAME-2).
 RESPONSE, ONE_WAY = 1, 2
-#: Ordinal of V4_9_8: new enough to be given routes in standard JSON (401), old enough (up to 441) never to be told
-#: to go away by a broker that shuts down (WIRE-VER-1).
+#: Ordinal of V4_9_8: new enough to be given routes in standard JSON (401), old enough (up to 441) never to be
+#: sent away by a broker that shuts down (WIRE-VER-1).
 VERSION = 409
 
 _JSON, _BINARY = 0, 1
@@ -65,12 +65,12 @@ class Command:
 
     @property
     def is_response(self) -> bool:
-        """Is it an answer, rather than a request?"""
+        """Is it a response, rather than a request?"""
         return bool(self.flag & RESPONSE)
 
     @property
     def is_one_way(self) -> bool:
-        """Does the sender wait for no answer?"""
+        """Does the sender expect no response?"""
         return bool(self.flag & ONE_WAY)
 
 

@@ -1,4 +1,4 @@
-"""A server of the remoting protocol: sockets, frames and faults. What is answered is its handler's business.
+"""A server of the remoting protocol: sockets, frames and faults. A handler decides the responses.
 
 One thread runs everything, so a handler needs no locks and its requests are handled in the order of arrival. A
 malformed frame closes the connection that sent it and no other.
@@ -45,15 +45,15 @@ class Handler(Protocol):
     """Answers requests. Called in the server's thread only; must not block."""
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
-        """The answer; None when it comes later (``Peer.answer``) or never.
+        """The response; None when it comes later (``Peer.answer``) or never.
 
-        TimeoutError: nobody answers. ConnectionError: the connection is cut. Any other exception is answered
+        TimeoutError: no response. ConnectionError: the connection is cut. Any other exception is answered
         SYSTEM_ERROR with its text, as brokers do (WIRE-ERR-1).
         """
         ...
 
     def closed(self, peer: Peer) -> None:
-        """A connection is gone."""
+        """A connection was closed."""
         ...
 
 
@@ -72,7 +72,7 @@ class Peer(asyncio.Protocol):
     # --- for handlers -----------------------------------------------------------------------------------------
 
     def answer(self, request: Command, response: Command) -> None:
-        """Send the answer to a request; nothing happens when nobody waits for it."""
+        """Send the response to a request; nothing happens when the client waits for none."""
         frame = self._listener.framed(request, response)
         if frame:
             self.write(frame)
@@ -89,18 +89,18 @@ class Peer(asyncio.Protocol):
 
     @property
     def open(self) -> bool:
-        """Is the connection still there?"""
+        """Is the connection still open?"""
         return not self._transport.is_closing()
 
     def write(self, raw: bytes) -> None:
-        """Send bytes as they are; nothing happens when the connection is gone."""
+        """Send bytes as they are; nothing happens when the connection is closed."""
         if self.open:
             self._transport.write(raw)
 
     # --- called by the event loop -----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection is there."""
+        """The connection is open."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         transport.set_write_buffer_limits(high=_UNREAD)
@@ -109,8 +109,8 @@ class Peer(asyncio.Protocol):
         self._listener.joined(self)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes came."""
-        self._listener.heard()
+        """Bytes arrived."""
+        self._listener.received()
         buffer = self._buffer
         buffer += data
         at, size = 0, len(buffer)
@@ -147,7 +147,7 @@ class Peer(asyncio.Protocol):
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
+        """The connection was closed."""
         self._listener.left(self)
 
 
@@ -202,7 +202,7 @@ class Listener:
             ) from error
 
     def stop(self) -> None:
-        """Close the port and all connections; twice does no harm. What a frozen server was sent is lost."""
+        """Close the port and all connections; twice does no harm. What a frozen server did not read is lost."""
         thread, loop = self._thread, self._loop
         if thread is None or loop is None:
             return
@@ -224,7 +224,7 @@ class Listener:
             asleep.wait(_STOP_SECONDS)
 
     def resume(self) -> None:
-        """Go on, with what was sent meanwhile; nothing happens to a server that is not frozen."""
+        """Go on with the requests that arrived meanwhile; nothing happens to a server that is not frozen."""
         if self._frozen is not None:
             self._frozen.set()
             self._frozen = None
@@ -327,23 +327,23 @@ class Listener:
         return self._opaque
 
     def joined(self, peer: Peer) -> None:
-        """A connection is there."""
+        """A connection was accepted."""
         self._activity += 1
         self._accepted += 1
         peer.number = self._accepted
         self.peers.add(peer)
 
-    def heard(self) -> None:
-        """Something came in."""
+    def received(self) -> None:
+        """Note that bytes arrived."""
         self._activity += 1
 
     def left(self, peer: Peer) -> None:
-        """A connection is gone."""
+        """A connection was closed."""
         self.peers.discard(peer)
         self._handler.closed(peer)
 
     def dispatch(self, peer: Peer, request: Command) -> bytes | None:
-        """Handle one request as the armed fault wants it; the bytes of the answer, if it is there at once."""
+        """Handle one request as the armed fault wants it; the bytes of the response, if there is one at once."""
         self.arrived[request.code] += 1
         fault = self.faults.take(request.code)
         if fault is None:
@@ -383,7 +383,7 @@ class Listener:
         return self.framed(request, response)
 
     def framed(self, request: Command, response: Command) -> bytes | None:
-        """The bytes of an answer; None when the request was sent one way."""
+        """The bytes of a response; None when the request was sent one way."""
         if request.flag & ONE_WAY:
             return None
         response.opaque = request.opaque

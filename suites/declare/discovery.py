@@ -1,7 +1,7 @@
-"""Which suites there are: those of the kit, and those that installed packages bring.
+"""Discovery of suites: those of the kit, and those that installed packages bring.
 
 A module at the top of ``rocketmq_conformance.suites`` that has a ``SUITE`` is a suite, named like its file:
-``rebalance_orderly.py`` is ``rebalance-orderly``. A package of somebody else joins by an entry point that bears the
+``rebalance_orderly.py`` is ``rebalance-orderly``. Another package joins by an entry point that bears the
 suite's name::
 
     [project.entry-points."rocketmq_conformance.suites"]
@@ -32,7 +32,7 @@ _SIDES = (Side.PURE, Side.CLIENT, Side.BROKER)
 
 
 class DiscoveryError(Exception):
-    """A package brings a suite that cannot be had; one sentence with what to do."""
+    """A package brings a suite that cannot be loaded; one sentence with what to do."""
 
 
 class Suites(Mapping[str, Suite]):

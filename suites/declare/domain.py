@@ -1,4 +1,4 @@
-"""Value domains: what an argument of an operation may be.
+"""Value domains: the values that an argument of an operation may have.
 
 A domain is declared once, beside the field (``Annotated[int, Values(0, 1)]``), and gives the sampler, the
 Hypothesis strategy, the JSON Schema and the documentation. Values are listed simplest first: that is the
@@ -76,7 +76,7 @@ class Values:
         return {"enum": [_as_lists(item) for item in self.items]}
 
 
-#: The value of a fault that is none: requests are answered as ever.
+#: The value of a fault that means no fault: requests are answered as usual.
 ANSWER = "answer"
 
 
@@ -96,7 +96,7 @@ class Requests(Enum):
 class Fault(Values):
     """How the fake broker plays some requests while an operation is done: one of a few values, such as ANSWER.
 
-    It is part of the plan and of the model's arguments. The kit plays it: an implementation is not given it.
+    It is part of the plan and of the model's arguments. The kit plays it: an implementation does not get it.
     """
 
     kind: Requests = Requests.OFFSETS
@@ -109,12 +109,12 @@ class Fault(Values):
 class Duration(Values):
     """How long an operation lets time pass, in ms: one of a few values; the only argument of its operation.
 
-    The kit lets it pass, by turning the clock of an implementation or by waiting for a real one: no implementation is
-    given it as an argument.
+    The kit lets it pass, by turning the clock of an implementation or by waiting for a real one: no implementation
+    gets it as an argument.
     """
 
 
-#: Whole numbers are listed up to so many.
+#: The most whole numbers that are listed.
 _LISTED = 4096
 
 
@@ -171,7 +171,7 @@ class Subset:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Values too entangled for a list: ``draw`` makes one, ``shrink`` names simpler ones."""
+    """Values that are too many to list: ``draw`` makes one, ``shrink`` gives simpler ones."""
 
     make: Callable[[Choices], Any]
     json: Schema

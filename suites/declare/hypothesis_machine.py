@@ -1,7 +1,7 @@
 """Hypothesis machines, generated from the declarations of a suite: one rule per operation.
 
-Hypothesis searches, shrinks and prints; what an operation may be comes from its domains, what it must answer from
-the model. ``play`` is how the implementation does one row.
+Hypothesis searches, shrinks and prints; arguments come from the domains of an operation, expected answers from the
+model. A ``Playground`` is how the implementation plays the steps.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rocketmq_conformance.suites.declare.operation import OperationSpec
 from rocketmq_conformance.suites.declare.oracle import Differs, Oracle, Undecided, Unmeasurable, describe
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
-#: Possibilities up to which Hypothesis may add indeterminate outcomes; it would rather do that than anything else.
+#: Possibilities up to which Hypothesis may add indeterminate outcomes; otherwise it would add little else.
 _FEW = 64
 
 
 class Playground(Protocol):
-    """Where a machine plays: begins cases and does rows."""
+    """Drives the implementation that a machine is played against: begins cases and plays their steps."""
 
     profile: Profile
-    #: Who knows when steps took place, where that is measured.
+    #: Measures when steps took place; None where the clock is virtual.
     times: Times | None
 
     def begin(self, suite: Suite, number: int) -> None:
@@ -36,7 +36,7 @@ class Playground(Protocol):
         ...
 
     def do(self, suite: Suite, row: Row) -> Outcome:
-        """Do one operation."""
+        """Play one operation."""
         ...
 
 
@@ -65,7 +65,7 @@ def arguments(spec: OperationSpec) -> st.SearchStrategy[tuple[Any, ...]]:
 
 
 def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]:
-    """The machine of a suite against what ``playground`` drives."""
+    """The machine of a suite, played against the implementation that ``playground`` drives."""
     bound = suite.bind(playground.profile.judged())
 
     class Machine(RuleBasedStateMachine):
@@ -105,7 +105,7 @@ def _rule(spec: OperationSpec, position: int) -> Any:
     made = rule(args=arguments(spec))(do)
     if spec.guard is not None:
         made = precondition(lambda self: self.oracle.allows(position))(made)
-    if spec.doubtful:
+    if spec.may_be_indeterminate:
         made = precondition(lambda self: self.oracle.possibilities <= _FEW)(made)
     return made
 
@@ -113,7 +113,7 @@ def _rule(spec: OperationSpec, position: int) -> Any:
 def play_plan(made: type[RuleBasedStateMachine], suite: Suite, name: str, rows: Sequence[Row]) -> None:
     """Play a plan by the rules of a suite's machine, as an explicit example; AssertionError where it diverges.
 
-    Hypothesis tells the failure of an example as it tells that of a search: by ``name``, the plan's, and step by step.
+    Hypothesis reports the failure of an example like that of a search: step by step, under ``name``, the plan's.
     Steps that may not be done in the model's state are left out. The profile has every operation of the plan.
     """
 

@@ -1,4 +1,4 @@
-"""Operations: the things that can be done, declared once.
+"""Operations: everything that a plan can do, each declared once.
 
 An operation is a frozen dataclass whose fields are annotated with their domains::
 
@@ -26,7 +26,7 @@ from rocketmq_conformance.suites.declare.domain import Domain, Duration, Fault, 
 
 
 class Side(Enum):
-    """Who plays an operation: the implementation's client or broker half, nobody in particular, or the world."""
+    """The part that an operation belongs to: pure (no state), client, broker, or the world around them."""
 
     PURE = "pure"
     CLIENT = "client"
@@ -44,7 +44,7 @@ Offered = Callable[[Profile], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationSpec:
-    """What is declared of one operation type."""
+    """The declaration of one operation type."""
 
     name: str
     sentence: str
@@ -57,28 +57,28 @@ class OperationSpec:
     offered: Offered
     #: The model needs to see what was observed before it can answer (store timestamps, message ids).
     observes: bool
-    #: The result is not what the implementation says but what reached the fake broker: the commits, as sorted
+    #: The result is not the implementation's response but the commits that reached the fake broker, as sorted
     #: (queue, offset) pairs.
     effect: bool
-    #: The commits that reached the fake broker stand behind what the implementation says, when that is a tuple.
+    #: The commits that reached the fake broker are appended to the implementation's response, when that is a tuple.
     commits: bool
-    #: An implementation that does not know whether it was done leaves the model in doubt (indeterminate.py); of any
-    #: other operation such an outcome decides nothing, and ends the case.
-    doubtful: bool
+    #: After an indeterminate outcome the model follows every possibility (indeterminate.py); of any other operation
+    #: such an outcome decides nothing, and ends the case.
+    may_be_indeterminate: bool
     #: Draws all fields together when they depend on one another.
     together: Callable[[Choices], tuple[Any, ...]] | None
     #: Simpler argument tuples for ``together``.
     shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None
     #: Ms of the plan that pass within it, by its arguments; None when none do. Only a virtual clock can do that.
     lasts: Callable[..., int] | None
-    #: Places of the arguments that an implementation is given: all but faults and durations.
+    #: Places of the arguments that an implementation gets: all but faults and durations.
     given: tuple[int, ...]
     #: Places of its faults, with the requests that each of them plays.
     faults: tuple[tuple[int, Requests], ...]
 
     @property
     def duration(self) -> Duration | None:
-        """How long it lets time pass, when that is all it does."""
+        """Its domain of durations, when all it does is let time pass."""
         domain = self.domains[0][1] if self.domains else None
         return domain if isinstance(domain, Duration) else None
 
@@ -126,14 +126,14 @@ class OperationSpec:
 class Operation:
     """Base of every operation: a frozen dataclass with a :class:`OperationSpec`.
 
-    An implementation is given it without its faults and its duration (:meth:`asked`): they are no attributes then.
+    An implementation gets it without its faults and its duration (:meth:`asked`): it lacks these attributes then.
     """
 
     spec: ClassVar[OperationSpec]
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """The arguments that it has, in field order."""
+        """Its arguments, in field order."""
         return tuple(vars(self).values())
 
     @classmethod
@@ -186,14 +186,14 @@ def operation(
     observes: bool = False,
     effect: bool = False,
     commits: bool = False,
-    doubtful: bool = False,
+    may_be_indeterminate: bool = False,
     together: Callable[[Choices], tuple[Any, ...]] | None = None,
     shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None = None,
     lasts: Callable[..., int] | None = None,
 ) -> Callable[[type[O]], type[O]]:
     """Declare an operation. The class must derive from :class:`Operation`.
 
-    What the keywords say is told by :class:`OperationSpec`; one that is ``doubtful`` cannot observe.
+    The keywords are explained by :class:`OperationSpec`; one that ``may_be_indeterminate`` cannot observe.
     """
 
     def declare(cls: type[O]) -> type[O]:
@@ -216,7 +216,7 @@ def operation(
             observes=observes,
             effect=effect,
             commits=commits,
-            doubtful=doubtful,
+            may_be_indeterminate=may_be_indeterminate,
             together=together,
             shrink=shrink,
             lasts=lasts,

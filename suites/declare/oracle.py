@@ -1,7 +1,7 @@
-"""The oracle of a test case: what the model says of each step, and which states it allows afterwards.
+"""The oracle of a test case: the expected answer to each step, and the states of the model that are possible after it.
 
 The engine's judge and the generated Hypothesis machines both ask an oracle, so that a step is judged in one place. An
-oracle knows one state of the model as a rule. After a request whose outcome is indeterminate it knows several
+oracle usually knows one state of the model. After a request whose outcome is indeterminate it knows several
 (:mod:`indeterminate`), and on a real clock it follows the model at the earliest and the latest time at which each
 step may have happened (:mod:`measured_time`).
 """
@@ -50,14 +50,14 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The observed answer is one that the model allows."""
+    """The model allows the observed answer."""
 
     step: Step
 
 
 @dataclass(frozen=True, slots=True)
 class Differs:
-    """The model allows no such answer."""
+    """The model does not allow the observed answer."""
 
     step: Step
 
@@ -98,7 +98,7 @@ class Oracle:
         self._suite = suite
         self._bound = bound
         self._state = bound.initial
-        #: More than one possibility, or one with open requests; empty while the state is certain.
+        #: More than one possibility, or one with in-flight requests; empty while the state is certain.
         self._possible: list[Possibility] = []
         self._elapsed = Elapsed(suite, bound) if timed and by_time(suite) else None
 
@@ -121,13 +121,13 @@ class Oracle:
         return partial(self._elapsed.definite, row) if self._elapsed else None
 
     def judge(self, row: Row, outcome: Outcome, span: Span | None = None) -> Judgement:
-        """Compare what was observed with what the model expects, and go on to the states that this leaves."""
+        """Compare the observed outcome with the expected one, and go on from the states that remain possible."""
         spec = self._suite.operations[row[0]].spec
         if isinstance(outcome, Unsupported):
             return Skipped(spec.name, outcome.reason)
         observed = result_of(outcome)
         indeterminate = isinstance(outcome, Err) and not outcome.definite
-        if indeterminate and not spec.doubtful:
+        if indeterminate and not spec.may_be_indeterminate:
             return Undecided(f"{self._suite.operation(row)} ended in {outcome_class(observed)}, which decides nothing")
         if indeterminate or self._possible:
             try:
@@ -147,7 +147,7 @@ class Oracle:
         return Agreed(step) if agrees(expected, observed) else Differs(step)
 
     def _among_possibilities(self, row: Row, observed: Expected, *, indeterminate: bool) -> Judgement:
-        """A step while several states are possible, or one after which they are."""
+        """Judge a step before or after which several states are possible."""
         possible = self._possible or [Possibility(self._state)]
         if indeterminate:
             self._possible = unanswered(self._bound, possible, row)

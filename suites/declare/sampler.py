@@ -70,7 +70,7 @@ class Sampler:
         return rows
 
     def _give_arguments(self, rows: list[Any], seed: int, label: str) -> None:
-        """Draw the arguments of operations that have none yet."""
+        """Draw the arguments of the steps that have none yet."""
         open_steps = [(step, entry) for step, entry in enumerate(rows) if type(entry) is not tuple]
         choices = SeededChoices(seed, label, "drawn")
         size = self._most_columns * len(open_steps)

@@ -1,4 +1,4 @@
-"""Suites: operations bound to the model that answers them.
+"""Suites: operations, bound to the model that gives the expected answers.
 
 A suite is bound to a profile: that gives the initial state of its model and one *handler* per operation class, and is
 the one place where its operations are listed, in the order of their positions::
@@ -52,27 +52,27 @@ class Suite:
     side: Side
     #: Builds the model for a profile.
     bind: Callable[[Profile], BoundModel]
-    #: Steps of a case when nobody says otherwise.
+    #: Steps of a case by default.
     steps: int = 30
-    #: Cases of an ordinary run when nobody says otherwise.
+    #: Cases of an ordinary run by default.
     cases: int = 1000
     #: How the model's state is shown to a reader.
     show: Callable[[Any], str] = repr
     #: Ids of the rules that the suite can reach, for the coverage table. A new rule of a model reaches the suites that
     #: name it, and no others.
     rules: tuple[str, ...] = ()
-    #: Rules that are not in the kit's rule book: those of a suite in somebody else's package.
+    #: Rules that are not in the kit's rule book: those of a suite in another package.
     own_rules: tuple[Rule, ...] = ()
-    #: Is the suite run when nobody names it? Slow ones (restarts) are not.
+    #: Is the suite part of an ordinary run? Slow ones (restarts) are run only when they are named.
     ordinary: bool = True
-    #: How things stand when a case begins, where the operations do not say it.
+    #: The initial state of a case in words, where the operations do not make it clear.
     beginning: str = ""
-    #: Has a plan the same answers every time? Not when it depends on luck what becomes of a request.
+    #: Has a plan the same answers every time? Not when the outcome of a request depends on timing.
     repeatable: bool = True
 
     @cached_property
     def operations(self) -> tuple[type[Operation], ...]:
-        """What can be done, by position: the operations that the model has handlers for."""
+        """The operations by position: those that the model has handlers for."""
         return tuple(self.bind(Profile()).handlers)
 
     @cached_property
@@ -81,7 +81,7 @@ class Suite:
         return {op.spec.name: at for at, op in enumerate(self.operations)}
 
     def row(self, op: Operation) -> Row:
-        """An operation as the hot loop has it."""
+        """An operation as a row, the form that the hot loop uses."""
         return self.index[op.spec.name], op.args
 
     def operation(self, row: Row) -> Operation:
@@ -89,12 +89,12 @@ class Suite:
         return self.operations[row[0]](*row[1])
 
     def asked(self, row: Row) -> Operation:
-        """The operation of a row as an implementation is given it: without what the kit plays itself."""
+        """The operation of a row as an implementation gets it: without the arguments that the kit plays itself."""
         return self.operations[row[0]].asked(row[1])
 
     @cached_property
     def clock(self) -> int | None:
-        """Position of the operation that lets time pass; None when the suite knows no time."""
+        """Position of the operation that lets time pass; None when the suite has no clock."""
         return next((at for at, op in enumerate(self.operations) if op.spec.duration), None)
 
     def offered(self, profile: Profile) -> Sequence[int]:

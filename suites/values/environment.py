@@ -1,6 +1,6 @@
 """Operations of the environment of a client case, which the fake broker plays: other members, routes, lists, locks.
 
-The base classes of what happens around an implementation, by which the engine knows what to do
+The base classes of events around an implementation, by which the engine knows how to play them
 (``conformance/engine/environment.py``). A suite derives its own operation from one, with the values that it wants.
 """
 

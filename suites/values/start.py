@@ -63,7 +63,7 @@ TIME = Values(
     "20231301001500",  # month 13
     "20231231241460",  # hour 24, second 60
     "2024010100155",  # seconds of one digit
-    "2024010100002700 UTC",  # seconds of four digits, and a zone that nobody reads
+    "2024010100002700 UTC",  # seconds of four digits, and a zone that is ignored
     "2024010100",
     "yesterday",
     None,
@@ -99,7 +99,7 @@ def starts(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, Handler
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WhereArguments(Operation):
-    """What a start takes, whether it is checked or not."""
+    """The arguments of a start, whether it is checked or not."""
 
     queue: Annotated[int, QUEUE]
     where: Annotated[str, WHERE]
@@ -109,7 +109,7 @@ class WhereArguments(Operation):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TimeArguments(Operation):
-    """What a start at a time takes, whether it is checked or not."""
+    """The arguments of a start at a time, whether it is checked or not."""
 
     queue: Annotated[int, TIMED_QUEUE]
     timestamp: Annotated[str | None, TIME]

@@ -337,11 +337,11 @@ ROUND = row("rebalance", 2, "answer", "answer", "answer")
 def test_an_age_is_known_as_well_as_both_ends_of_it(span: Span, definite: bool) -> None:
     judged = elapsed()
     assert judged.step(ROUND, Span(0, 10)) is not None
-    assert judged.definite(ROUND, span.begun - span.late, span.ended) is definite
+    assert judged.definite(ROUND, span.earliest - span.late, span.latest) is definite
     told = judged.step(ROUND, span)
     assert (told is not None) is definite
     if told is not None:
-        assert bool(told[2][1]) is (span.begun > 120_000)  # type: ignore[index]
+        assert bool(told[2][1]) is (span.earliest > 120_000)  # type: ignore[index]
 
 
 def test_what_is_not_definite_leaves_the_models_as_they_are() -> None:
@@ -416,7 +416,8 @@ def test_answers_that_depend_on_time_do_not_depend_on_what_was_observed() -> Non
     assert {"rebalance", "rebalance-orderly", "consume", "consume-orderly"} <= set(TIMED)
     for name in TIMED:
         suite = SUITES[name]
-        assert not any(op.spec.observes or op.spec.guard or op.spec.doubtful for op in suite.operations), name
+        specs = [operation.spec for operation in suite.operations]
+        assert not any(spec.observes or spec.guard or spec.may_be_indeterminate for spec in specs), name
         assert [field for field, _ in suite.operations[suite.index["tick"]].spec.domains] == ["millis"], name
 
 

@@ -33,7 +33,7 @@ PUT, GOT = Reason(("R-PUT",), "put"), Reason(("R-GET",), "got")
 LOST = Err("TIMEOUT", definite=False)
 
 
-@operation("Put a number.", side=Side.BROKER, doubtful=True)
+@operation("Put a number.", side=Side.BROKER, may_be_indeterminate=True)
 class Put(Operation):
     number: Annotated[int, Values(*range(9))]
 
