@@ -1,8 +1,8 @@
 """Proof of queue allocation: the model against the allocation strategies of real Java clients.
 
-The exhaustive part walks every small world: up to 6 members and 12 queues, every member list up to renaming (so
-every way in which ids can repeat), every own id, one missing and the empty one. The sampled part plays the suite's
-own odd inputs.
+The exhaustive part covers every small input: up to 6 members and 12 queues, every member list up to renaming (so
+every pattern of repeated ids), every own id, one missing and the empty one. The sampled part draws unusual inputs from
+the suite's own domains.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def member_lists(most: int = MEMBERS) -> Iterator[tuple[str, ...]]:
 
 
 def seats(members: tuple[str, ...]) -> Iterator[str]:
-    """Every own id to be tried: each member's, a missing one and the empty one."""
+    """Every own id to try: each member's, a missing one and the empty one."""
     yield from dict.fromkeys(members)
     yield from ("absent", "")
 
@@ -124,7 +124,7 @@ def worlds() -> Iterator[Case]:
 
 
 def exhaust(tally: Tally, profile: Profile, calls: Methods, cases: Iterable[Case]) -> None:
-    """Ask one release about every case, as far as it has the operation."""
+    """Compare one release with the model in every case whose operation it has."""
     handlers = SUITE.bind(profile).by_position
     offered = {SUITE.operations[at].spec.name for at in SUITE.offered(profile)}
     model = {name: handlers[at] for name, at in SUITE.index.items() if name in offered}
@@ -140,7 +140,7 @@ def _described(name: str, args: tuple[Any, ...]) -> str:
 
 
 def sample(tally: Tally, profile: Profile, calls: Methods, cases: int) -> None:
-    """Ask one release about the suite's odd inputs, in so many cases."""
+    """Compare one release with the model in so many cases of unusual inputs."""
     handlers, drawn = SUITE.bind(profile).by_position, sampler(SUITE, profile)
     named = [calls.get(op) for op in SUITE.operations]
     for case in range(cases):
@@ -161,7 +161,7 @@ def prove(
 ) -> list[ProofRow]:
     """Prove the model against each release, given as (release, its calls).
 
-    ``sampled`` is the number of cases of odd inputs per release; the exhaustive part is always complete.
+    ``sampled`` is the number of cases of unusual inputs per release; the exhaustive part is always complete.
     ``tallies`` receives the counts and examples behind the rows.
     """
     rows: list[ProofRow] = []

@@ -2,7 +2,7 @@
 
 For each release: the decision tables on a broker that started on the aged store, again with everything cold, again
 after it was stopped and after it was killed; long random runs of every suite; and a second broker, whose messages
-really expire while it runs.
+really expire while it runs. Starts brokers of its own.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 from rocketmq_conformance.suites.values.broker import show
 
-#: Releases that a full proof asks.
+#: Releases of a full proof.
 RELEASES = ("4.9.7", "5.0.0", "5.1.4", "5.5.0")
-#: Suites whose cases take no restarts.
+#: Suites whose cases need no restarts.
 FAST = (
     broker_offsets.SUITE,
     broker_expired.SUITE,
@@ -63,7 +63,7 @@ FAST = (
     broker_doubt.SUITE,
     broker_assignment.SUITE,
 )
-#: First release that can be configured which way resets go (BQ-RESET-2), and the property for it.
+#: First release with a property for the way of resets (BQ-RESET-2), and that property.
 RESETS_SINCE = Release(5, 1, 0)
 RESETS = "useServerSideResetOffset"
 #: First release that can be configured not to balance groups (BQ-ASSIGN-OFF), and how queues are assigned by default
@@ -76,7 +76,7 @@ BALANCES, DEFAULT_MODE, DEFAULT_SHARE = (
 )
 #: The property that makes a broker lock in strict mode (BQ-LOCK-STRICT).
 STRICT = "lockInStrictMode"
-#: First release that asks the system what is in memory, where its Java can (BQ-MEM-2).
+#: First release that asks the system which pages are in memory, where its Java can (BQ-MEM-2).
 SEES_SINCE = Release(5, 1, 0)
 #: Random cases of each fast suite, and of the slow one.
 CASES = 96
@@ -86,12 +86,12 @@ RESTART_STEPS = 120
 COLD_CASES = 12
 PROCESS_STEPS = 100
 _SEED = 1
-#: Releases side by side: each waits for brokers that begin, locks that expire and messages that grow old.
+#: Releases side by side: each mostly waits, for brokers to start, locks to expire and messages to age.
 WORKERS = 4
 
 
 class Table:
-    """Cases that go on over restarts of the broker, each in its lane, with the model's state of each."""
+    """Cases that continue over restarts of the broker, each in its lane, with the model's state of each."""
 
     def __init__(self, adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
         self.adapter = adapter
@@ -103,13 +103,13 @@ class Table:
         self.how = ""
 
     def begin(self, lanes: int) -> None:
-        """So many new cases."""
+        """Begin so many new cases."""
         self.adapter.reset_many([(lane, broker_offsets.SUITE) for lane in range(lanes)])
         old, new = aged_broker(self.rules), initial_state()
         self.states = [old._replace(topics={**old.topics, **new.topics})] * lanes
 
     def play(self, cases: Sequence[Sequence[Operation]]) -> None:
-        """Operations for each lane, all lanes side by side."""
+        """Play operations in each lane, all lanes side by side."""
         played = self.adapter.play_many([(lane, case) for lane, case in enumerate(cases) if case])
         for lane, (case, outcomes) in enumerate(zip([case for case in cases if case], played, strict=True)):
             self.states[lane] = self._check(self.states[lane], case, outcomes)
@@ -127,7 +127,7 @@ class Table:
         return state
 
     def play_all(self, cases: Sequence[Sequence[Operation]], lanes: int) -> None:
-        """New cases, so many side by side."""
+        """Play new cases, so many side by side."""
         for at in range(0, len(cases), lanes):
             some = cases[at : at + lanes]
             self.begin(len(some))
@@ -164,7 +164,7 @@ def prove_tables(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None
 def prove_suite(
     adapter: BrokerAdapter, profile: Profile, tally: Tally, suite: Suite, cases: int, steps: int | None = None
 ) -> None:
-    """Random cases of one suite; a case ends at its first difference."""
+    """Play random cases of one suite; a case ends at its first difference."""
     drawn, bound = sampler(suite, profile), suite.bind(profile)
     lanes = adapter.lanes(suite)
     for at in range(0, cases, lanes):
@@ -191,7 +191,7 @@ def _doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | N
 def _prove_case(
     suite: Suite, bound: BoundModel, plan: Sequence[Row], do: Callable[[int, Row], Outcome], tally: Tally, name: str
 ) -> None:
-    """One case until its first difference; TooMany when too many of its outcomes are indeterminate."""
+    """Play one case until its first difference; TooMany when too many of its outcomes are indeterminate."""
     possible = [Possibility(bound.initial)]
     for step, row in enumerate(plan):
         spec = suite.operations[row[0]].spec
@@ -199,7 +199,7 @@ def _prove_case(
             continue
         observed = _observed(do(step, row))
         if isinstance(observed, Err) and not observed.definite:
-            if not spec.may_be_indeterminate:  # too busy, or silent: nothing can be concluded
+            if not spec.may_be_indeterminate:  # too busy, or a timeout: nothing can be concluded
                 return
             possible = unanswered(bound, possible, row)
             continue
@@ -251,17 +251,17 @@ def prove_strict_locks(adapter: BrokerAdapter, profile: Profile, tally: Tally) -
 
 
 def prove_cold(adapter: BrokerAdapter, tally: Tally) -> bool:
-    """The suite ``broker-cold``, on the Java that the broker has; False where pages cannot be put out of memory."""
-    said = adapter.hello()
-    if broker_cold.SUITE.name in said.unsupported:
+    """The suite ``broker-cold``, on the Java that the broker has; False where pages cannot be paged out of memory."""
+    hello = adapter.hello()
+    if broker_cold.SUITE.name in hello.unsupported:
         return False
-    profile = Profile.of(broker=tally.release, java=said.java or 17)
+    profile = Profile.of(broker=tally.release, java=hello.java or 17)
     prove_suite(adapter, profile, tally, broker_cold.SUITE, COLD_CASES)
     return True
 
 
 def prove_seen_cold(tally: Tally) -> bool:
-    """The same on a broker of its own, whose Java sees what is in memory; False where there is no such Java."""
+    """The same on a broker of its own, whose Java sees which pages are in memory; False where there is no such Java."""
     java = seeing_java()
     if not java:
         return False
@@ -282,15 +282,15 @@ def _describe(operation: Operation, place: str) -> str:
 
 
 def prove_release(release: str) -> Tally:
-    """Everything about one release."""
+    """The whole proof of one release."""
     tally = Tally(broker_offsets.SUITE.side.value, release)
     parsed = Release.parse(release)
     profile = Profile.of(broker=release, java=java_feature(java()))
     with Expiry(parsed, profile) as expiry:
         adapter = BrokerAdapter(Started(parsed))
         try:
-            said = adapter.hello()
-            assert said.broker == release, said
+            hello = adapter.hello()
+            assert hello.broker == release, hello
             prove_tables(adapter, profile, tally)
             for suite in FAST:
                 prove_suite(adapter, profile, tally, suite, CASES)
@@ -314,7 +314,7 @@ def prove_release(release: str) -> Tally:
 def prove(releases: Iterable[str], workers: int) -> Iterator[ProofResult]:
     """Prove the model against each release, ``workers`` of them side by side, and give them in their order.
 
-    The rows of the fake broker's story are among those of a release.
+    The rows of the fake broker's proof are among those of a release.
     """
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(_prove, releases)

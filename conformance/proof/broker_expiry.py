@@ -1,6 +1,6 @@
 """Proof of expiry: a real broker whose oldest messages expire while it runs, and which is then restarted.
 
-A broker begins to look for expired files when it is a minute old, so this one is started first and asked last.
+A broker first looks for expired files when it is a minute old, so this one is started first and queried last.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Expiry:
         self.adapter.close()
 
     def prove(self, tally: Tally) -> None:
-        """Let them expire, ask everything, restart, ask again."""
+        """Let messages expire, query everything, restart, query again."""
         time.sleep(max(0.0, self._started + _AGE - time.monotonic()))
         self.adapter.ask(requests.set_property("deleteWhen", _HOURS))
         self.adapter.ask(requests.set_property("fileReservedTime", "0"))
@@ -132,7 +132,7 @@ class Expiry:
         tally.add(expected, why_instead or why, self._observe(operation), lambda: f"{operation} on {show(self.state)}")
 
     def _do(self, operation: Operation) -> None:
-        """Change the broker and the state alike."""
+        """Do an operation on the broker and on the model's state alike."""
         observed = self._observe(operation)
         handler = self.handlers[type(operation)]
         given = (observed, *operation.args) if operation.spec.observes else operation.args

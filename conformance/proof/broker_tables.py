@@ -32,7 +32,7 @@ from rocketmq_conformance.suites.declare.suite import Handler
 
 Case = list[Operation]
 
-#: What a group may have stored: nothing; below, at and above every min and max; negative; beyond 32 and 53 bits.
+#: Stored offsets of a group: nothing; below, at and above every min and max; negative; beyond 32 and 53 bits.
 STORED = (None, 0, 1, 2, 3, 4, 9, 10, 12, 15, 18, 100, -1, -7, 2**31, 2**53 + 1)
 #: Queues of the aged topic, and two that it does not have.
 AGED_QUEUES = (*range(len(aged_store.QUEUES)), 9, -1)
@@ -46,7 +46,7 @@ _DELTAS = (-_DAY, *range(-2, 42), _DAY)
 
 
 def handlers(profile: Profile) -> dict[type[Operation], Handler]:
-    """What the model says of every operation of the tables; the suites that have them share a state."""
+    """The model's handlers of every operation of the tables; their suites share a state."""
     suites = (broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE)
     return {operation: handler for suite in suites for operation, handler in suite.bind(profile).handlers.items()}
 

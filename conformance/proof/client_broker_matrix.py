@@ -1,9 +1,9 @@
-"""Proof of pairs: a real client of each release with a real broker of each release, over TCP.
+"""Proof of client-broker pairs: a real client of each release with a real broker of each release, over TCP.
 
 Elsewhere client and broker are proven separately, the client against a fake broker. Here they act together: what a
-group commits and reads back, where its consumers start, and what max, min and search by time say. Every client has
-groups of its own; all share one topic, which comes with the store: its queues are young, never written, with expired
-messages, and with nothing but expired messages.
+group commits and reads back, where its consumers start, and the results of max, min and search by time. Every client
+has groups of its own; all share one topic, which comes with the store: its queues are young, never written, with
+expired messages, and with nothing but expired messages.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ if TYPE_CHECKING:
 RELEASES = ("4.7.1", "4.9.4", "4.9.7", "5.0.0", "5.1.1", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0")
 #: Queues of the topic by their index in the layout, and what each is like.
 _SHAPES = {0: "young", 1: "empty", 5: "expired", 6: "gone"}
-#: What a group commits: nothing, the first offset, one inside, one beyond max.
+#: Offsets that a group commits: nothing, the first offset, one inside, one beyond max.
 _STORED = (None, 0, 5, 100)
 _KINDS = {PUSH: "start-push", LITE: "start-lite-pull"}
 #: Before, at, between and after the messages (consumers read them in the machine's time zone, UTC).
 _TIMESTAMPS = ("20200101000000", "20240101000000", "20240401000000", "20240701003000", "20300101000000")
 _FUTURE = 4_000_000_000_000
 _TIMES = sorted({0, _FUTURE, *(time + delta for time in TIMES for delta in (-1, 0, 1))})
-#: How long a commit without a response may be under way (s).
+#: Timeout of a one-way commit (s).
 _ARRIVES = 3.0
 
 
 class PairState:
-    """What both sides know, as the model sees it."""
+    """The model's state of client and broker."""
 
     def __init__(self, client: Release, broker: Release, java: int) -> None:
         self.model = StartModel(Profile(client, broker, java))
@@ -93,7 +93,7 @@ def prove_pair(client: JavaRelease, cluster: Cluster, java: int) -> Tally:
 
 
 class _Table:
-    """The rows of one group: what it commits, reads back, and where it starts."""
+    """The cases of one group: commits, reads and start offsets."""
 
     def __init__(
         self, tally: Tally, state: PairState, client: PairedClient, cluster: Cluster, group: str, kind: str
@@ -103,7 +103,7 @@ class _Table:
         self._state = RemoteStore(broker=state.broker)
 
     def ask(self, stored: int | None) -> None:
-        """Everything about one stored offset, in every queue."""
+        """Compare everything about one stored offset, in every queue."""
         for at, queue in enumerate(_SHAPES):
             if stored is not None:
                 self._commit(queue, stored, one_way=at % 2 == 1)
@@ -114,7 +114,7 @@ class _Table:
                 partial(self._client.read, queue, "store"),
             )
             for where, timestamp, checked in self._starts():
-                # lite pull looks in memory first: begin with an empty one
+                # lite pull reads memory first: start with an empty one
                 self._client.join(self._group, _KINDS[self._kind])
                 self._state = RemoteStore(broker=self._state.broker)
                 self._start(queue, where, timestamp, checked)
@@ -171,7 +171,7 @@ def _bounds(tally: Tally, state: PairState, client: PairedClient) -> None:
 
 
 def prove(clients: Sequence[str], brokers: Sequence[str]) -> Iterator[ProofResult]:
-    """What every pair came to, and every release that could not be had."""
+    """The results of every pair, and every release that is not available."""
     java = needs.java_feature(needs.java())
     loaded: dict[str, JavaRelease] = {}
     for client in clients:

@@ -14,14 +14,14 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofResult:
-    """What asking one release, or one pair of releases, came to; it travels between processes."""
+    """The result of proving one release, or one pair of releases; it is passed between processes."""
 
     release: str
-    #: What there is to say about it, in lines.
+    #: Its report, in lines.
     lines: list[str]
     rows: list[ProofRow]
     differences: int = 0
-    #: Whether it could be had at all.
+    #: Was it available at all?
     judged: bool = True
 
 
@@ -45,7 +45,7 @@ class Tally:
         self._wrong: dict[str, tuple[int, str]] = {}
 
     def add(self, expected: Expected, why: Reason, observed: Expected, describe: Callable[[], str]) -> bool:
-        """Count one case; ``describe`` is asked only when it differs. True when it agrees."""
+        """Count one case; ``describe`` is called only when it differs. True when it agrees."""
         if expected is UNDEFINED:
             self.undefined += 1
             return True

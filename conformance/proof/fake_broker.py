@@ -1,7 +1,7 @@
-"""Proof of the fake broker: it and a real broker get the same requests, and must give the same answers.
+"""Proof of the fake broker: it and a real broker get the same requests, and must give the same responses.
 
 The fake broker answers by the models of pulls, members, locks and the wire, so this proves their rules too. A
-chapter of the requests is about some rules, and each of its answers counts for all of them.
+chapter of requests is about some rules, and each of its responses counts for all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.proof import ProofRow
 
-#: Seconds for one answer of a busy broker.
+#: Timeout of a request to a busy broker (s).
 PATIENCE = 30.0
 #: Room for every message in one file: at the end of a file a pull ends early.
 FILES = {"FileSizeConsumeQueue": 200_000, "FileSizeCommitLog": 8_000_000}
@@ -45,7 +45,7 @@ CHAPTERS = {
 }
 
 Open = Callable[[], Connection]
-Seen = dict[str, Any]
+Answers = dict[str, Any]
 
 
 class Conversation:
@@ -54,19 +54,19 @@ class Conversation:
     def __init__(self, connect: Open) -> None:
         self.connect = connect
         self.line = connect()
-        #: What was answered, by a label that says what was asked.
-        self.seen: Seen = {}
+        #: Responses by a label of the request.
+        self.answers: Answers = {}
         #: The chapter of each label.
         self.chapters: dict[str, str] = {}
 
-    def hold(self) -> Seen:
-        """Send every request; the answers by label."""
+    def hold(self) -> Answers:
+        """Send every request; the responses by label."""
         for chapter in CHAPTERS:
             getattr(self, chapter)()
-            for label in self.seen:
+            for label in self.answers:
                 self.chapters.setdefault(label, chapter)
         self.line.close()
-        return self.seen
+        return self.answers
 
     # --- requests ---
 
@@ -91,7 +91,7 @@ class Conversation:
         return fields(**(request | changes))
 
     def note(self, label: str, answer: Command) -> None:
-        assert label not in self.seen
+        assert label not in self.answers
         pulled = "nextBeginOffset" in answer.ext
         names = (
             "nextBeginOffset",
@@ -104,7 +104,7 @@ class Conversation:
         )
         known = {name: answer.ext[name] for name in names if name in answer.ext}
         messages = [(m.offset, m.tag, len(m.body)) for m in decode_all(answer.body)] if pulled else []
-        self.seen[label] = (response_name(answer.code), answer.remark if pulled else "", known, messages)
+        self.answers[label] = (response_name(answer.code), answer.remark if pulled else "", known, messages)
 
     def topic(self, name: str, queues: int = 2) -> None:
         request = fields(
@@ -179,7 +179,7 @@ class Conversation:
         try:
             lite = self.line.call(Request.LITE_PULL_MESSAGE, self.pulling(sysFlag=4 | 16), timeout=2)
         except TimeoutError:
-            self.seen["lite"] = "no answer"
+            self.answers["lite"] = "no answer"
         else:
             self.note("lite", lite)
         without = self.pulling()
@@ -233,7 +233,7 @@ class Conversation:
             at = self.max("T", 1)
             waiting = self.pulling(queueId=1, queueOffset=at, sysFlag=6, suspendTimeoutMillis=20_000)
             other.post(Request.PULL_MESSAGE, waiting)
-            # it is held before the message comes
+            # the pull is held before the message arrives
             time.sleep(0.3)
             self.send("T", ["A"], queue=1)
             self.note("woken by a message", other.collect(PATIENCE))
@@ -252,42 +252,42 @@ class Conversation:
         def ids(label: str, group: str) -> None:
             answer = self.line.call(Request.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": group})
             found = sorted(json.loads(answer.body)["consumerIdList"]) if answer.body else None
-            self.seen[label] = (response_name(answer.code), found)
+            self.answers[label] = (response_name(answer.code), found)
 
-        def told(label: str) -> None:
-            self.seen[label] = [[n.ext.get("consumerGroup") for n in line.requests(0.3)] for line in (one, two)]
+        def note_notifications(label: str) -> None:
+            self.answers[label] = [[n.ext.get("consumerGroup") for n in line.requests(0.3)] for line in (one, two)]
 
         ids("nobody", "M")
         self.heartbeat(one, "one", self.consumer("M", T="A"))
-        told("first member")
+        note_notifications("first member")
         self.heartbeat(one, "one", self.consumer("M", T="A"))
-        told("same again")
+        note_notifications("same again")
         self.heartbeat(two, "two", self.consumer("M", 3, T="B", U="*"))
-        told("second member and topic")
+        note_notifications("second member and topic")
         ids("both", "M")
         self.pull("registered", consumerGroup="M", sysFlag=0, subVersion=3)
         self.pull("registered, older wanted", consumerGroup="M", sysFlag=0, subVersion=0)
         self.pull("registered, newer wanted", consumerGroup="M", sysFlag=0, subVersion=4)
         self.heartbeat(one, "one", self.consumer("M", 2, T="A", U="*"))
-        told("older subscription")
+        note_notifications("older subscription")
         self.pull("older is not taken", consumerGroup="M", sysFlag=0, subVersion=3)
         self.heartbeat(one, "other", self.consumer("M", 3, T="B"))
-        told("topic left")
+        note_notifications("topic left")
         ids("other id", "M")
         self.heartbeat(one, "two", self.consumer("M", 3, T="B"))
-        told("same id")
+        note_notifications("same id")
         ids("equal ids", "M")
         for label, line in (("two leaves", two), ("two leaves again", two)):
             line.call(Request.UNREGISTER_CLIENT, {"clientID": "whoever", "consumerGroup": "M"})
-            told(label)
+            note_notifications(label)
         ids("one left", "M")
         self.heartbeat(two, "two", self.consumer("M", 3, T="B"))
-        told("two is back")
+        note_notifications("two is back")
         one.close()
-        self.seen["one is cut"] = [n.ext.get("consumerGroup") for n in two.requests(PATIENCE)]
+        self.answers["one is cut"] = [n.ext.get("consumerGroup") for n in two.requests(PATIENCE)]
         ids("two left", "M")
         self.heartbeat(two, "two", self.consumer("BC", model="BROADCASTING", T="*"))
-        self.seen["broadcasting"] = [n.ext.get("consumerGroup") for n in two.requests(0.3)]
+        self.answers["broadcasting"] = [n.ext.get("consumerGroup") for n in two.requests(0.3)]
         two.close()
 
     def locks(self) -> None:
@@ -300,7 +300,7 @@ class Conversation:
             granted = java_json.loads(answer.body.decode())["lockOKMQSet"] if answer.body else None
             if granted is not None:
                 granted = sorted((q["topic"], q["brokerName"], q["queueId"]) for q in granted)
-            self.seen[label] = (response_name(answer.code), granted)
+            self.answers[label] = (response_name(answer.code), granted)
 
         lock, unlock = Request.LOCK_BATCH_MQ, Request.UNLOCK_BATCH_MQ
         first, second, foreign = ("T", "broker-a", 0), ("T", "broker-a", 1), ("NOPE", "elsewhere", -3)
@@ -327,18 +327,20 @@ class Conversation:
     def version(self) -> None:
         info = self.line.call(Request.GET_BROKER_RUNTIME_INFO)
         table = json.loads(info.body)["table"]
-        self.seen["version"] = (info.version, table["brokerVersionDesc"], table.get("brokerVersion"), info.language)
+        self.answers["version"] = (info.version, table["brokerVersionDesc"], table.get("brokerVersion"), info.language)
 
     def unknown_request(self) -> None:
         try:
-            self.seen["unknown request"] = response_name(self.line.call(9999, timeout=2).code)
+            self.answers["unknown request"] = response_name(self.line.call(9999, timeout=2).code)
         except TimeoutError:
-            self.seen["unknown request"] = "no answer"
+            self.answers["unknown request"] = "no answer"
 
     def encodings(self) -> None:
         for binary in (False, True):
             self.line.binary = binary
-            self.seen[f"binary {binary}"] = self.line.call(Request.GET_MAX_OFFSET, fields(topic="T", queueId=0)).binary
+            self.answers[f"binary {binary}"] = self.line.call(
+                Request.GET_MAX_OFFSET, fields(topic="T", queueId=0)
+            ).binary
         self.line.binary = False
 
     def deleted_topic(self) -> None:
@@ -352,7 +354,7 @@ def connecting(address: str) -> Open:
     return lambda: Connection(host, int(port), PATIENCE)
 
 
-def fake_answers(release: str) -> Seen:
+def fake_answers(release: str) -> Answers:
     """The answers of the fake broker of a release."""
     with FakeBroker(Profile.of(broker=release)) as broker:
         return Conversation(connecting(broker.address)).hold()
@@ -368,7 +370,7 @@ def prove(release: str) -> list[ProofRow]:
     return rows(release, story.chapters, expected, observed)
 
 
-def rows(release: str, chapters: dict[str, str], expected: Seen, observed: Seen) -> list[ProofRow]:
+def rows(release: str, chapters: dict[str, str], expected: Answers, observed: Answers) -> list[ProofRow]:
     """One row for every rule of the chapters."""
     missing = object()
     cases: dict[str, list[str]] = {}

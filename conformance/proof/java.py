@@ -43,7 +43,7 @@ EXHAUSTIVE = frozenset({"4.7.1", "4.9.8", "5.1.4", "5.5.0"})
 #: Releases that are also run statefully; 5.4.0 because it reads its own offset files differently (OFF-L-INT).
 STATEFUL = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.4.0", "5.5.0"})
 CASES = 300
-#: Suites that have no decision tables, because what they are about takes several steps; how many cases every release
+#: Suites that have no decision tables, because their rules take several steps; the number of cases that every release
 #: plays of each.
 STEPPED = {
     "rebalance": 100,
@@ -60,16 +60,16 @@ STEPPED = {
 SEED = 20240101
 #: Cases of sampled allocations per release.
 SAMPLED = 1500
-#: Processes side by side: each has a Java machine, which takes a GiB.
+#: Processes side by side: each has a JVM, which takes a GiB.
 WORKERS = min(os.cpu_count() or 1, 4)
-#: Releases that one process proves: its Java machine keeps what each of them leaves behind, and grows slow with it.
+#: Releases that one process proves: its JVM keeps what each of them leaves behind, and slows down.
 _EACH = 8
 
 Calls = Sequence[Callable[..., Result]]
 
 
 def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]:
-    """Everything about one release; CannotRunError when it cannot be had."""
+    """The whole proof of one release; CannotRunError when it is not available."""
     profile = Profile.of(client=release)
     client = JavaClient(release)
     stage = Stage(client, profile)
@@ -94,7 +94,7 @@ def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]
 
 
 def prove_suite(release: str, name: str) -> list[Tally]:
-    """Stateful runs of one client suite; CannotRunError when the release cannot be had."""
+    """Stateful runs of one client suite; CannotRunError when the release is not available."""
     profile = Profile.of(client=release)
     stage = Stage(JavaClient(release), profile)
     try:
@@ -127,7 +127,7 @@ def _tables(stage: Stage, profile: Profile, tally: Tally) -> None:
 
 
 def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Iterable[list[Row]]) -> None:
-    """Play plans; a case ends at its first difference, or where the release lacks the operation."""
+    """Play plans; a case ends at its first difference, or at an operation that the release lacks."""
     bound: BoundModel = suite.bind(profile)
     calls = stage.calls(suite)
     assert calls is not None
@@ -183,7 +183,7 @@ def prove_all(
 ) -> Generator[ProofResult]:
     """Prove each release, in so many processes; yields each result as soon as it is known.
 
-    The releases that take longest begin first, so that no process is left with one of them in the end.
+    The releases that take longest go first, so that no process ends with one of them alone.
     """
     todo = sorted(releases, key=lambda release: -(release in EXHAUSTIVE) - (release in stateful))
     workers = min(workers, len(todo))
@@ -199,7 +199,7 @@ def prove_all(
 def _side_by_side(one: Callable[[str], ProofResult], releases: Sequence[str], workers: int) -> Generator[ProofResult]:
     """Prove these releases in so many processes."""
     with TemporaryDirectory(prefix="rocketmq-conformance-proof-") as folder:
-        # A process that has a Java machine cannot be forked.
+        # a process with a JVM cannot be forked
         pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (folder,))
         try:
             for done in as_completed([pool.submit(one, release) for release in releases]):

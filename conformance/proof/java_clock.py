@@ -1,4 +1,4 @@
-"""Proof of the client's rules on the machine's clock: stateful runs in real time.
+"""Proof of the client's rules on the machine's clock: stateful runs of real clients in real time.
 
 The timers of the real classes are shortened by the pace. The age of a queue or lock at the moment it is examined is not
 known exactly: the model uses the measured bounds, and a case ends where they do not determine the answer
@@ -36,11 +36,11 @@ SEED = 20240102
 
 def prove_release(release: str, only: str = "", cases: int = CASES) -> Tally:
     """Stateful runs of the suites that depend on time, or of one; CannotRunError and AdapterError when the release
-    cannot be had or asked."""
+    is not available or fails."""
     stage = Stage(JavaClient(release, pace=PACE), Profile.of(client=release))
     try:
         tally = Tally(SIDE, release)
-        hello = hello_of(stage)  # it says that the clock is real
+        hello = hello_of(stage)  # its hello reports a real clock
         for suite in TIMED.values():
             if hello.refuses(suite) or only not in ("", suite.name):
                 continue
@@ -59,6 +59,6 @@ def prove_release(release: str, only: str = "", cases: int = CASES) -> Tally:
 
 
 def _asks(suite: Suite, row: Row) -> bool:
-    """Is the client asked, and is it asked for more than to wait?"""
+    """Is the client used for more than waiting?"""
     spec = suite.operations[row[0]].spec
     return spec.side is not Side.WORLD and not spec.duration

@@ -1,6 +1,6 @@
 """Decision tables of a client: reads and starts in every combination that a rule distinguishes.
 
-Each case is a plan of its own: put the world into a state, then read or start once.
+Each case is a plan of its own: set up an initial state, then read or start once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Offsets that the group may have stored: none, the first, one inside, one beyond max.
 STORED = (None, 0, 5, 100)
-#: Offsets that memory may hold.
+#: Offsets that the store may have in memory.
 HELD = (None, 0, 7)
 #: An ordinary queue, the retry topic's, and one whose broker is unknown.
 QUEUES = (0, 3, LOST_QUEUE)

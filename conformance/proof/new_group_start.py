@@ -1,4 +1,4 @@
-"""Proof of where new groups start: common claims, tried with a real push consumer and broker of each release."""
+"""Proof of where new groups start: common claims, tested with a real push consumer and broker of each release."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from rocketmq_conformance.models.release import Release
 
 #: The topics of the steps: two that messages are sent to, and one that comes with the store and has lost messages.
 YOUNG, OLD, OTHER = "YOUNG", "OLD", "OTHER"
-#: How long a commit may be under way (s).
+#: Timeout until a commit has arrived (s).
 _COMMIT_LIMIT = 5.0
 _LOG = QueueLog(first=EXPIRED, times=(aged_store.EPOCH,) * (MESSAGES_EACH - EXPIRED))
 
 
 class NewGroupStartPlayer:
-    """Plays the story on one release; a context manager that starts and stops a name server and a broker."""
+    """Plays the scenario on one release; a context manager that starts and stops a name server and a broker."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
@@ -67,7 +67,7 @@ class NewGroupStartPlayer:
         self._open.close()
 
     def play(self, step: str) -> Value:
-        """What was seen of a step."""
+        """Play a step, and return the observed value."""
         try:
             return self._steps[step]()
         except OSError as error:
@@ -130,7 +130,7 @@ class NewGroupStartPlayer:
         return answer, tuple((queue, self._stands_at(group, OTHER, queue)) for queue in range(QUEUE_COUNT))
 
     def _await_commits(self, group: str, topic: str, consumed: set[tuple[int, int]]) -> None:
-        """Consumers commit one way: give it time to arrive, and no more."""
+        """Wait for a commit to arrive, as consumers commit one way; no longer than the timeout."""
         until = time.monotonic() + _COMMIT_LIMIT
         last = dict(sorted(consumed))
         while any(self._stands_at(group, topic, queue) != offset + 1 for queue, offset in last.items()):

@@ -14,7 +14,7 @@ from rocketmq_conformance.reports.proof import PAIR, ProofRow, ProvenRule, pairs
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """Releases of the client or the broker that no proof can ask, and why (a sentence)."""
+    """Releases of the client or the broker that no proof covers, and why (a sentence)."""
 
     side: str
     releases: tuple[str, ...]
@@ -77,7 +77,7 @@ that no row confirms is **unproven**.
 made its answer.
 """
 
-#: Rules that no proof asks about yet, and what speaks for them (a sentence each).
+#: Rules that no proof covers yet, and the evidence for them (a sentence each).
 UNASKED = {
     "WIRE-JSON-1": "Real Java clients read the routes of the fake name server in "
     "`tests/conformance/fakes/test_broker_java.py`, but no name server was compared with it.",
@@ -123,11 +123,11 @@ What the real thing did otherwise than its source was understood, and what was n
 
 def proof_page(rules: Iterable[Rule], rows: Iterable[ProofRow], unjudged: Iterable[Unjudged] = UNJUDGED) -> str:
     """The page, as Markdown that ends with a line break; ValueError when a row's rule is not among ``rules``."""
-    told = [ProvenRule(rule.id, rule.level.value, rule.origin.value) for rule in rules]
+    proven = [ProvenRule(rule.id, rule.level.value, rule.origin.value) for rule in rules]
     found = [replace(row, release=_plain(row.release)) for row in rows]
     asked = {row.rule for row in found if row.cases and row.side != PAIR}
-    table = render(told, found)
-    unasked = [rule.id for rule in told if rule.id not in asked and rule.level != Level.UNDEFINED.value]
+    table = render(proven, found)
+    unasked = [rule.id for rule in proven if rule.id not in asked and rule.level != Level.UNDEFINED.value]
     whys = [f"| {rule} | {UNASKED.get(rule, 'Only its source.')} |\n" for rule in unasked]
     groups = [f"| {group.side} | {', '.join(group.releases)} | {group.reason} |\n" for group in unjudged]
     together = pairs(found)

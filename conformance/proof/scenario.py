@@ -26,11 +26,11 @@ class ScenarioPlayer(Protocol):
     """Plays the steps of a scenario on one release, in their order."""
 
     def play(self, step: str) -> Value:
-        """What was seen; CannotRunError or AdapterError when nothing can be said."""
+        """Play a step, and return the observed value; CannotRunError or AdapterError when there is none."""
         ...
 
 
-#: Starts what a release needs.
+#: Starts the processes that a release needs.
 Open = Callable[[Release], AbstractContextManager[ScenarioPlayer]]
 
 
@@ -42,24 +42,24 @@ class Scenario:
     sentence: str
     releases: tuple[str, ...]
     open: Open
-    #: The Java that brokers run on; it decides what they take to be in memory (BQ-MEM-2).
+    #: The Java that brokers run on; it decides which pages they consider in memory (BQ-MEM-2).
     java: Callable[[], int]
 
 
 class _Judged:
-    """What was seen of the releases, step by step."""
+    """The answers and verdicts of the releases, step by step."""
 
     def __init__(self) -> None:
         self.verdicts: Counter[str] = Counter()
-        #: What releases answered, by step and answer in words, in the order of their coming.
-        self.seen: dict[str, dict[str, list[Release]]] = {}
+        #: Releases by step and formatted answer, in the order of play.
+        self.answers: dict[str, dict[str, list[Release]]] = {}
         self.rules: dict[Release, new_group_start.ProfileRules] = {}
 
 
 def play_scenario(scenario: Scenario, releases: Sequence[Release], emit: Emit) -> int:
     """Play a scenario on releases, of broker and client alike; the exit code.
 
-    A release that is not available, or that fails, is reported; the others are played nevertheless.
+    A release that is not available, or that fails, is reported; the others are still played.
     """
     began = time.monotonic()
     steps = [
@@ -140,8 +140,8 @@ def _judge(
     prediction = new_group_start.predict(rules, step)
     verdict = CONFORMS if agrees(prediction.expected, observed) else DIVERGES
     judged.verdicts[verdict] += 1
-    told = new_group_start.format_answer(observed)
-    judged.seen.setdefault(step, {}).setdefault(told, []).append(release)
+    answer = new_group_start.format_answer(observed)
+    judged.answers.setdefault(step, {}).setdefault(answer, []).append(release)
     expected = new_group_start.format_answer(prediction.expected)
     reason = "" if verdict == CONFORMS else "the model expects otherwise"
     emit(
@@ -150,7 +150,7 @@ def _judge(
             step=step,
             verdict=verdict,
             expected=expected,
-            observed=told,
+            observed=answer,
             rules=list(prediction.rules),
             seconds=seconds,
             reason=reason,
@@ -159,13 +159,13 @@ def _judge(
 
 
 def _differences(judged: _Judged) -> list[event.ScenarioDifference]:
-    """Each answer that differs from the one that was seen first."""
+    """Each answer that differs from the first one."""
     found = []
-    for step, answers in judged.seen.items():
+    for step, answers in judged.answers.items():
         (usual, others), *rest = answers.items()
         base = judged.rules[others[0]]
         known = set(new_group_start.predict(base, step).rules)
-        for told, releases in rest:
+        for answer, releases in rest:
             rules = judged.rules[releases[0]]
             new = [rule for rule in new_group_start.predict(rules, step).rules if rule not in known]
             switches = [
@@ -175,7 +175,7 @@ def _differences(judged: _Judged) -> list[event.ScenarioDifference]:
                 event.ScenarioDifference(
                     step=step,
                     releases=list(map(str, releases)),
-                    observed=told,
+                    observed=answer,
                     others=list(map(str, others)),
                     others_observed=usual,
                     rules=new,

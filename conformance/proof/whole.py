@@ -1,7 +1,7 @@
 """Proof of whole consumers: real push, orderly and lite pull consumers, with threads and sockets, on a real broker.
 
 With ``--fake`` the broker is the fake one, which starts in milliseconds: only the client is real then.
-With ``--scripted`` it is the fake one, too, and fails as a table says (``whole_cases``).
+With ``--scripted`` it is the fake one, too, with the faults of a table (``whole_cases``).
 
 Each case is a group of its own that starts in a topic of one queue: which message it receives first, how many, and
 what it has committed after its shutdown. All consumers of a release run at the same time. When all have started, one
@@ -49,16 +49,16 @@ if TYPE_CHECKING:
 #: The side of the rows.
 WHOLE = "whole"
 RELEASES = ("4.7.1", "4.9.4", "4.9.7", "5.0.0", "5.1.1", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0")
-#: Topics by what their queue is like.
+#: Topics by the shape of their queue.
 _SHAPES = ("young", "expired", "gone")
 _WHERES = (LAST, FIRST, TIMESTAMP)
-#: What the group stored before: nothing, an offset that may have expired, one inside, one beyond max.
+#: Stored offsets of the group: nothing, one that may have expired, one inside, one beyond max.
 _STORED = (None, 2, 7, 99)
 #: 2024-07-01T00:00Z, the time of offset 6 where it is retained.
 _TIME = "20240701000000"
-#: How long the last commits may be under way (s).
+#: Timeout until the last commits have arrived (s).
 _COMMIT_LIMIT = 5.0
-#: How long a broker's locks live (s): the timer of an orderly consumer that was just shut down may take one again.
+#: The lease of a broker's locks (s): the timer of an orderly consumer that was just shut down may take one again.
 _LEASE = 10.0
 
 
@@ -97,7 +97,7 @@ def expected(model: StartModel, case: StartCase) -> tuple[Value, Reason]:
 
 
 class Site(Protocol):
-    """Where consumers find topics named by the shapes of their one queue, and the offsets that the cases stored."""
+    """A broker with topics named by the shape of their one queue, and the offsets that the cases stored."""
 
     #: host:port.
     name_server: str
@@ -107,7 +107,7 @@ class Site(Protocol):
         ...
 
     def ask(self, request: requests.Ask) -> Command:
-        """The broker's answer."""
+        """Send a request; the broker's response."""
         ...
 
 
@@ -145,7 +145,7 @@ class EmbeddedSite:
         return self._broker.send(topic, b"x", queue)
 
     def ask(self, request: requests.Ask) -> Command:
-        """The broker's answer."""
+        """Send a request; the broker's response."""
         return self._connection.call(request.code, request.ext, request.body)
 
 
@@ -163,7 +163,7 @@ def _real(release: Release, every: Sequence[StartCase], moving: Sequence[whole_c
 
 
 def prove_release(text: str, fake: bool = False) -> Tally:
-    """Every case on one release of broker and client; CannotRunError when it cannot be had."""
+    """Prove every case on one release of broker and client; CannotRunError when it is not available."""
     from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
 
     release, classes = Release.parse(text), quick_release(text)
@@ -188,7 +188,7 @@ def _prove_starts(
 
     pulls = PullCounter(classes)
     with ExitStack() as running:
-        begun: list[tuple[StartCase, WholeConsumer]] = []
+        started: list[tuple[StartCase, WholeConsumer]] = []
         for case in every:
             consumer = WholeConsumer(
                 classes,
@@ -201,16 +201,16 @@ def _prove_starts(
                 client="whole",
                 pulls=pulls,
             )
-            begun.append((case, running.enter_context(consumer)))
-        for _, consumer in begun:
+            started.append((case, running.enter_context(consumer)))
+        for _, consumer in started:
             consumer.await_start(1)
         arrived = {shape: site.send(shape, 0) for shape in _SHAPES}
-        for case, consumer in begun:
+        for case, consumer in started:
             consumer.await_consumed({(0, arrived[case.shape])})
             consumer.commit()
-        stored = [_committed(site, case, arrived[case.shape] + 1) for case, _ in begun]
+        stored = [_committed(site, case, arrived[case.shape] + 1) for case, _ in started]
         running.close()
-        for (case, consumer), committed in zip(begun, stored, strict=True):
+        for (case, consumer), committed in zip(started, stored, strict=True):
             offsets = [offset for _, offset in consumer.given]
             answer, why = expected(model, case)
             observed: Value = (min(offsets, default=-1), len(offsets), committed)
@@ -218,7 +218,7 @@ def _prove_starts(
 
 
 def prove_scripted(text: str, only: str = "") -> Tally:
-    """The cases whose broker fails, on one release of client; those that have ``only`` in their name."""
+    """Prove the scripted cases whose name contains ``only``, on one release of client."""
     from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
 
     classes = quick_release(text)
@@ -230,7 +230,7 @@ def prove_scripted(text: str, only: str = "") -> Tally:
 
 
 def _committed(site: Site, case: StartCase, wanted: int) -> int | str:
-    """What the group has stored; commits are one way, and given a little time to arrive."""
+    """The group's stored offset; commits are one way, so it is polled for a while."""
     until = time.monotonic() + _COMMIT_LIMIT
     while True:
         found = requests.number(site.ask(requests.query(case.group, case.shape, 0, None)))

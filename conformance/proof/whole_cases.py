@@ -44,7 +44,7 @@ from rocketmq_conformance.models.client.whole_moves import (
 KINDS = (PUSH, ORDERLY, LITE)
 #: 2024-07-01T00:00Z, the time of offset 6.
 TIME = "20240701000000"
-#: What the group has stored, where it has: messages are before it and behind it.
+#: The group's stored offset, in cases that have one: there are messages before and after it.
 STORED = 7
 
 
@@ -73,7 +73,7 @@ class TableCase(NamedTuple):
 
 
 def _until_mended(*faults: Move) -> tuple[Move, ...]:
-    """What fails from the start: a look while it lasts, and one afterwards."""
+    """Cases whose fault is there from the start: a look while it lasts, and one afterwards."""
     return (*faults, Join(), Look(), Mend(), Arrive(), Look())
 
 

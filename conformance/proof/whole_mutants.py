@@ -26,7 +26,7 @@ class StoresNext(Offsets):
 
 
 class StoresFirst(Offsets):
-    """What is stored once is never moved."""
+    """A stored offset never changes."""
 
     def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
         known = (group, topic, queue) in self._storage.state.stored

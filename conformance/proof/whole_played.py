@@ -1,7 +1,7 @@
-"""Playing a case of the table (``whole_cases``) with whole consumers, on any broker.
+"""Plays a case of the table (``whole_cases``) with whole consumers, on any broker.
 
-The model (``models/client/whole_group``) says what every look shows. A look waits until the consumers have come to what
-is expected, and then a little longer: for what should not happen.
+The model (``models/client/whole_group``) gives the expected result of every look. A look waits until the consumers
+show what is expected, and then a little longer, for what should not happen.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.whole import WholeConsumer
 
 Shown = TypeVar("Shown")
-#: How long consumers may take to come to what is expected (s).
+#: Timeout until consumers show what is expected (s).
 LOOK_LIMIT = 45.0
-#: How long nothing else may happen after that (s): a round of rebalance, and a little more.
+#: How long nothing else may happen after that (s): a round of rebalance, and some margin.
 _QUIET = 0.7
 #: How long a listener may be busy, and may take to be given a message (s).
 _HOLD_LIMIT, _GIVE_LIMIT = 60.0, 10.0
-#: How long a poll that is under way may take (s).
+#: Timeout of an in-flight poll (s).
 _POLL_TIME = 0.5
 #: Seconds between two observations.
 _PACE = 0.1
@@ -60,7 +60,7 @@ class PlayedCase(ABC):
     ``instance`` names its clients in this process; ``group`` and ``topic`` are what the broker knows.
     """
 
-    #: Where clients ask for routes, host:port.
+    #: The name server's address, host:port.
     address: str
 
     def __init__(
@@ -89,21 +89,21 @@ class PlayedCase(ABC):
     def played(self, expected: Sequence[Observation]) -> tuple[Observation, ...]:
         """Open it, and make every move; what each look shows, up to the first that differs."""
         with self:
-            seen: list[Observation] = []
+            observed: list[Observation] = []
             for move in self.case.moves:
                 if not isinstance(move, Look):
                     self.move(move)
                     continue
-                seen.append(self.look(expected[len(seen)]))
-                if seen[-1] != expected[len(seen) - 1]:
+                observed.append(self.look(expected[len(observed)]))
+                if observed[-1] != expected[len(observed) - 1]:
                     break
-            return tuple(seen)
+            return tuple(observed)
 
     # --- the broker -----------------------------------------------------------------------------------------
 
     @abstractmethod
     def ask(self, request: requests.Ask) -> Command:
-        """The broker's answer."""
+        """Send a request; the broker's response."""
 
     @abstractmethod
     def send(self, queue: int) -> None:
@@ -111,7 +111,7 @@ class PlayedCase(ABC):
 
     @abstractmethod
     def stored(self) -> tuple[int, ...]:
-        """What is stored for each queue, -1 for nothing."""
+        """The stored offset of each queue, -1 for none."""
 
     def queues(self) -> list[Queue]:
         """The queues of the topic."""
@@ -120,7 +120,7 @@ class PlayedCase(ABC):
     # --- moves ----------------------------------------------------------------------------------------------
 
     def move(self, move: Move) -> None:
-        """Do what is no look."""
+        """Do a move, that is, any step but a look."""
         match move:
             case Join(name):
                 self.join(name)
@@ -182,17 +182,17 @@ class PlayedCase(ABC):
         wait_for(lambda: all(self._busy[name].is_set() for name in held), _GIVE_LIMIT)
 
     def look(self, expected: Observation) -> Observation:
-        """Come to what is expected, and see what there is."""
-        wait_for(lambda: self._seen() == expected, self._limit)
+        """Wait for what is expected, and return what is observed."""
+        wait_for(lambda: self._observed() == expected, self._limit)
         self.settle(expected)
         time.sleep(_QUIET)
-        seen = self._seen()
-        for name, _, given in seen[0]:
+        observed = self._observed()
+        for name, _, given in observed[0]:
             self._known[name] += sum(count for _, _, count in given)
-        return seen
+        return observed
 
-    def _seen(self) -> Observation:
-        """What is to be seen now, once everybody has committed."""
+    def _observed(self) -> Observation:
+        """What can be observed now, once every consumer has committed."""
         shown = tuple(
             (name, consumer.owned(), runs(consumer.given[self._known[name] :]))
             for name, consumer in self.consumers.items()
@@ -215,7 +215,7 @@ def runs(places: Sequence[tuple[int, int]]) -> GivenMessages:
 
 
 def wait_for(done: Callable[[], bool], limit: float) -> None:
-    """Wait until something is so, and no longer than ``limit`` (s)."""
+    """Wait until a condition holds, and no longer than ``limit`` (s)."""
     until = time.monotonic() + limit
     while not done() and time.monotonic() < until:
         time.sleep(_PACE)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: How often a case may be played: when it differs, or a consumer did not start.
 ATTEMPTS = 6
-#: Seconds for the answer to a request.
+#: Timeout of a request (s).
 _PATIENCE = 20.0
 #: A client that keeps no lock.
 _PASSER_BY = "a passer-by"
@@ -43,7 +43,7 @@ Handover = tuple[tuple[Observation, tuple[str, ...]], ...]
 
 
 class Names(NamedTuple):
-    """What the broker knows of one attempt."""
+    """The names of one attempt at the broker."""
 
     topic: str
     group: str
@@ -97,7 +97,7 @@ class RealCase(PlayedCase):
             self._connection.close()
 
     def ask(self, request: requests.Ask) -> Command:
-        """The broker's answer."""
+        """Send a request; the broker's response."""
         return self._connection.call(request.code, request.ext, request.body)
 
     def send(self, queue: int) -> None:
@@ -107,16 +107,16 @@ class RealCase(PlayedCase):
             raise CannotRunError(f"The broker refused a message with {error.code} ({error.detail})")
 
     def stored(self) -> tuple[int, ...]:
-        """What is stored for each queue; a new group has nothing where messages have expired, and 0 elsewhere."""
+        """The stored offset of each queue; a new group has none where messages have expired, and 0 elsewhere."""
         asked = (requests.query(self.group, self.topic, queue, None) for queue in range(self.case.queues))
         found = (requests.number(self.ask(request)) for request in asked)
         return tuple(-1 if isinstance(offset, Err) else offset for offset in found)
 
     def look(self, expected: Observation) -> Observation:
-        """Come to what is expected, and see what there is."""
-        seen = super().look(expected)
+        """Wait for what is expected, and return what is observed."""
+        observed = super().look(expected)
         self.held.append(self.holders())
-        return seen
+        return observed
 
     def holders(self) -> tuple[str, ...]:
         """The holder of each queue's lock: a lock is granted to its holder only, and to any client when it is free."""
@@ -134,13 +134,13 @@ class RealCase(PlayedCase):
 
 
 def expected(life: WholeGroupModel, case: TableCase) -> tuple[Handover, Reason]:
-    """What every look shows, and the rules of whole consumers that make it."""
+    """The expected result of every look, and the rules of whole consumers behind it."""
     group = case.group(life.start.store.broker)
     looks: list[tuple[Observation, tuple[str, ...]]] = []
     for move in case.moves:
         if isinstance(move, Look):
-            group, seen = life.look(group)
-            looks.append((seen, lock_holders(group)))
+            group, look = life.look(group)
+            looks.append((look, lock_holders(group)))
         else:
             group = life.move(group, move)
     return tuple(looks), rules_of(group.reasons, str(case))
@@ -154,7 +154,7 @@ def prove_handovers(
 
     def play(number: int, attempt: int) -> Handover:
         played = RealCase(classes, cluster, number, attempt, every[number])
-        looks = played.played([seen for seen, _ in wanted[number][0]])
+        looks = played.played([look for look, _ in wanted[number][0]])
         return tuple(zip(looks, played.held, strict=True))
 
     found = play_all(range(len(every)), play)

@@ -1,7 +1,7 @@
 """Proof of whole consumers on a broker that fails by a script: each case has a broker, and consumers, of its own.
 
-The table (``whole_cases``) says what is planted, the model (``models/client/whole_group``) what every look shows.
-A look waits until the consumers have come to what is expected, and then a little longer: for what should not happen.
+The table (``whole_cases``) has the faults, the model (``models/client/whole_group``) the expected result of every look.
+A look waits until the consumers show what is expected, and then a little longer, for what should not happen.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _MET_LIMIT, _MET = 10.0, 2
 _PULL_LIMIT, _GATE_LIMIT = 6.0, 30.0
 #: How long a pull is held (ms): so long that no case sees the end of it, but less than a client waits; and briefly.
 HOLD, BRIEF_HOLD = 25_000, 1000
-#: Faults after which a client waits for an answer.
+#: Faults after which a client waits for a response.
 _UNANSWERED = frozenset({"silent", "cut", "garbage"})
 _RESETS_AT_ONCE = Switch("W01", "who is told another offset goes there at once, not ten seconds later", None, "5.5.0")
 
@@ -65,12 +65,12 @@ class Script:
     pull that finds nothing waits for a message."""
 
     def __init__(self, hold: int = HOLD) -> None:
-        #: Pulls of the topic so far that were answered honestly, by queue id.
+        #: Pulls of the topic so far that were answered correctly, by queue id.
         self.pulls: Counter[int] = Counter()
         script = self
 
         class ScriptedOffsets(Offsets):
-            """Answers one more question for a stored offset, and then none."""
+            """Answers one more query of a stored offset, and then none."""
 
             def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
                 answer = super()._query(code, ext, body)
@@ -89,15 +89,15 @@ class Script:
         self._arm: Callable[[], None] | None = None
 
     def fail_later(self, arm: Callable[[], None]) -> None:
-        """Answer one more question honestly; ``arm`` plants the fault for those that follow."""
+        """Answer one more query correctly; ``arm`` plants the fault for later ones."""
         self._arm = arm
 
     def mend(self) -> None:
-        """Answer every question."""
+        """Answer every query again."""
         self._arm = None
 
     def answered(self, answer: Answered) -> Answered:
-        """The answer to a question about the topic, after which the fault is planted."""
+        """The response to a query about the topic, after which the fault is planted."""
         arm, self._arm = self._arm, None
         if arm is not None:
             arm()
@@ -154,7 +154,7 @@ class ScriptedCase(PlayedCase):
     # --- the broker -----------------------------------------------------------------------------------------
 
     def ask(self, request: requests.Ask) -> Command:
-        """The broker's answer."""
+        """Send a request; the broker's response."""
         return self._connection.call(request.code, request.ext, request.body)
 
     def send(self, queue: int) -> None:
@@ -162,7 +162,7 @@ class ScriptedCase(PlayedCase):
         self.broker.send(TOPIC, b"x", queue)
 
     def stored(self) -> tuple[int, ...]:
-        """What is stored for each queue."""
+        """The stored offset of each queue."""
         self.broker.settle()
         stored = self.broker.state.stored
         return tuple(stored.get((self.group, TOPIC, queue), -1) for queue in range(self.case.queues))
@@ -170,7 +170,7 @@ class ScriptedCase(PlayedCase):
     # --- moves ----------------------------------------------------------------------------------------------
 
     def move(self, move: Move) -> None:
-        """Do what is no look."""
+        """Do a move, that is, any step but a look."""
         match move:
             case Fail():
                 self._fail(move)
@@ -234,11 +234,11 @@ class ScriptedCase(PlayedCase):
             wait_for(self._met, _MET_LIMIT)
 
     def look(self, expected: Observation) -> Observation:
-        """Come to what is expected, and see what there is."""
-        seen = super().look(expected)
-        self._owned = {queue for _, owned, _ in seen[0] for queue in owned}
+        """Wait for what is expected, and return what is observed."""
+        observed = super().look(expected)
+        self._owned = {queue for _, owned, _ in observed[0] for queue in owned}
         self._pulled = Counter(self._script.pulls)
-        return seen
+        return observed
 
     def _met(self) -> bool:
         return any(self.broker.arrived(request) >= before + _MET for request, before in self._planted.items())
@@ -250,17 +250,19 @@ def rules_of(whys: Iterable[Reason], name: str) -> Reason:
 
 
 def expected(life: WholeGroupModel, case: TableCase) -> tuple[tuple[Observation, ...], Reason]:
-    """What every look shows, and the rules of whole consumers that make it."""
-    seen, whys = life.play(case.group(life.start.store.broker), case.moves)
-    return seen, rules_of(whys, str(case))
+    """The expected result of every look, and the rules of whole consumers behind it."""
+    looks, whys = life.play(case.group(life.start.store.broker), case.moves)
+    return looks, rules_of(whys, str(case))
 
 
 def play_cases(
     classes: JavaRelease, every: Sequence[tuple[TableCase, Mapping[str, type]]], limit: float = LOOK_LIMIT
 ) -> list[tuple[Observation, ...]]:
-    """What every look of every case shows, many played at the same time; the mapping of a case replaces parts of its
-    broker, and ``limit`` is how long (s) a look waits for what is expected. CannotRunError when a consumer does not
-    start at all."""
+    """The observed results of every look of every case, many played at the same time.
+
+    The mapping of a case replaces parts of its broker, and ``limit`` is how long (s) a look waits for what is expected.
+    CannotRunError when a consumer does not start at all.
+    """
     profile = Profile(classes.release, classes.release)
     life = WholeGroupModel(StartModel(profile))
 
@@ -276,7 +278,7 @@ def play_cases(
 
 
 def _weight(case: TableCase) -> int:
-    """How long a case takes, roughly: resets and corrections take ten seconds, lost answers five."""
+    """The rough duration of a case: resets and corrections take ten seconds, lost answers five."""
     slow = any(isinstance(move, ResetTo | Expire) for move in case.moves)
     lost = any(isinstance(move, Fail) and (move.later or move.fault in _UNANSWERED) for move in case.moves)
     return 100 * slow + 50 * lost + len(case.moves)
@@ -289,8 +291,8 @@ def prove_cases(tally: Tally, classes: JavaRelease, every: Sequence[TableCase], 
     timers may come so late that a look is over before them.
     """
     life = WholeGroupModel(StartModel(Profile(classes.release, classes.release)))
-    seen = dict(zip(every, play_cases(classes, [(case, {}) for case in every], limit), strict=True))
-    again = [case for case in every if seen[case] != expected(life, case)[0]]
-    seen.update(zip(again, play_cases(classes, [(case, {}) for case in again], limit), strict=True))
+    observed = dict(zip(every, play_cases(classes, [(case, {}) for case in every], limit), strict=True))
+    again = [case for case in every if observed[case] != expected(life, case)[0]]
+    observed.update(zip(again, play_cases(classes, [(case, {}) for case in again], limit), strict=True))
     for case in every:
-        tally.add(*expected(life, case), seen[case], case.__str__)
+        tally.add(*expected(life, case), observed[case], case.__str__)

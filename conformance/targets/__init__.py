@@ -1,1 +1,1 @@
-"""What is judged: the bundled port, the real Java client, brokers, and mutants of them."""
+"""Adapters of everything the kit can judge: the bundled port, the real Java client, brokers, and their mutants."""

@@ -1,4 +1,4 @@
-"""Addresses: where an implementation is, ``kind:name[?key=value&…]``."""
+"""Parses addresses of implementations, ``kind:name[?key=value&…]``, and opens their adapters."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FORMS = (
 
 
 class AddressError(ValueError):
-    """No address; one sentence."""
+    """The text is not a valid address; the message is one sentence."""
 
 
 def open_address(text: str) -> Adapter:
-    """The adapter of an address. AddressError when it is none, CannotRunError when it cannot be judged here."""
+    """The adapter of an address. AddressError when it is invalid, CannotRunError when it cannot be judged here."""
     place, _, query = text.partition("?")
     kind, _, name = place.partition(":")
     options = dict(parse_qsl(query, keep_blank_values=True))
@@ -133,7 +133,7 @@ def _via(options: dict[str, str], kind: str, allowed: tuple[str, ...], *, timed:
 
 
 def _pace(options: dict[str, str], kind: str) -> float | None:
-    """How fast the clock is, when it is real; None when it is virtual."""
+    """The pace of a real clock; None when the clock is virtual."""
     clock = options.get("clock", VIRTUAL)
     if clock not in (VIRTUAL, REAL):
         raise AddressError(f"{kind} has no clock {clock!r}; write clock={VIRTUAL} or clock={REAL}.")

@@ -1,4 +1,4 @@
-"""What plays a suite in a target: found by the suite's name, with no list to keep.
+"""Finds the module of a target that plays a suite, by the suite's name; there is no list to maintain.
 
 In the package of a target the module that bears a suite's name (``rebalance_orderly.py`` for ``rebalance-orderly``)
 plays that suite, with what it exports as ``PART``. Modules without one are shared code.
@@ -27,7 +27,7 @@ def has_part(package: str, suite: str) -> bool:
 
 
 def part_of(package: str, suite: str) -> Any:
-    """What plays a suite in a target's package; None when the target does not have the suite.
+    """The part of a target's package that plays a suite; None when the target does not have the suite.
 
     It is a class in the port and the Java client, and data in the broker target; the package's adapter says which.
     """

@@ -1,7 +1,7 @@
-"""RocketMQ's jars, by Maven coordinates through the ordinary Maven client: a user's mirror settings hold.
+"""Resolves RocketMQ's jars by running the ordinary Maven client: a user's mirror settings apply.
 
-Nothing is copied: the answer names jars in Maven's own repository. It is remembered in a cache folder and asked
-again only when a jar is no longer there.
+Nothing is copied: the class path names jars in Maven's own repository. It is stored in a cache folder, and Maven
+is run again only when a jar is no longer there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from rocketmq_conformance.conformance.adapter import CannotRunError
 
 GROUP = "org.apache.rocketmq"
-#: Seconds that Maven may take: a first download of 90 MB over a slow line.
+#: Timeout of a Maven run (s): a first download is 90 MB, over a slow line.
 LIMIT = 900.0
 _POM = """<project>
   <modelVersion>4.0.0</modelVersion>
@@ -42,7 +42,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def cache_folder() -> Path:
-    """Where the kit keeps what it can make again."""
+    """The folder of files that the kit can make again."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "rocketmq-conformance"
 
@@ -68,7 +68,7 @@ def class_path(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
 
 
 def _read(remembered: Path) -> tuple[Path, ...]:
-    """The jars that a file names; none when it, or one of them, is not there."""
+    """The class path stored in a file; empty when the file, or one of the jars, is missing."""
     try:
         names = remembered.read_text("utf-8").strip()
     except OSError:
@@ -78,7 +78,7 @@ def _read(remembered: Path) -> tuple[Path, ...]:
 
 
 def _write(path: Path, text: str) -> None:
-    """All at once: another process may be reading it."""
+    """Replace the file atomically: another process may be reading it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as new:
@@ -89,22 +89,22 @@ def _write(path: Path, text: str) -> None:
 
 
 def _resolve(artifacts: Sequence[str], version: str) -> str:
-    """Ask Maven, first for what it has already."""
+    """Run Maven, offline first: it may have the jars already."""
     launcher = shutil.which("mvn")
     if not launcher:
         raise CannotRunError("RocketMQ's jars come through Maven, and there is no mvn: install Maven.")
-    said = ""
+    error = ""
     for more in (("-o",), ()):
         with nullcontext() if more else _alone():
-            text, said = _run(launcher, artifacts, version, more)
+            text, error = _run(launcher, artifacts, version, more)
         if text:
             return text
-    raise CannotRunError(f"Maven cannot get {', '.join(artifacts)} {version}: {said}")
+    raise CannotRunError(f"Maven cannot get {', '.join(artifacts)} {version}: {error}")
 
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """One process at a time fills Maven's repository, which knows no others; where there can be no lock, all do."""
+    """Hold a lock while Maven downloads, as its repository is not safe for concurrent use; best effort."""
     with ExitStack() as held:
         with suppress(OSError):
             cache_folder().mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def _alone() -> Iterator[None]:
 
 
 def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[str]) -> tuple[str, str]:
-    """The class path, or nothing; and Maven's first error."""
+    """The class path, empty on failure, and Maven's first error."""
     with tempfile.TemporaryDirectory(prefix="rocketmq-conformance-") as folder:
         made = [_DEPENDENCY.format(group=GROUP, artifact=name, version=version) for name in artifacts]
         pom, answer = Path(folder) / "pom.xml", Path(folder) / "class-path.txt"
@@ -131,7 +131,7 @@ def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[s
                 "-DincludeScope=runtime",
             ),
             f"-Dmdep.outputFile={answer}",
-            # brokers of 4.2.0 ask for a jar by this property, which only a plug-in of theirs sets
+            # brokers of 4.2.0 name a jar by this property, which otherwise only a plug-in of their build sets
             f"-Dos.detected.classifier={_classifier()}",
         ]
         try:
@@ -141,15 +141,15 @@ def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[s
         except OSError as error:
             return "", f"it does not start ({error.strerror})."
         text = answer.read_text("utf-8").strip() if done.returncode == 0 and answer.is_file() else ""
-        return text, _telling(done.stdout) or f"it ended with {done.returncode}."
+        return text, _first_error(done.stdout) or f"it ended with {done.returncode}."
 
 
-def _telling(said: str) -> str:
-    """What Maven's errors come down to: the artifact that is missing, else the first error."""
-    errors = [line.partition("[ERROR]")[2].strip() for line in said.splitlines() if "[ERROR]" in line]
-    told = [error for error in errors if error]
-    found = _MISSING.search(" ".join(told))
-    return (found.group() if found else told[0] if told else "")[:400]
+def _first_error(output: str) -> str:
+    """The missing artifact that Maven's output names, else its first error; empty without one."""
+    lines = [line.partition("[ERROR]")[2].strip() for line in output.splitlines() if "[ERROR]" in line]
+    errors = [line for line in lines if line]
+    found = _MISSING.search(" ".join(errors))
+    return (found.group() if found else errors[0] if errors else "")[:400]
 
 
 def _classifier() -> str:

@@ -1,4 +1,4 @@
-"""What a mutant is: an implementation of the kit with one deliberate fault, after a real defect; they measure power."""
+"""The declaration of a mutant: an implementation of the kit with one deliberate fault, after a real defect."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Mutant:
     #: What is wrong, in one sentence.
     sentence: str
     parts: dict[str, type] = field(default_factory=dict)
-    #: Why no test can tell it from the port; "" for a mutant that must be killed.
+    #: Why the mutant is equivalent, that is, no test can kill it; "" for a mutant that must be killed.
     equivalent: str = ""
 
     @classmethod
     def of(cls, part: str, name: str, defect: str, sentence: str, changed: type, equivalent: str = "") -> Mutant:
-        """A fault in one part."""
+        """A mutant with a fault in one part."""
         return cls(name, defect, sentence, {part: changed}, equivalent)

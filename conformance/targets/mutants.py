@@ -1,4 +1,4 @@
-"""All mutants, by name: of the bundled port, and of the fake broker; each is opened as what it is a mutant of.
+"""All mutants of the bundled port and of the fake broker, by name, and how each is opened.
 
 They are found by listing the packages of mutants: every module in them has its own as ``MUTANTS``.
 """
@@ -41,7 +41,7 @@ def open_mutant(mutant: Mutant, profile: Profile, via: str = "call", pace: float
 
 
 def suites_of(mutant: Mutant) -> list[Suite]:
-    """The suites that it may be noticed by."""
+    """The suites that may kill it."""
     if isinstance(mutant, BrokerMutant):
         return [broker_locks.STRICT] if mutant.strict else [SUITES[name] for name in mutant.suites]
     return [SUITES[name] for name in mutant.parts]

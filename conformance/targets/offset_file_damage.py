@@ -1,4 +1,4 @@
-"""The files of a local offset store, and what a crash does to them: for adapters of the local-store suite."""
+"""Plays crashes on the files of a local offset store; shared by the adapters that play the suite ``local-store``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 CLIENT_ID = "10.0.0.1@conformance"
 FILE_NAME = "offsets.json"
 BACKUP_NAME = f"{FILE_NAME}.bak"
-#: Half a table, as a crash leaves it: no client's parser takes it for one.
+#: Half a table, as a crash leaves it: no client can parse it.
 GARBAGE_TEXT = '{"offsetTable":{{"brokerName":"brok'
 _NAMES = {"main": FILE_NAME, "backup": BACKUP_NAME}
 _TEXTS = {"delete": None, "empty": "", "garbage": GARBAGE_TEXT}

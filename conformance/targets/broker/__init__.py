@@ -1,1 +1,1 @@
-"""Brokers that are judged: a module for every suite, and how brokers are found, started and asked over the wire."""
+"""The target of brokers: starts or reaches them, and sends them requests; one module per suite."""

@@ -1,4 +1,4 @@
-"""The adapter of real brokers: operations become requests, over one connection, in as many lanes as asked for.
+"""The adapter of brokers: turns operations into requests over one connection, in as many lanes as requested.
 
 Every case has topic and group names of its own, and no case restarts the broker unless its suite has operations for
 that, on a broker that the adapter started itself. How a suite is played is in the module that bears its name.
@@ -39,7 +39,7 @@ from rocketmq_conformance.suites.declare.suite import Suite
 
 T = TypeVar("T")
 
-#: First release that acknowledges a topic when it is there (BQ-TOPIC-1).
+#: First release that acknowledges a topic only when it exists (BQ-TOPIC-1).
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
 #: Seconds without use after which a connection is made anew.
 _IDLE = 60.0
@@ -58,9 +58,9 @@ class BrokerAdapter:
 
     def __init__(self, source: BrokerLocation) -> None:
         self.source = source
-        #: How each suite is played, by its name.
+        #: The parts, by their suite's name.
         self._parts: dict[str, Part] = {name: part for name in SUITES if (part := part_of(__package__, name))}
-        #: Of each operation of any suite: its job, or what it does to the broker as a whole.
+        #: The job of each operation of any suite, or the method of ``ProcessControl`` for the broker as a whole.
         self._jobs = {operation: job for part in self._parts.values() for operation, job in part.jobs.items()}
         self._controls = {operation: do for part in self._parts.values() for operation, do in part.controls.items()}
         self._connection: Connection | None = None
@@ -69,7 +69,7 @@ class BrokerAdapter:
         self._lanes: dict[int, CaseNames] = {}
         #: Connections of members, by number.
         self._members: dict[int, Connection] = {}
-        #: When the connection was used last; brokers close one that is idle for two minutes.
+        #: The time of the connection's last use; brokers close one that is idle for two minutes.
         self._used = 0.0
         self._version = ""
         #: The group that reads store times, and whether it exists.
@@ -98,7 +98,7 @@ class BrokerAdapter:
         )
 
     def _unsupported(self, release: Release | None) -> dict[str, str]:
-        """The suites that this broker is not judged by, with the reason."""
+        """The suites that this broker cannot be judged by, with the reason."""
         own, missing = self.source.own, {}
         if own is None:
             missing = {Need.AGED_STORE: _NOT_STARTED, Need.PAGE_CACHE: _NOT_STARTED}
@@ -137,7 +137,7 @@ class BrokerAdapter:
             self.source.close()
 
     def shared_address(self) -> str:
-        """Where others reach the broker that this adapter started; "" for a broker that the kit did not start."""
+        """The address of the broker that this adapter started, for others; "" when the kit did not start it."""
         return self.source.shared_address()
 
     def overhear(self, hear: Hear | None) -> None:
@@ -147,7 +147,7 @@ class BrokerAdapter:
     # --- lanes ------------------------------------------------------------------------------------------------
 
     def lanes(self, suite: Suite) -> int:
-        """How many cases of a suite may be played side by side."""
+        """The number of cases of a suite that may be played side by side."""
         part = self._parts.get(suite.name)
         return LANES if part is None else part.lanes
 
@@ -171,7 +171,7 @@ class BrokerAdapter:
         self._play(beginnings)
 
     def late_topics(self) -> bool:
-        """Does the broker acknowledge a topic before it is there?"""
+        """Does the broker acknowledge a topic before it exists?"""
         release = broker_release(self._description()) if self.source.late_topics else None
         return release is not None and release < _WAITS_FOR_TOPICS
 
@@ -215,7 +215,7 @@ class BrokerAdapter:
         return outcome_of(result)
 
     def _ask_as(self, names: CaseNames, connection: int, request: wire.Ask) -> Command:
-        """Ask over a connection of a member's own; members of all lanes share it, each in its own groups."""
+        """Send a request over a member's own connection; members of all lanes share it, each in its own groups."""
         member = self._members.get(connection)
         if member is None or member.closed:
             member = self._members[connection] = self.source.open()
@@ -236,7 +236,7 @@ class BrokerAdapter:
         return self._resets.pop(group, None)
 
     def _send_and_cut(self, ask: wire.Ask, cut: str) -> None:
-        """A request over a connection that is cut before the response comes."""
+        """Send a request over a connection that is cut before the response arrives."""
         connection = self._connected()
         host, _, port = connection.address.rpartition(":")
         if self._hear:
@@ -279,7 +279,7 @@ class BrokerAdapter:
         names.logs[key] = names.logs[key]._replace(times=names.logs[key].times[count:])
 
     def ask(self, request: wire.Ask) -> bytes:
-        """One request for the broker as a whole; the body of its answer."""
+        """Send one request for the broker as a whole; the body of the response."""
         code, ext, body = request
         if self._hear:
             self._hear(MEMBER, BROKER, request_text(code, ext))

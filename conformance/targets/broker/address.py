@@ -30,7 +30,7 @@ _HOST_AND_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/]+)):(\d{1,5})")
 
 
 def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
-    """The adapter for what follows ``broker:``; ValueError with a sentence when it is no address.
+    """The adapter for what follows ``broker:``; ValueError with a sentence when it is invalid.
 
     ``options`` are those of the address's query part. Nothing is started yet.
     """
@@ -71,7 +71,7 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
 
 
 def open_fake(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
-    """The adapter of the fake broker; ValueError with a sentence when an option is none."""
+    """The adapter of the fake broker; ValueError with a sentence when an option is invalid."""
     unknown = set(options) - {"like", "java"}
     if unknown:
         raise ValueError(f"The fake broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION and java=N.")
@@ -85,7 +85,7 @@ def open_fake(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapte
 
 
 def _contained(release: Release, image: str | None, java: int) -> Started:
-    """A broker in a container; ValueError with a sentence when the image is none."""
+    """A broker in a container; ValueError with a sentence when the image is invalid."""
     if image is not None and not _IMAGE.fullmatch(image):
         raise ValueError(f"{image!r} is no name of an image; write one such as image=apache/rocketmq:{release}.")
 
@@ -98,7 +98,7 @@ def _contained(release: Release, image: str | None, java: int) -> Started:
 
 
 def _feature(text: str | None) -> int:
-    """A feature release of Java, 0 for none; ValueError with a sentence when it is no such number."""
+    """A feature release of Java, 0 for none; ValueError with a sentence when it is invalid."""
     if text is None:
         return 0
     if not (text.isascii() and text.isdecimal() and int(text)):

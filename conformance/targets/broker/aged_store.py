@@ -1,8 +1,8 @@
 """Writes stores whose first commit log file has expired, such as the aged one (``models.broker.aged_store``).
 
-The files are those of the default store, whose form has not changed from 4.0.0 to 5.5.0: a commit log of messages
+The files are those of the default store, whose format has not changed from 4.0.0 to 5.5.0: a commit log of messages
 one after the other (WIRE-MSG-1), per queue a file of 20-byte entries (position, size, tag hash), and tables in JSON.
-The entries of expired messages point below the first commit log file that is there.
+The entries of expired messages point before the first commit log file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HOST = bytes((127, 0, 0, 1)) + struct.pack(">i", 10911)
 _BODY = b"x"
 #: The size in bytes that is recorded of an expired message.
 _EXPIRED_SIZE = 100
-#: The checkpoint file has three times in front, and is as long as a page.
+#: The checkpoint file starts with three times, and is a page long.
 _CHECKPOINT = 4096
 
 

@@ -1,4 +1,4 @@
-"""An image of the Java of this machine, for when no registry can be reached: its folder, and the libraries it needs."""
+"""Builds a base image from this machine's Java and its libraries, for when no registry can be reached."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _JAVA_HOME = "opt/java"
 #: Parts of a JDK that no broker needs.
 _LEFT_OUT = frozenset({"jmods", "src.zip", "man", "demo", "sample", "docs", "include", "legal", "ct.sym"})
-#: Libraries of windows and sound: what they need may not be here.
+#: Libraries for windows and sound: their dependencies may be missing here.
 _SEEN_OR_HEARD = re.compile(r"awt|font|splash|sound|lcms|mlib|javajpeg|freetype|fontmanager|atk")
 #: Libraries that jars bring native code for.
 _ASKED_FOR = (
@@ -80,7 +80,7 @@ def _java(home: Path) -> Iterator[tuple[str, str]]:
         folders[:] = sorted(folder for folder in folders if folder not in _LEFT_OUT)
         for each in sorted(names):
             source = Path(at) / each
-            if each not in _LEFT_OUT and source.is_file():  # links may lead nowhere
+            if each not in _LEFT_OUT and source.is_file():  # links may be broken
                 yield str(source), f"{_JAVA_HOME}/{source.relative_to(home)}"
 
 

@@ -76,7 +76,7 @@ def _reset(
 ) -> Requests:
     name = names.used_group(group)
     (answer,) = yield [requests.reset(name, names.topic(topic), timestamp, force, queue, offset)]
-    notice = names.take_reset_notice(name)  # a broker sends it to the members before it answers
+    notice = names.take_reset_notice(name)  # a broker sends it to the members before it responds
     error = requests.refused(answer)
     if error is not None:
         return error

@@ -15,14 +15,14 @@ from rocketmq_conformance.models.broker.broker_assignment import CLIENTS, GROUPS
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.suites.broker_assignment import Ask, MakeTopic, Register, SetMode, Unregister
 
-#: How often a broker is asked for queues of a topic that it should know a route of.
+#: How often an assignment is requested when the broker should have the topic's route.
 _TRIES = 4
 #: A broker asks for one route after the other, and gives up after 3 s.
 _LANES = 16
 
 
 def route_of(topic: str) -> tuple[tuple[str, int, bool], ...] | None:
-    """What the name server says of a topic of any case: (broker, queues, are they readable?); None for no route."""
+    """The name server's route of a topic of any case: (broker, queues, are they readable?); None for no route."""
     prefix = RETRY_PREFIX if topic.startswith(RETRY_PREFIX) else ""
     return ROUTES.get(prefix + topic.rpartition("-")[2])
 
@@ -70,7 +70,7 @@ def unregister(names: CaseNames, connection: int, group: int) -> Requests:
 
 
 def set_mode(names: CaseNames, topic: int, group: int, mode: str | None, share: int | None) -> Requests:
-    """Set how a group is given the queues of a topic."""
+    """Set the mode in which a group gets the queues of a topic."""
     (answer,) = yield [requests.set_mode(_topic(names, topic), _group(names, group), mode, share)]
     return requests.refused(answer)
 
@@ -78,7 +78,7 @@ def set_mode(names: CaseNames, topic: int, group: int, mode: str | None, share: 
 def ask(
     names: CaseNames, topic: int, group: int, client: str | None, model: str | None, strategy: str | None
 ) -> Requests:
-    """Ask which queues a member gets."""
+    """Query the assignment of a member."""
     name = _topic(names, topic)
     request = requests.assignment(name, _group(names, group), client, model, strategy)
     (answer,) = yield [request]
@@ -91,7 +91,7 @@ def ask(
 
 
 def _until_routed(names: CaseNames, topic: str) -> Generator[Wish, list[Command], None]:
-    """A broker that is too busy to ask for a route in time answers as if there were none, and asks again when it is
+    """A broker that is too busy to fetch a route in time responds as if there were none, and fetches it when it is
     asked again."""
     for _ in range(_TRIES):
         (answer,) = yield [requests.assignment(topic, names.group(0), None, BROADCASTING, None)]

@@ -1,4 +1,4 @@
-"""Plays the suite ``broker-cold`` on a broker of the kit's own whose messages can be put out of memory."""
+"""Plays the suite ``broker-cold`` on a broker that the kit started, whose messages can be paged out of memory."""
 
 from __future__ import annotations
 

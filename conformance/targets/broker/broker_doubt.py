@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
 from rocketmq_conformance.suites.broker_doubt import MIDDLE, Commit, CommitUnheard, CreateGroup, Query
 
-#: Seconds that a broker may take to accept a connection.
+#: Timeout of connecting to a broker (s).
 _PATIENCE = 5.0
 
 
@@ -23,9 +23,9 @@ def send_and_cut(host: str, port: int, ask: requests.Ask, cut: str) -> None:
 
 
 def commit_unheard(names: CaseNames, group: int, topic: int, queue: int, offset: int | None, cut: str) -> Requests:
-    """Commit an offset over a connection that is cut before the response comes."""
+    """Commit an offset over a connection that is cut before the response arrives."""
     names.send_and_cut(requests.commit(names.used_group(group), names.topic(topic), queue, offset), cut)
-    yield 0.0  # others go on first: the broker may or may not have seen it by the next request
+    yield 0.0  # let other jobs go on first: the broker may or may not have handled the commit by the next request
     raise TimeoutError("the connection was cut before the answer came")
 
 

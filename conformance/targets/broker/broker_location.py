@@ -1,4 +1,4 @@
-"""Where the broker is that is judged, and what may be done with it."""
+"""Protocols of the judged broker's location, and of what may be done to a broker that the kit started."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocketmq_conformance.models.release import Release
 
 
 class ManagedBroker(Protocol):
-    """A broker of the kit's own: it may be ended, frozen and started again, and its memory may be taken."""
+    """A broker that the kit started: it may be stopped, killed, frozen and started, and paged out of memory."""
 
     @property
     def java(self) -> int | None:
@@ -22,20 +22,20 @@ class ManagedBroker(Protocol):
 
     @property
     def port(self) -> int:
-        """Where it listens, on this machine."""
+        """Its port, on this machine."""
         ...
 
-    #: Seconds without an answer that show it to be frozen, and in which one that goes on has done what it was asked.
+    #: Timeout after which it counts as frozen, and within which a resumed one has handled its requests (s).
     silence: float
     settled: float
 
     @property
     def cold(self) -> str:
-        """Why its messages cannot be put out of memory; "" when they can."""
+        """Why its messages cannot be paged out of memory; "" when they can."""
         ...
 
     def start(self) -> None:
-        """Start it after it was ended; CannotRunError when it does not come back."""
+        """Start it again; CannotRunError when it does not come up."""
         ...
 
     def stop(self) -> None:
@@ -59,7 +59,7 @@ class ManagedBroker(Protocol):
         ...
 
     def evict(self) -> str:
-        """Put its messages out of memory; why not, or ""."""
+        """Page its messages out of memory; the reason when that fails, else ""."""
         ...
 
     def in_memory(self, topic: str, queue: int) -> bool | None:
@@ -68,12 +68,12 @@ class ManagedBroker(Protocol):
 
 
 class BrokerLocation(Protocol):
-    """Where the broker is."""
+    """The location of the judged broker."""
 
-    #: How long its locks live (s).
+    #: The lease of its locks (s).
     lease: float
 
-    #: May it acknowledge a topic before it is there, as releases before 4.7.1 do?
+    #: May it acknowledge a topic before it exists, as releases before 4.7.1 do?
     late_topics: bool
 
     #: Is its name server the kit's, with the routes of ``broker-assignment``?
@@ -81,23 +81,23 @@ class BrokerLocation(Protocol):
 
     @property
     def own(self) -> ManagedBroker | None:
-        """What may be done with a broker of the kit's own; None for one that the kit did not start."""
+        """Control of a broker that the kit started; None for any other."""
         ...
 
     def open(self) -> Connection:
-        """Connect, starting the broker if need be; CannotRunError when it cannot be."""
+        """Connect, starting the broker if need be; CannotRunError when that fails."""
         ...
 
     def accept(self, description: str, release: Release | None) -> None:
-        """The broker says that it is this; CannotRunError when it must not be."""
+        """Check the release that the broker reports; CannotRunError when it is the wrong one."""
         ...
 
     def shared_address(self) -> str:
-        """Where others reach a broker of the kit's own; "" when they are to have one of theirs."""
+        """The address of a broker that the kit started; "" when others are to start their own."""
         ...
 
     def describe_end(self) -> str:
-        """Why a connection may have broken: the end of the broker, in a few words."""
+        """Why a connection may have broken: how the broker ended, in a few words."""
         ...
 
     def close(self) -> None:
@@ -126,7 +126,7 @@ class Running:
             ) from error
 
     def accept(self, description: str, release: Release | None) -> None:
-        """Any will do."""
+        """Accept any release."""
 
     def shared_address(self) -> str:
         return ""
@@ -135,4 +135,4 @@ class Running:
         return f"the broker at {self.host}:{self.port} closed the connection"
 
     def close(self) -> None:
-        """Nothing is ours."""
+        """The broker is not ours: leave it running."""

@@ -1,4 +1,4 @@
-"""Plays the suite ``broker-locks`` on a broker: locks, and time that passes, as jobs."""
+"""Plays the suite ``broker-locks`` on a broker: locks, unlocks, and waiting for leases, as jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.suites.broker_locks import Lock, LockForNobody, Unlock, Wait
 
-#: A broker counts whole ms: by so much (s) an answer may seem to be later than it was.
+#: Error of a broker's clock, which counts whole ms (s).
 _GRAIN = 0.004
 #: Most cases only wait.
 _LANES = 256
@@ -27,7 +27,7 @@ _TOO_LONG = (
 
 
 def lock(names: CaseNames, group: int, client: int, queues: tuple[int, ...]) -> Requests:
-    """Lock queues: those granted, and when it was asked and answered."""
+    """Lock queues: those granted, and the times of request and response."""
     return (yield from _locked(names, group, CLIENTS[client], queues))
 
 

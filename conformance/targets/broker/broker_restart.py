@@ -1,4 +1,4 @@
-"""Plays the suite ``broker-restart`` on a broker of the kit's own, one case at a time."""
+"""Plays the suite ``broker-restart`` on a broker that the kit started, one case at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that one case gives its topics and groups on a broker, and what it leaves behind under them."""
+"""The names of one case's topics and groups on a broker, and the record of what it must clean up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.state import QueueLog
 
-#: How long locks live unless rocketmq.broker.rebalance.lockMaxLiveTime says otherwise (s).
+#: Default lease of locks, rocketmq.broker.rebalance.lockMaxLiveTime (s).
 DEFAULT_LEASE = MAX_LIVE_TIME / 1000
 
 
@@ -25,13 +25,13 @@ class CaseNames:
     prefix: str
     #: Group that reads store times.
     reader: str
-    #: Does the broker acknowledge a topic before it is there?
+    #: Does the broker acknowledge a topic before it exists?
     late_topics: bool = False
     #: Store times by (topic, queue), as the broker gave them.
     logs: dict[tuple[str, int], QueueLog] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
     used_groups: set[str] = field(default_factory=set)
-    #: When the case began (s, monotonic), and how long the broker's locks live (s).
+    #: The case's start (s, monotonic), and the lease of the broker's locks (s).
     start: float = field(default_factory=time.monotonic)
     lease: float = DEFAULT_LEASE
     #: Groups that a member of the case is registered in.
@@ -40,7 +40,7 @@ class CaseNames:
     take_reset_notice: Callable[[str], Command | None] = lambda group: None
     #: Sends a request, or the first half of it, over a connection that is cut then.
     send_and_cut: Callable[[requests.Ask, str], None] = lambda ask, where: None
-    #: Asks over a connection of a member's own, by number, and waits for the answer.
+    #: Sends a request over a member's own connection, by number, and waits for the response.
     ask_as: Callable[[int, requests.Ask], Command] = field(default=lambda connection, ask: Command(0))
     #: (connection, group) pairs of members that are registered over connections of their own.
     registered: set[tuple[int, str]] = field(default_factory=set)
@@ -60,7 +60,7 @@ class CaseNames:
         return f"{self.prefix}-member"
 
     def plain(self, text: str) -> str:
-        """A text with the plan's names instead of the case's own."""
+        """A text with the names of the case replaced by those of the plan."""
         return text.replace(f"{self.prefix}-", "").replace(self.reader, "READER")
 
     def used_group(self, index: int) -> str:

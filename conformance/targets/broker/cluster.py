@@ -1,4 +1,4 @@
-"""A name server and a broker of one release, for clients that ask for routes as they do in production."""
+"""Starts a name server and a broker of one release, for clients that fetch routes as in production."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rocketmq_conformance.conformance.targets.broker.process import HOST, Broker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.release import Release
 
-#: How long a broker may take to register a topic at the name server (s): some take ten seconds.
+#: Timeout of a topic's registration at the name server (s): some brokers take ten seconds.
 ROUTE_LIMIT = 60.0
-#: Seconds for the answer to a request.
+#: Timeout of a request (s).
 _PATIENCE = 20.0
 
 
@@ -28,7 +28,7 @@ class Cluster:
     """The two processes, and a connection to each; a context manager that starts and stops them.
 
     ``prepare`` fills the broker's folder before its start (store.py); the name server may be of another release;
-    ``lease`` is how long the broker's locks live (s), a minute unless given.
+    ``lease`` is the lease of the broker's locks (s), a minute unless given.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Cluster:
     def __enter__(self) -> Self:
         try:
             name_server = self._open.enter_context(NameServer(self._named_by))
-            #: Where clients ask for routes, host:port.
+            #: The name server's address, host:port.
             self.name_server = name_server.address
             #: The broker's process.
             self.broker = self._open.enter_context(
@@ -66,11 +66,11 @@ class Cluster:
         self._open.close()
 
     def ask(self, request: requests.Ask) -> Command:
-        """The broker's answer, whatever it is."""
+        """Send a request; the broker's response, whatever its code."""
         return self._connection.call(request.code, request.ext, request.body)
 
     def do(self, request: requests.Ask) -> Command:
-        """The broker's answer to what must succeed; CannotRunError when it does not."""
+        """Send a request that must succeed; CannotRunError when it does not."""
         answer = self.ask(request)
         error = requests.refused(answer)
         if error is not None:
@@ -87,7 +87,7 @@ class Cluster:
         return offset
 
     def await_route(self, topic: str) -> None:
-        """Wait until the name server knows where the topic is."""
+        """Wait until the name server has the topic's route."""
         until = time.monotonic() + ROUTE_LIMIT
         while self._names.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}).code:
             if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""A broker's Java program in a container: the same folder and ports as a local process, on loopback only."""
+"""Runs a broker's Java program in a container, with the folder and ports of a local process, on loopback only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LOOK = 0.3
 class ContainerProcess:
     """One Java program in a container of its own, that has its folder under the same name as here.
 
-    A process of ours removes container and folder when this one dies without doing so.
+    A watcher process removes container and folder when this process dies without doing so.
     """
 
     def __init__(self, name: str, home: Path, log: Path, image: Image, ports: Sequence[int]) -> None:
@@ -79,7 +79,7 @@ class ContainerProcess:
         raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {output}")
 
     def stop(self) -> None:
-        """End it gently, and by force when that takes too long."""
+        """Stop it gently, and by force when that takes too long."""
         if self.alive:
             self.resume()
             self.container.stop(timeout=int(STOP_LIMIT))
@@ -95,7 +95,7 @@ class ContainerProcess:
         self.container.pause()
 
     def resume(self) -> None:
-        """Let it go on; no matter when it was not frozen."""
+        """Resume it; no effect when it was not frozen."""
         if self._status() == "paused":
             self.container.unpause()
 
@@ -123,7 +123,7 @@ class ContainerProcess:
         if self._container is not None:
             try:
                 (self.home / "output.txt").write_bytes(self.container.logs())
-            except Exception:  # its output until it was removed is all there is
+            except Exception:  # only its output until it was removed is left
                 return last_error(self.log)
         return last_error(self.home / "output.txt", self.log)
 
@@ -133,7 +133,7 @@ class ContainerProcess:
         try:
             self.container.reload()
             return str(self.container.status)
-        except Exception:  # somebody removed it, or the engine is gone
+        except Exception:  # the container was removed, or the engine ended
             return "gone"
 
     def _create(self, command: Sequence[str]) -> DockerContainer:
@@ -153,7 +153,7 @@ class ContainerProcess:
         return container
 
     def _watch(self) -> None:
-        """Its input ends when we die, however we die."""
+        """Start the watcher: its input ends when this process dies, in any way."""
         source = (files(__package__) / "reaper.py").read_text("utf-8")
         self._watcher = subprocess.Popen(
             [sys.executable, "-c", source, self.home.name, str(self.home)],
@@ -165,13 +165,13 @@ class ContainerProcess:
 
 
 def _user(docker: DockerClient) -> str:
-    """Who the program is inside: us, so that its files are ours. A rootless engine's root is us already."""
+    """The user inside the container: ours, so that we own its files. In a rootless engine, root is us already."""
     rootless = any("rootless" in option for option in docker.client.info().get("SecurityOptions") or ())
     return "0:0" if rootless else f"{os.getuid()}:{os.getgid()}"
 
 
 class Containers:
-    """Where brokers of one release run: an image that is found, or built, when the first is asked for."""
+    """Runs brokers of one release in containers; the image is found, or built, on first use."""
 
     def __init__(self, release: Release, image: str = "", feature: int | None = None) -> None:
         docker = connect()
@@ -190,7 +190,7 @@ class Containers:
         return self.image.java
 
     def class_path(self, release: Release) -> str:
-        """What follows -cp."""
+        """The class path."""
         return self.image.lib
 
     def program(self, name: str, home: Path, log: Path, port: int) -> Program:

@@ -1,4 +1,4 @@
-"""The Docker engine, by testcontainers: reached, or one sentence about why not."""
+"""Connects to the Docker engine by testcontainers, or says in one sentence why that fails."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def connect() -> DockerClient:
 
 
 def explanation(error: BaseException) -> str:
-    """What the engine says about a request that it refused, in one line."""
+    """The engine's explanation of a refused request, in one line."""
     text: Any = getattr(error, "explanation", None) or getattr(error, "msg", None) or str(error)
     return " ".join(str(text.decode() if isinstance(text, bytes) else text).split()).rstrip(".")[:300]
 

@@ -1,6 +1,6 @@
-"""The fake broker as the broker that is judged: in this process, over a real socket, on the aged store.
+"""The fake broker as the judged broker: in this process, over a real socket, on the aged store.
 
-It is the kit's own in all: its process is a thread, its disk and its memory are simulated, and its locks live short.
+Everything may be done to it: its process is a thread, disk and memory are simulated, and its locks have a short lease.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
-#: How long its locks live (s): it answers within a ms or so.
+#: The lease of its locks (s): it responds within a ms or so.
 LEASE = 0.3
 
 
 class FakeLocation:
-    """Where a fake broker is; ``parts`` replaces classes of it by part name (``fakes.broker``).
+    """The location of a fake broker; ``parts`` replaces classes of it by part name (``fakes.broker``).
 
     ``strict`` is its property lockInStrictMode.
     """
 
     lease = LEASE
-    #: A topic that it acknowledges is there.
+    #: It acknowledges topics only when they exist.
     late_topics = False
     #: Its routes are those of ``broker-assignment``.
     routed = True
-    #: A frozen one cannot be late with an answer.
+    #: A frozen one never responds late.
     silence = 0.01
     settled = 0.0
-    #: Its messages can be put out of memory anywhere.
+    #: Its messages can be paged out of memory on every machine.
     cold = ""
 
     def __init__(self, profile: Profile, parts: Mapping[str, type] | None = None, *, strict: bool = False) -> None:
@@ -47,11 +47,11 @@ class FakeLocation:
         self._broker.load(aged_store.TOPIC, aged_store.QUEUES, offsets)
         self._started = False
 
-    # --- where it is ------------------------------------------------------------------------------------------
+    # --- location ---------------------------------------------------------------------------------------------
 
     @property
     def own(self) -> FakeLocation:
-        """Everything may be done with it."""
+        """Everything may be done to it."""
         return self
 
     def open(self) -> Connection:
@@ -65,10 +65,10 @@ class FakeLocation:
             raise AdapterError(f"The fake broker cannot be reached any more: {error}.") from error
 
     def accept(self, description: str, release: Release | None) -> None:
-        """It is what was asked for."""
+        """It always has the release of the address."""
 
     def shared_address(self) -> str:
-        """Everybody has one of their own."""
+        """Others start their own: none is shared."""
         return ""
 
     def describe_end(self) -> str:
@@ -78,7 +78,7 @@ class FakeLocation:
         """Stop the broker."""
         self._broker.kill()
 
-    # --- what is done with it ---------------------------------------------------------------------------------
+    # --- control ----------------------------------------------------------------------------------------------
 
     @property
     def java(self) -> int:
@@ -87,11 +87,11 @@ class FakeLocation:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Its port."""
         return int(self._broker.address.rpartition(":")[2])
 
     def start(self) -> None:
-        """Start it after it was ended."""
+        """Start it again."""
         self._broker.start()
 
     def stop(self) -> None:
@@ -107,7 +107,7 @@ class FakeLocation:
         self._broker.pause()
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume it."""
         self._broker.resume()
 
     def save(self, stored: Callable[[], bytes]) -> None:
@@ -115,7 +115,7 @@ class FakeLocation:
         self._broker.save()
 
     def evict(self) -> str:
-        """Put its messages out of memory."""
+        """Page its messages out of memory."""
         self._broker.evict()
         return ""
 

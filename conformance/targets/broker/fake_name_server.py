@@ -1,6 +1,6 @@
-"""A name server for brokers that the kit starts: it takes every registration, and knows the routes of one suite.
+"""A fake name server for brokers that the kit starts: accepts every registration, and has the routes of one suite.
 
-The routes are those of ``broker-assignment``: queues of several brokers, of which only one is there.
+The routes are those of ``broker-assignment``: queues of several brokers, of which only one exists.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOWHERE = "127.0.0.1:1"
 
 
 def routed(release: Release) -> bool:
-    """Do brokers of a release ask for routes to assign queues by?"""
+    """Do brokers of a release fetch routes to assign queues?"""
     return ASSIGNS.on(release)
 
 
@@ -37,7 +37,7 @@ class RouteServer:
         self._started = False
 
     def start(self) -> str:
-        """Listen, if need be; the answer is host:port."""
+        """Listen, if need be; the result is host:port."""
         if not self._started:
             self._listener.start()
             self._started = True
@@ -56,7 +56,7 @@ class RouteServer:
         return Command(int(Response.REQUEST_CODE_NOT_SUPPORTED), remark=f"request {request.code} is not known here")
 
     def closed(self, peer: Peer) -> None:
-        """A broker that goes leaves nothing behind."""
+        """Nothing to do: no state is kept per broker."""
 
 
 def _route(topic: str) -> Command:

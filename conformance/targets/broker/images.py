@@ -1,4 +1,4 @@
-"""Images of brokers: published ones, and our own, of Maven's jars, where no registry can be reached.
+"""Finds, pulls or builds images of brokers: published ones, or our own of Maven's jars.
 
 An image has a ``java`` on its path and jars below ``$ROCKETMQ_HOME/lib``, as the official ones have. Our own is built
 once and kept under a tag that names release, Java and recipe; so is its base, when none can be pulled.
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from testcontainers.core.docker_client import DockerClient
 
 REPOSITORY = "rocketmq-conformance"
-#: What a Java release is pulled as.
+#: The image that a Java release is pulled as.
 BASE = "eclipse-temurin:{feature}-jre"
-#: The Java of a machine that has none itself.
+#: The Java release used when this machine has none.
 _USUAL_JAVA = 17
 _HOME = "ROCKETMQ_HOME="
-#: Seconds in which a java says which it is.
+#: Timeout of ``java -version`` (s).
 _SAYS = 60
 
 
@@ -41,7 +41,7 @@ class Image:
     """An image that a broker can be started from."""
 
     name: str
-    #: Where its jars are, and the feature release of its Java.
+    #: The folder of its jars, and the feature release of its Java.
     lib: str
     java: int
 
@@ -94,7 +94,7 @@ def _own(
     feature: int | None,
     jars: Callable[[Sequence[str], str], Sequence[Path]],
 ) -> str:
-    """Our own image of a release; the second time it is there."""
+    """Our own image of a release; built once."""
     local = _local_java()
     wanted = feature or local or _USUAL_JAVA
     recipe = (files(__package__) / "image" / "Dockerfile").read_bytes()
@@ -154,7 +154,7 @@ def _local_java() -> int | None:
 
 
 def _described(docker: DockerClient, name: str) -> Image:
-    """What is in an image."""
+    """The folder of jars and the Java of an image."""
     try:
         environment = docker.client.images.get(name).attrs["Config"]["Env"] or []
         homes = [value.removeprefix(_HOME) for value in environment if value.startswith(_HOME)]
@@ -171,7 +171,7 @@ def _described(docker: DockerClient, name: str) -> Image:
 
 
 def _java_version(docker: DockerClient, name: str) -> bytes:
-    """What its java says; the container is removed even when it cannot be started."""
+    """The output of its ``java -version``; the container is removed even when it cannot be started."""
     container = docker.client.containers.create(name, ["-version"], entrypoint="java", network_disabled=True)
     try:
         container.start()

@@ -1,4 +1,4 @@
-"""Jobs that the broker suites share: which requests an operation is, and what its result is.
+"""Jobs that the broker suites share: each turns an operation into requests, and responses into its result.
 
 A job is a generator (see ``pipelined_jobs``). Jobs of one suite alone are in the module that bears the suite's name.
 """
@@ -20,22 +20,22 @@ from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.outcome import Err, Result
 
-#: Pause between messages that are sent apart, and between looks at something that takes its time (s).
+#: Pause between messages that are sent apart, and between polls (s).
 _GAP = 0.004
 _LOOK = 0.002
-#: How long a broker may take to apply what it has acknowledged (s).
+#: Timeout until a broker has applied an acknowledged request (s).
 _APPLY_LIMIT = 20.0
 
-#: A job whose result is that of an operation.
+#: A job that returns the result of an operation.
 Requests = Generator[Wish, list[Command], Result]
 
 
 class NotHereError(Exception):
-    """Raised by a job of an operation that this broker cannot be asked for; the text says why."""
+    """Raised by a job of an operation that this broker does not support; the text is the reason."""
 
 
 def begin(names: CaseNames, with_topic: bool, with_group: bool) -> Job[None]:
-    """Topic 0 and group 0 as every case has them that asks for a topic or group of its own."""
+    """Create topic 0 and group 0, for cases that use topics or groups of their own."""
     error: Result = None
     if with_group:
         error = yield from create_group(names, 0)
@@ -59,7 +59,7 @@ def leave(names: CaseNames) -> Job[None]:
 
 
 def clean_up(names: CaseNames) -> Job[None]:
-    """Delete what the case left behind."""
+    """Delete the topics and groups of the case."""
     yield from leave(names)
     asks = [requests.delete_topic(topic) for topic in sorted(names.created)]
     asks += [requests.delete_group(group, "cleanOffset", "removeOffset") for group in sorted(names.used_groups)]
@@ -73,7 +73,7 @@ def create_topic(names: CaseNames, topic: int, queues: int) -> Requests:
 
 
 def create_named_topic(names: CaseNames, name: str, queues: int) -> Requests:
-    """Create a topic, and wait until it is there."""
+    """Create a topic, and wait until it exists."""
     names.created.add(name)
     (answer,) = yield [requests.create_topic(name, queues)]
     error = requests.refused(answer)

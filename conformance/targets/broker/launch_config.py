@@ -1,4 +1,4 @@
-"""What a broker of a release needs to start: jars, flags of the Java runtime, configuration, logging (RUN-*)."""
+"""Launch configuration of brokers and name servers, by release: Java, flags, properties and logging files (RUN-*)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OPENED = (
 _NEEDS_NO_FLAGS = Release(5, 2, 0)
 _SPELLED_MAPPED = Release(4, 5, 2)
 _OWN_LOGBACK = Release(5, 1, 0)
-#: Where Javas are usually found.
+#: Folders in which Java installations are usually found.
 _JAVA_FOLDERS = (
     "/usr/lib/jvm/*",
     "/usr/java/*",
@@ -68,7 +68,7 @@ _LOGBACK = """<configuration>
 
 
 def maven_version(release: Release) -> str:
-    """The version that Maven knows a release by."""
+    """The Maven version of a release."""
     text = str(release)
     return f"{text}-incubating" if text in _INCUBATING else text
 
@@ -140,7 +140,7 @@ def java_feature(launcher: str) -> int:
 
 
 def broker_flags(release: Release, feature: int, lease: float | None = None) -> tuple[str, ...]:
-    """Flags of the Java runtime for a broker whose locks live ``lease`` seconds (None: a minute)."""
+    """Flags of the Java runtime for a broker whose locks have a lease of so many seconds (None: a minute)."""
     opened = _OPENED if release < _NEEDS_NO_FLAGS and feature >= 9 else ()
     lives = () if lease is None else (f"-Drocketmq.broker.rebalance.lockMaxLiveTime={lease * 1000:.0f}",)
     return (*_BROKER_MEMORY, *_SHORT_LIVED, *opened, *_DISK, *lives)
@@ -172,7 +172,7 @@ def broker_configuration(release: Release, home: Path, port: int, name_server: s
         "maxIndexNum": "4000",
         "cleanResourceInterval": str(CLEAN_INTERVAL),
         "flushConsumerOffsetInterval": str(FLUSH_INTERVAL),
-        # nothing expires unless a proof asks for it
+        # nothing expires unless a proof requests it
         "fileReservedTime": "100000",
         "diskMaxUsedSpaceRatio": "95",
         "cleanFileForciblyEnable": "false",
@@ -201,7 +201,7 @@ def write_properties(path: Path, properties: Mapping[str, str]) -> None:
 
 
 def write_logging(release: Release, home: Path, kind: str) -> Path:
-    """Write the logging configuration of a "broker" or "namesrv"; the answer is the log file.
+    """Write the logging configuration of a "broker" or "namesrv"; the result is the log file.
 
     Up to 5.0.0 the files have fixed names below ``conf``; from 5.1.0 a property names the file, and logback moved
     into a package of RocketMQ's own.

@@ -1,4 +1,4 @@
-"""A broker that the kit starts, on an aged store: a Java program here, or in a container."""
+"""Starts and controls the kit's own broker on an aged store: a Java program on this machine, or in a container."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import Broker, JavaProcess, LocalJava
 from rocketmq_conformance.models.release import Release
 
-#: How long the locks of such brokers live (s): long beside a request, short beside patience.
+#: The lease of the locks of such brokers (s): long compared to a request, short enough to wait for.
 SHORT_LEASE = 1.0
-#: How long the broker may take to write stored offsets: first after 10 s, then every second.
+#: Timeout until the broker has written stored offsets (s): first after 10 s, then every second.
 _SAVE_LIMIT = 60.0
 
 
 class Started:
-    """A broker that the kit starts; it is its own."""
+    """A broker that the kit starts and controls."""
 
     late_topics = True
     silence = 0.5
@@ -39,12 +39,12 @@ class Started:
     ) -> None:
         """``java`` is a feature release; ``contained`` says that it is in a container.
 
-        ``image`` is one that the user named: who knows which release it holds.
+        ``image`` is one that the user named: its release must be checked.
         """
         self.release = release
         self.image = image
         self.lease = SHORT_LEASE
-        #: Does the broker ask the kit's name server for routes? One in a container does not reach it.
+        #: Does the broker fetch routes from the kit's name server? One in a container does not reach it.
         self.routed = routed(release) and not contained
         self._make = make or self._made
         self._java = java
@@ -59,11 +59,11 @@ class Started:
         routes = self._routes.start()
         return Broker(self.release, write_aged_store, routes, lease=self.lease, place=LocalJava(java=self._java))
 
-    # --- where it is ------------------------------------------------------------------------------------------
+    # --- location ---------------------------------------------------------------------------------------------
 
     @property
     def own(self) -> Started:
-        """Everything may be done with it."""
+        """Everything may be done to it."""
         return self
 
     @property
@@ -87,7 +87,7 @@ class Started:
             raise AdapterError(f"{self.describe_end()}: {error}.") from error
 
     def accept(self, description: str, release: Release | None) -> None:
-        """An image must hold the release that was named."""
+        """An image must have the release of the address."""
         if self.image and release != self.release:
             raise CannotRunError(
                 f"The broker in the image {self.image} says that it is {description}: write "
@@ -95,7 +95,7 @@ class Started:
             )
 
     def shared_address(self) -> str:
-        """Where others reach it."""
+        """The address at which others reach it."""
         routes = "&routes=kit" if self.routed else ""
         return f"broker:127.0.0.1:{self.port}?lease={int(self.lease * 1000)}{routes}"
 
@@ -114,7 +114,7 @@ class Started:
             self._routes.stop()
             self._routes = None
 
-    # --- what is done with it ---------------------------------------------------------------------------------
+    # --- control ----------------------------------------------------------------------------------------------
 
     @property
     def java(self) -> int:
@@ -123,18 +123,18 @@ class Started:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Its port."""
         return self.broker.port
 
     @property
     def cold(self) -> str:
-        """Why its messages cannot be put out of memory; "" when they can."""
+        """Why its messages cannot be paged out of memory; "" when they can."""
         if not isinstance(self.broker.process, JavaProcess):
             return "needs a broker that runs as a program here; judge it without via=container"
         return page_cache.missing()
 
     def start(self) -> None:
-        """Start it after it was ended."""
+        """Start it again."""
         self.broker.start()
 
     def stop(self) -> None:
@@ -150,7 +150,7 @@ class Started:
         self.broker.process.pause()
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume it."""
         self.broker.process.resume()
 
     def save(self, stored: Callable[[], bytes]) -> None:
@@ -170,7 +170,7 @@ class Started:
         )
 
     def evict(self) -> str:
-        """Put its messages out of memory; why not, or ""."""
+        """Page its messages out of memory; the reason when that fails, else ""."""
         process = self.broker.process
         if not isinstance(process, JavaProcess):
             return "a broker that the kit did not start as a program here is left its memory"

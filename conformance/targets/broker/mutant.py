@@ -1,4 +1,4 @@
-"""What a mutant of a broker is: the fake broker with one deliberate fault in one of its parts."""
+"""The declaration of a broker mutant: the fake broker with one deliberate fault in one of its parts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 class BrokerMutant(Mutant):
     """One deliberate fault; ``parts`` replaces classes of the fake broker by part name, such as "resets"."""
 
-    #: The suites that it is judged by until one of them notices it.
+    #: The suites that judge it until one of them kills it.
     suites: tuple[str, ...]
-    #: Is it a broker whose locks are in strict mode?
+    #: Does it run with strict locks?
     strict: bool = False
 
 
-#: Makes a mutant of its name, defect, sentence and changed class.
+#: A function that makes a mutant from its name, defect, sentence and changed class.
 Declare = Callable[[str, str, str, type], BrokerMutant]
 
 
 def mutants_of(part: str, *suites: str, strict: bool = False) -> Declare:
-    """Declares mutants of one part, which these suites notice."""
+    """The function that declares mutants of one part, to be killed by these suites."""
 
     def declare(name: str, defect: str, sentence: str, changed: type) -> BrokerMutant:
         return BrokerMutant(

@@ -1,7 +1,7 @@
-"""Pages of files in memory: which of them the system holds, and how it is made to drop those of a running program.
+"""The system's page cache (Linux): which pages of files are in memory, and paging out those of a running program.
 
 A system drops pages of files when it needs the room; a program that asks for them again waits for the disk. Here it is
-made to: the program gives them up (``process_madvise`` with MADV_PAGEOUT), then the system forgets them
+made to: the program's pages are reclaimed (``process_madvise`` with MADV_PAGEOUT), then the system forgets them
 (``posix_fadvise`` with POSIX_FADV_DONTNEED). Linux 5.10 or later, and the right to do so to another program.
 """
 
@@ -40,7 +40,7 @@ class _Vector(ctypes.Structure):
 
 
 def missing() -> str:
-    """Why pages cannot be put out of memory on this machine; "" when they can."""
+    """Why pages cannot be paged out of memory on this machine; "" when they can."""
     if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
         return _NO_LINUX
     version = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2] if part.isdecimal())
@@ -52,7 +52,7 @@ def missing() -> str:
 
 
 def evict(pid: int, store: Path) -> str:
-    """Put the commit log of a broker out of memory; why not, or "" when none of its pages is left there."""
+    """Page a broker's commit log out of memory; the reason when that fails, "" when none of its pages is left there."""
     reason = missing()
     if reason:
         return reason
@@ -104,7 +104,7 @@ def _drop(pid: int, file: Path) -> None:
 
 
 def _page_out(pid: int, node: int, name: str) -> None:
-    """Wherever a program has a file mapped. That it fails shows when pages stay."""
+    """Page out a program's mappings of a file. Failure shows by pages that stay."""
     program = os.pidfd_open(pid)
     try:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""What the adapter of brokers asks of a part: the data by which one suite is played on a broker.
+"""The declaration of a part of the broker target: the data by which the adapter plays one suite.
 
 The module that bears a suite's name exports its part as ``PART``.
 """
@@ -18,27 +18,27 @@ LANES = 64
 
 
 class Need(Enum):
-    """What a suite needs that only a broker of the kit's own has."""
+    """Requirements of a suite that only a broker started by the kit meets."""
 
-    #: The aged store, and a process that may be ended.
+    #: The aged store, and a process that may be stopped and killed.
     AGED_STORE = "aged store"
     #: A name server whose routes are those of ``broker-assignment``.
     ROUTES = "routes"
-    #: Pages of files that may be put out of memory.
+    #: Pages of files that can be paged out of memory.
     PAGE_CACHE = "page cache"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """How one suite is played."""
+    """The jobs and settings by which one suite is played."""
 
-    #: Of each operation: a function of the case's names and the arguments that makes its job.
+    #: The job of each operation, made by a function of the case's names and the arguments.
     jobs: Mapping[type[Operation], Callable[..., Requests]]
     #: Operations on the broker as a whole: methods of ``ProcessControl`` that take the arguments.
     controls: Mapping[type[Operation], Callable[..., Outcome]] = field(default_factory=dict)
     #: Cases that are played side by side; 1 for a suite that changes the broker as a whole.
     lanes: int = LANES
     needs: frozenset[Need] = frozenset()
-    #: Has a case topic 0 and group 0 from the beginning?
+    #: Does a case have topic 0 and group 0 in its initial state?
     with_topic: bool = True
     with_group: bool = True

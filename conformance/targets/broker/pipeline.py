@@ -7,7 +7,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command, encode
 
 
 class Pipeline(Connection):
-    """Posted requests go out when the connection is about to wait for an answer, or with the next ``call``."""
+    """Posted requests are sent when the connection is about to wait for a response, or with the next ``call``."""
 
     def __init__(self, host: str, port: int, timeout: float = 5.0) -> None:
         super().__init__(host, port, timeout)
@@ -28,13 +28,13 @@ class Pipeline(Connection):
         super()._fill(size, timeout)
 
     def _flush(self) -> None:
-        """Send what was posted; ConnectionError when the broker is gone."""
+        """Send the posted requests; ConnectionError when the broker closed the connection."""
         if not self._outgoing:
             return
         frames, self._outgoing = self._outgoing, bytearray()
         self._wait_at_most(self.timeout)
         try:
             self._socket.sendall(frames)
-        except OSError as error:  # half a frame may be out: nothing after it could be read
+        except OSError as error:  # half a frame may be sent: nothing after it could be read
             self.close()
             raise ConnectionError(f"{self.address} closed the connection") from error

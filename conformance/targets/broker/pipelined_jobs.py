@@ -1,7 +1,7 @@
-"""Lanes: many jobs side by side over one connection.
+"""Runs many jobs side by side over one connection, each in a lane.
 
 One request at a time cannot keep a broker busy: most of the time is spent waiting. A *job* is a generator that
-yields what it wants to ask and is sent the answers; :func:`run` keeps the requests of all jobs under way at once.
+yields requests and is sent the responses; :func:`run` keeps the requests of all jobs in flight at once.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from rocketmq_conformance.conformance.targets.broker.requests import Ask
 
 T = TypeVar("T")
 
-#: What a job yields: requests (at least one), or seconds to wait. It is sent the answers in the order of its requests.
+#: Yielded by a job: requests (at least one), or seconds to wait. It is sent the responses in the order of the requests.
 Wish = Sequence[Ask] | float
 Job = Generator[Wish, list[Command], T]
 
-#: Seconds without any answer after which the open requests count as unanswered.
+#: Timeout: without any response for so long (s), the in-flight requests count as unanswered.
 PATIENCE = 15.0
 
 
 def run(connection: Connection, jobs: Sequence[Job[T]], patience: float = PATIENCE) -> list[T]:
-    """Run every job to its end; the answers are in the order of the jobs.
+    """Run every job to its end; the results are in the order of the jobs.
 
     A job whose requests are not answered in time gets a TimeoutError where it waits. ConnectionError when the
     connection breaks.
@@ -38,20 +38,20 @@ def run(connection: Connection, jobs: Sequence[Job[T]], patience: float = PATIEN
 
 
 class _Run(Generic[T]):
-    """The jobs of one call: which of them waits for which answer, and which sleeps until when."""
+    """The jobs of one call: the responses that they wait for, and the times until which they sleep."""
 
     def __init__(self, connection: Connection, jobs: Sequence[Job[T]], patience: float) -> None:
         self.connection = connection
         self.jobs = jobs
         self.patience = patience
         self.results: dict[int, T] = {}
-        #: The answers of each job that waits, by the place of their request.
+        #: The responses of each waiting job so far, by the place of their request.
         self.answers: dict[int, dict[int, Command]] = {}
-        #: How many answers each job waits for.
+        #: The number of responses that each job waits for.
         self.wanted: dict[int, int] = {}
-        #: (job, place) of each request under way, by opaque.
+        #: (job, place) of each in-flight request, by opaque.
         self.under_way: dict[int, tuple[int, int]] = {}
-        #: (when to wake, job), the earliest first.
+        #: (wake-up time, job), the earliest first.
         self.sleeping: list[tuple[float, int]] = []
 
     def finish(self) -> None:
@@ -62,7 +62,7 @@ class _Run(Generic[T]):
             self._wait()
 
     def _wait(self) -> None:
-        """Until one answer is there, one job wakes, or patience is at an end."""
+        """Wait until one response arrives, one job wakes up, or the timeout is over."""
         pause = self.sleeping[0][0] - time.monotonic() if self.sleeping else self.patience
         if pause <= 0 or not self.under_way:
             time.sleep(max(pause, 0))
@@ -82,7 +82,7 @@ class _Run(Generic[T]):
             self._resume(at, partial(self.jobs[at].send, [answers[place] for place in range(len(answers))]))
 
     def _give_up(self) -> None:
-        """Nothing came for too long: a TimeoutError in every job that waits for an answer."""
+        """Timeout: raise a TimeoutError in every job that waits for a response."""
         self.connection.forget()
         waiting = sorted({at for at, _ in self.under_way.values()})
         self.under_way.clear()
@@ -90,7 +90,7 @@ class _Run(Generic[T]):
             self._resume(at, partial(self.jobs[at].throw, TimeoutError("the broker did not answer in time")))
 
     def _resume(self, at: int, go_on: Callable[[], Wish]) -> None:
-        """Let a job go on until it has something to wait for, or ends."""
+        """Resume a job until it waits again, or ends."""
         try:
             wish = go_on()
         except StopIteration as end:

@@ -1,4 +1,4 @@
-"""Brokers and name servers of any release as local processes, on loopback, in a folder of their own."""
+"""Runs brokers and name servers of any release as local processes, on loopback, in folders of their own."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.release import Release
 
 HOST = "127.0.0.1"
-#: Seconds that a start and a stop may take on a busy machine.
+#: Timeouts of a start and a stop on a busy machine (s).
 START_LIMIT = 180.0
 STOP_LIMIT = 60.0
 #: The lowest port that is chosen, the lowest that systems usually give to connections, and how many are tried.
 _LOWEST_PORT, _USUAL_FIRST, _TRIES = 10_000, 32_768, 200
-#: Names that would change what the processes do.
+#: Environment variables that would change the processes' behaviour.
 _UNWANTED = ("ROCKETMQ_HOME", "NAMESRV_ADDR", "JAVA_TOOL_OPTIONS", "ROCKETMQ_SERIALIZE_TYPE")
 
 ClassPath = Callable[[Sequence[str], str], Sequence[Path]]
@@ -50,11 +50,11 @@ class Program(Protocol):
         ...
 
     def stop(self) -> None:
-        """End it gently (SIGTERM); ``start`` may follow."""
+        """Stop it gently (SIGTERM); ``start`` may follow."""
         ...
 
     def kill(self) -> None:
-        """End it at once (SIGKILL); ``start`` may follow."""
+        """Kill it at once (SIGKILL); ``start`` may follow."""
         ...
 
     def pause(self) -> None:
@@ -62,7 +62,7 @@ class Program(Protocol):
         ...
 
     def resume(self) -> None:
-        """Let it go on (SIGCONT)."""
+        """Resume it (SIGCONT)."""
         ...
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class Program(Protocol):
 class JavaProcess:
     """One Java program in a folder of its own, stopped by its process id.
 
-    A small watcher process kills it, and removes its folder, when this one dies without stopping it.
+    A small watcher process kills it, and removes its folder, when this process dies without stopping it.
     """
 
     def __init__(self, name: str, home: Path, log: Path) -> None:
@@ -102,7 +102,7 @@ class JavaProcess:
         """Start it and wait until ``ready``; CannotRunError with the log's last error when it is not in time."""
         environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
         environment["HOME"] = str(self.home)
-        self.log.unlink(missing_ok=True)  # what it said before it was started again explains nothing
+        self.log.unlink(missing_ok=True)  # output from before a restart explains nothing
         with (self.home / "output.txt").open("wb") as output:
             self._process = subprocess.Popen(
                 command,
@@ -127,7 +127,7 @@ class JavaProcess:
         raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {self.last_error()}")
 
     def stop(self) -> None:
-        """End it gently, and by force when that takes too long."""
+        """Stop it gently, and by force when that takes too long."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
@@ -144,7 +144,7 @@ class JavaProcess:
             self._frozen = True
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume it."""
         if self._process is not None:
             self._process.send_signal(signal.SIGCONT)
             self._frozen = False
@@ -175,7 +175,7 @@ class JavaProcess:
             self._watcher = None
 
     def _watch(self, pid: int) -> None:
-        """Its input ends when we die, however we die."""
+        """Start the watcher: its input ends when this process dies, in any way."""
         self._watcher = subprocess.Popen(
             ["/bin/sh", "-c", 'read line; kill -9 "$1"; sleep 1; rm -rf -- "$2"', "watcher", str(pid), str(self.home)],
             stdin=subprocess.PIPE,
@@ -186,7 +186,7 @@ class JavaProcess:
 
 
 def last_error(*places: Path) -> str:
-    """The last line of these files that tells of an error, else the last line."""
+    """The last line of these files that reports an error, else the last line."""
     lines: list[str] = []
     for path in places:
         if path.is_file():
@@ -196,9 +196,9 @@ def last_error(*places: Path) -> str:
 
 
 class Place(Protocol):
-    """Where brokers run: on this machine, or in containers (container.py)."""
+    """The place where brokers run: this machine, or containers (container.py)."""
 
-    #: What starts a Java program there, and the address that a broker listens on.
+    #: The command that starts a Java program there, and the address that a broker listens on.
     launcher: str
     bind_address: str
 
@@ -208,7 +208,7 @@ class Place(Protocol):
         ...
 
     def class_path(self, release: Release) -> str:
-        """What follows -cp."""
+        """The class path."""
         ...
 
     def program(self, name: str, home: Path, log: Path, port: int) -> Program:
@@ -231,7 +231,7 @@ class LocalJava:
         return needs.java_feature(self.launcher)
 
     def class_path(self, release: Release) -> str:
-        """What follows -cp."""
+        """The class path."""
         return _joined(self._jars(("rocketmq-broker",), needs.maven_version(release)))
 
     def program(self, name: str, home: Path, log: Path, port: int) -> Program:
@@ -294,7 +294,9 @@ class Broker:
         place: Place | None = None,
     ) -> None:
         """``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog; ``lease`` is
-        how long locks live (s), a minute unless given; ``place`` is where it runs, with ``jars`` here unless given."""
+        the lease of its locks (s), a minute unless given; ``place`` is where it runs, this machine with ``jars`` unless
+        given.
+        """
         place = place or LocalJava(jars)
         self.java = place.java
         path = place.class_path(release)
@@ -325,7 +327,7 @@ class Broker:
 
     @property
     def offsets_file(self) -> Path:
-        """Where the broker writes stored offsets."""
+        """The file to which the broker writes stored offsets."""
         return self.store / "config" / "consumerOffset.json"
 
     def start(self) -> None:
@@ -377,7 +379,7 @@ def _joined(path: Sequence[Path]) -> str:
 
 
 def answers(port: int, request: Request) -> bool:
-    """Does something on this port answer the request with SUCCESS?"""
+    """Does a server on this port respond to the request with SUCCESS?"""
     try:
         with Connection(HOST, port, 2.0) as connection:
             return connection.call(request).code == Response.SUCCESS
@@ -386,9 +388,9 @@ def answers(port: int, request: Request) -> bool:
 
 
 def free_port() -> int:
-    """A port that nobody listens on.
+    """A port that is free.
 
-    It lies below those that the system gives to connections: none of them takes it while its owner is down.
+    It is below the ephemeral ports, so that no connection takes it while its owner is down.
     """
     for _ in range(_TRIES):
         port = random.randrange(_LOWEST_PORT, max(_first_of_connections(), _LOWEST_PORT + 1))

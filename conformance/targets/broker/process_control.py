@@ -1,6 +1,6 @@
-"""What is done to a broker as a whole: it is ended, frozen and started again, and its pages are put out of memory.
+"""Plays operations on a broker as a whole: stops, kills, freezes and starts it, and pages it out of memory.
 
-A broker that the kit did not start is left alone.
+A broker that the kit did not start is never touched.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
 from rocketmq_conformance.suites.broker_offsets import Query
 from rocketmq_conformance.suites.declare.operation import Operation
 
-#: Seconds after which a topic is surely on disk that was acknowledged before it was there.
+#: Seconds after which a topic that was acknowledged early is surely on disk.
 _LATE = 0.5
-#: How often a query is asked again because its message came into memory, or went, just then.
+#: Most retries of a query when its message was paged in or out meanwhile.
 _LOOKS = 5
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
-#: Why nothing is done to a broker that the kit did not start.
+#: The reason why nothing is done to a broker that the kit did not start.
 _LEFT_ALONE = (
     "only a broker that the kit started itself is ended, frozen, changed or put out of memory: judge broker:VERSION"
 )
@@ -35,7 +35,7 @@ class BrokerConnection(Protocol):
     """The way to ask the broker: the adapter's own."""
 
     def ask(self, request: requests.Ask) -> bytes:
-        """One request for the broker as a whole; the body of its answer."""
+        """Send one request for the broker as a whole; the body of the response."""
         ...
 
     def disconnect(self) -> None:
@@ -43,7 +43,7 @@ class BrokerConnection(Protocol):
         ...
 
     def late_topics(self) -> bool:
-        """Does the broker acknowledge a topic before it is there?"""
+        """Does the broker acknowledge a topic before it exists?"""
         ...
 
     def first(self, operation: Operation) -> Outcome:
@@ -61,9 +61,9 @@ class ProcessControl:
     def __init__(self, broker: ManagedBroker | None, connection: BrokerConnection) -> None:
         self._broker = broker
         self._connection = connection
-        #: RUNNING, FROZEN or DOWN: what was done to the broker.
+        #: The broker's state: RUNNING, FROZEN or DOWN.
         self.state = RUNNING
-        #: The memory ratio was changed and not yet set back.
+        #: Was the memory ratio changed and not yet restored?
         self._cold = False
 
     def do(self, control: Callable[..., Outcome], operation: Operation) -> Outcome:
@@ -73,11 +73,11 @@ class ProcessControl:
     # --- between operations -----------------------------------------------------------------------------------
 
     def patience(self, ordinary: float) -> float:
-        """How long to wait for an answer (s)."""
+        """The timeout of a request (s)."""
         return self._broker.silence if self._broker is not None and self.state == FROZEN else ordinary
 
     def revive(self) -> None:
-        """A case begins with a broker that runs."""
+        """Restore the initial state of a case: a running broker."""
         if self._broker is None:
             return
         if self.state == FROZEN:
@@ -86,7 +86,7 @@ class ProcessControl:
             self.start()
 
     def warm(self) -> None:
-        """A case begins with the ordinary memory ratio."""
+        """Restore the initial state of a case: the ordinary memory ratio."""
         if self._cold:
             self._set_ratio(hot=True)
 
@@ -102,20 +102,20 @@ class ProcessControl:
     # --- operations -------------------------------------------------------------------------------------------
 
     def restart(self, how: str) -> Outcome:
-        """End the broker gently (``STOP``) or at once (``KILL``), and start it again."""
+        """Stop (``STOP``) or kill (``KILL``) the broker, and start it again."""
         self._end(how)
         return self._start(how)
 
     def stop(self) -> Outcome:
-        """End the broker gently."""
+        """Stop the broker gently."""
         return self._end(STOP)
 
     def kill(self) -> Outcome:
-        """End the broker at once."""
+        """Kill the broker."""
         return self._end(KILL)
 
     def start(self) -> Outcome:
-        """Start the broker after it was ended."""
+        """Start the broker again."""
         return self._start(STOP)
 
     def pause(self) -> Outcome:
@@ -125,7 +125,7 @@ class ProcessControl:
         return Ok()
 
     def resume(self) -> Outcome:
-        """Let the broker go on, and wait until it has caught up."""
+        """Resume the broker, and wait until it has caught up."""
         self._managed.resume()
         self.state = RUNNING
         self._connection.ask(requests.runtime_info())
@@ -143,12 +143,12 @@ class ProcessControl:
         return Ok()
 
     def evict(self) -> Outcome:
-        """Put the broker's messages out of memory."""
+        """Page the broker's messages out of memory."""
         reason = self._managed.evict()
         return Unsupported(reason) if reason else Ok()
 
     def query_pages(self, group: int, topic: int, queue: int, set_zero: bool | None) -> Outcome:
-        """Query an offset in the first lane, while message 0 is in memory all the time, or out of it."""
+        """Query an offset in the first lane, while message 0 stays in memory, or out of it."""
         broker, name = self._managed, self._connection.topic_name(0, topic)
         for _ in range(_LOOKS):
             before = broker.in_memory(name, queue)
@@ -168,7 +168,7 @@ class ProcessControl:
 
     def _end(self, how: str) -> Outcome:
         if self.state == RUNNING and self._connection.late_topics():
-            time.sleep(_LATE)  # a topic that is there may not be on disk yet
+            time.sleep(_LATE)  # a topic that exists may not be on disk yet
         self._connection.disconnect()
         if how == KILL:
             self._managed.kill()

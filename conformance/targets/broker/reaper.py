@@ -13,7 +13,7 @@ def main(container: str, home: str) -> None:
     sys.stdin.read()
     import docker
 
-    with suppress(Exception):  # the parent, which could report it, is gone
+    with suppress(Exception):  # the parent, which could report it, has ended
         docker.from_env().containers.get(container).remove(force=True)
     shutil.rmtree(Path(home), ignore_errors=True)
 

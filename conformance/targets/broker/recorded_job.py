@@ -1,4 +1,4 @@
-"""A job whose requests and responses are recorded while it runs, for transcripts."""
+"""Records the requests and responses of a running job, for transcripts."""
 
 from __future__ import annotations
 

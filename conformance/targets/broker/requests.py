@@ -1,4 +1,4 @@
-"""The requests that broker operations are made of, and what their answers mean (header fields and response codes)."""
+"""Builds the requests of broker operations, and interprets the responses (header fields and response codes)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rocketmq_conformance.conformance.remoting.frame import Command, fields
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
-#: No broker has a topic of this name: a message for an unknown topic never creates it, whatever the broker's settings.
+#: No broker has a topic of this name: a message for an unknown topic never creates it, with any settings of the broker.
 NO_DEFAULT_TOPIC = "CONFORMANCE_NO_DEFAULT"
 #: Pull flags: the request stores an offset; it carries its subscription. It never waits.
 _COMMITS, _SUBSCRIBED = 1, 4
 #: Most messages that one pull is asked for.
 _PULL_BATCH = 32
-#: Codes that say "I am too busy": nothing follows from them.
+#: Codes of a broker that is too busy: they prove nothing.
 _BUSY = frozenset({"SYSTEM_BUSY"})
-#: Codes of a pull that did what it was asked to, but brings no messages.
+#: Codes of a successful pull without messages.
 _EMPTY_PULLS = frozenset({"PULL_NOT_FOUND", "PULL_RETRY_IMMEDIATELY", "PULL_OFFSET_MOVED"})
 
 
@@ -34,7 +34,7 @@ class Ask(NamedTuple):
 
 
 def refused(answer: Command) -> Err | None:
-    """The error that an answer is; None for success."""
+    """The error in a response; None for success."""
     if answer.code == 0:
         return None
     name = response_name(answer.code)
@@ -42,7 +42,7 @@ def refused(answer: Command) -> Err | None:
 
 
 def number(answer: Command, field: str = "offset") -> int | Err:
-    """The number in an answer's header field, or the error that the answer is."""
+    """The number in a response's header field, or its error."""
     error = refused(answer)
     if error is not None:
         return error
@@ -80,7 +80,7 @@ def min_offset(topic: str, queue: int) -> Ask:
 
 
 def earliest(topic: str, queue: int) -> Ask:
-    """GET_EARLIEST_MSG_STORETIME; the answer is in the field ``timestamp``."""
+    """GET_EARLIEST_MSG_STORETIME; the result is in the field ``timestamp``."""
     return Ask(Request.GET_EARLIEST_MSG_STORETIME, fields(topic=topic, queueId=queue))
 
 
@@ -128,7 +128,7 @@ def pull(group: str, topic: str, queue: int, offset: int, commit: int | None = N
 
 
 def store_times(body: bytes) -> list[tuple[int, int]]:
-    """(queue offset, store time in ms) of each message that a pull brought (WIRE-MSG-1)."""
+    """(queue offset, store time in ms) of each message in a pull's response (WIRE-MSG-1)."""
     found, at = [], 0
     while at + 64 <= len(body):
         (size,) = struct.unpack_from(">i", body, at)
@@ -140,7 +140,7 @@ def store_times(body: bytes) -> list[tuple[int, int]]:
 
 
 def pulled(answer: Command) -> Result:
-    """(response code's name, next offset, offsets of the messages) of a pull's answer, or its error."""
+    """(response code's name, next offset, offsets of the messages) of a pull's response, or its error."""
     error = refused(answer)
     if error is not None and error.code not in _EMPTY_PULLS:
         return error
@@ -298,7 +298,7 @@ def delete_topic(topic: str) -> Ask:
 
 
 def create_group(group: str) -> Ask:
-    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP with what a consumer's group has by default."""
+    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP with the default settings of a consumer group."""
     body = {
         "groupName": group,
         "consumeEnable": True,

@@ -1,1 +1,1 @@
-"""The real Java client's own classes, many releases in one JVM: a module for every suite, and what they share."""
+"""The target of real Java clients: their own classes, many releases in one JVM, with one module per suite."""

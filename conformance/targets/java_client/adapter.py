@@ -1,4 +1,4 @@
-"""The adapter of the real Java client: one release, its own classes, no threads of its own.
+"""The adapter of the real Java client: drives the classes of one release in this process, without client threads.
 
 The part of each suite is in the module that bears the suite's name, and is made when the suite is played first.
 """
@@ -36,12 +36,12 @@ class JavaClient:
         self.version = version
         self.via = via
         self.release = java_release(version, pace)
-        #: By which the adapter does what timers of the client would do.
+        #: The clock by which the adapter runs the client's timers.
         self._clock = None if pace is None else PacedClock(pace)
         self._long_waits = {"silent"} if self.release.release >= _FAILS_FAST else {"silent", "cut"}
-        #: Parts that were made, and what each of them plays, by suite.
+        #: Parts made so far, and their methods, by suite.
         self._parts: dict[str, tuple[Part, Methods]] = {}
-        #: The methods of the last reset's part, and the one that lets time pass.
+        #: The methods of the current part, and the operation that lets time pass.
         self._methods: Methods = {}
         self._tick: Callable[..., Result] | None = None
 
@@ -79,13 +79,13 @@ class JavaClient:
         if method is None:
             return Unsupported(f"client {self.version} has no {operation.spec.name}")
         if self._clock and self._tick:
-            passed = self._tick(self._clock.passed())  # what timers would have done by now is done
+            passed = self._tick(self._clock.passed())  # timers that are due run first
             if operation.spec.duration:
                 return outcome_of(passed)
         return outcome_of(method(*operation.args))
 
     def pass_time(self, millis: int) -> Outcome:
-        """Turn the clock, and do what timers would do then."""
+        """Advance the clock, and run what timers would run then."""
         return Ok() if self._tick is None else outcome_of(self._tick(millis))
 
     def refuses_fault(self, fault: str) -> str:

@@ -31,7 +31,7 @@ Queues = tuple[Queue, ...]
 Ids = tuple[str, ...]
 
 _PACKAGE = "client.consumer.rebalance."
-#: Java lists that are remembered; exhaustive runs meet the same few thousand again and again.
+#: Java lists that are cached; exhaustive runs use the same few thousand again and again.
 _REMEMBERED = 1 << 14
 #: The strategies use the group's name in a log text only.
 _GROUP = "G"
@@ -51,7 +51,7 @@ class JavaAllocation(Part):
         self._runtime = jpype.JClass("java.lang.RuntimeException")
         self._message_queue = release.load("common.message.MessageQueue")
         self._queues: dict[Queue, Any] = {}
-        #: Back from Java queues, compared by Java's own equals, to plain ones.
+        #: Plain queues by Java queue, compared by Java's own equals.
         self._plain: dict[Any, Queue] = {}
         self._queue_lists: dict[Queues, Any] = {}
         self._id_lists: dict[Ids, Any] = {}
@@ -63,7 +63,7 @@ class JavaAllocation(Part):
         self._hash: Any = self._node_hash() if self._has_hashing else None
 
     def begin(self, case: Case) -> None:
-        """Nothing is remembered between operations."""
+        """There is no state between operations."""
 
     def calls(self) -> Methods:
         """One callable per operation that the release has; errors are returned."""

@@ -1,9 +1,9 @@
-"""Plays the suite ``consume``: a push consumer with a concurrent listener, stepped by hand.
+"""Plays the suite ``consume``: a real push consumer with a concurrent listener, stepped operation by operation.
 
-Beginnings of listeners are given in ms of the case's clock. The classes compare them with the clock of the machine:
-before the timer's turn they become as old as the case says, less half of the smallest step that matters. When the
-client's clock is to be real, they are given in ms of the machine, and become older by the pace: the 15 minutes after
-which the timer acts are whole minutes of a consumer's settings, and cannot be made shorter.
+Start times of listeners are kept in ms of the case's clock. The classes compare them with the clock of the machine:
+before the timer runs they are made as old as the case says, less half of the smallest step that matters. When the
+client's clock is real, they are in ms of the machine, and are aged by the pace: the listener timeout of 15 minutes
+is in whole minutes of a consumer's settings, and cannot be made shorter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocketmq_conformance.models.client.consume import DURATIONS, LOSES, NOTHING
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.consume import Begin, Clean, Consume, Drop, Put, Remove, Tick, Update
 
-#: Ms by which messages are made younger than they are: less than the distance of any two ages.
+#: Ms by which messages are made younger than they are: less than the difference of any two ages.
 SLACK = 1_250
 
 
@@ -29,7 +29,7 @@ class JavaConsume(JavaConsumption):
 
     @returning_errors
     def consume(self, at: int, status: str, ack: int | None, level: int, meanwhile: str) -> Result:
-        """A request runs."""
+        """A consume request runs."""
         taken = self.take_request(at)
         if taken is None:
             return None
@@ -52,7 +52,7 @@ class JavaConsume(JavaConsumption):
                 self.drop(self._queue)
             elif meanwhile in DURATIONS:
                 self.later.now += DURATIONS[meanwhile]
-                with suppress(jpype.JException):  # the timer swallows what fails
+                with suppress(jpype.JException):  # the timer swallows errors
                     self._clean(self.process_queues[self._queue])
             if ack is not None:
                 context.setAckIndex(ack)
@@ -67,7 +67,7 @@ class JavaConsume(JavaConsumption):
 
     @returning_errors
     def clean(self, queue: int) -> Result:
-        """The timer's turn."""
+        """The clean-up timer runs."""
         owned = self.process_queues[queue]
         self._clean(owned)
         return self.look(owned)

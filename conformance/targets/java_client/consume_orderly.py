@@ -1,4 +1,4 @@
-"""Plays the suite ``consume-orderly``: a push consumer with an orderly listener, stepped by hand.
+"""Plays the suite ``consume-orderly``: a real push consumer with an orderly listener, stepped operation by operation.
 
 Its process queues are locked, as they are once the broker has granted their locks.
 """
@@ -13,8 +13,8 @@ from rocketmq_conformance.models.client.consume_orderly import CLEARS, LOSES, NO
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.consume_orderly import Begin, Clear, Consume, Drop, Put, Tick, Update
 
-#: Ms by which locks are granted in the future: they are no matter here, and must not expire within a run, however fast
-#: the timers of the classes are and however slow the machine is.
+#: Ms by which the grant of locks is dated ahead: this suite is not about locks, and they must not expire within a run,
+#: however fast the timers of the classes are and however slow the machine is.
 LOCKED_FOR = 3_600_000
 
 
@@ -42,7 +42,7 @@ class JavaConsumeOrderly(JavaConsumption):
         suspension: int,
         meanwhile: str,
     ) -> Result:
-        """A run."""
+        """A consume request runs."""
         taken = self.take_request(at)
         if taken is None:
             return None
@@ -77,7 +77,7 @@ class JavaConsumeOrderly(JavaConsumption):
         return found
 
     def clear(self, queue: int) -> Result:
-        """A reset."""
+        """A reset clears the process queue."""
         self.process_queues[queue].clear()
         return self.look(self.process_queues[queue])
 

@@ -1,4 +1,4 @@
-"""A client instance of one release with an offset store: what the parts of remote-store and start-* share.
+"""A real client instance with an offset store: the base of the parts of ``remote-store`` and ``start-*``.
 
 The instance is never started: no threads, no timers. Its requests are plain calls in this process, or go over sockets
 by the release's own network code.
@@ -27,7 +27,7 @@ _TYPES = {
     "store": "READ_FROM_STORE",
     "memory-then-store": "MEMORY_FIRST_THEN_STORE",
 }
-#: Tries, and ms for each, of the request that settles a connection.
+#: Tries, and timeout of each (ms), of the request that settles a connection.
 _TRIES, _ROUTE_MILLIS = 20, 1000
 
 C = TypeVar("C", bound="JavaConsumer")
@@ -35,7 +35,7 @@ P = ParamSpec("P")
 
 
 def returning_errors(call: Callable[Concatenate[C, P], Result]) -> Callable[Concatenate[C, P], Result]:
-    """A method of a consumer that returns what Java raises in it."""
+    """Make a method of a consumer return what Java raises in it, as an outcome."""
 
     @wraps(call)
     def guarded(self: C, /, *args: P.args, **kwargs: P.kwargs) -> Result:
@@ -75,7 +75,7 @@ class JavaConsumer(Part):
     # --- a case -------------------------------------------------------------------------------------------
 
     def begin(self, case: Case) -> None:
-        """A new store for a new case; the client instance stays."""
+        """A new store for a new case; the client instance is kept."""
         if self.factory is None:
             self._make_factory(case)
         if self._remoting is not None:
@@ -100,9 +100,9 @@ class JavaConsumer(Part):
             api.start()
 
     def settle(self) -> None:
-        """Wait until what was sent one way has arrived: a request behind it on the same connection is answered.
+        """Wait until one-way requests have arrived: a request behind them on the same connection has its response.
 
-        The request is for a route, which no fault plays. A connection that was cut is made anew by it, before the
+        The request is for a route, which has no faults. It reconnects after a cut, before the
         next operation could be lost on it. In recent releases a one-way request takes a turn of the
         client's event loop more than a request that waits, which can overtake it: the second one cannot.
         """
@@ -146,7 +146,7 @@ class JavaConsumer(Part):
         return None
 
     def error_of(self, error: Any) -> Err:
-        """What Java raised, as an outcome."""
+        """An exception of Java as an outcome."""
         detail = str(error)[:300]
         if isinstance(error, self._broker_refused):
             return Err(response_name(int(error.getResponseCode())), detail=detail)

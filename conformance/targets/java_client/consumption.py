@@ -1,8 +1,8 @@
-"""A push consumer's own listener service, process queues and messages: what ``consume`` and ``consume-orderly`` share.
+"""A real push consumer's listener service and process queues: the base of ``consume`` and ``consume-orderly``.
 
-The consumer is never started. What a pull brings is put and submitted by the service's own method; its pool has no
-threads, so that requests wait until the plan has one of them run, and its timer hands its tasks over. A request runs
-as it always does, from the look at its process queue to the result; the listener does what the plan says.
+The consumer is never started. Pulled messages are put and submitted by the service's own method; its pool has no
+threads, so that consume requests wait until the plan runs one of them, and its timer hands its tasks over. A request
+runs as in production, from the check of its process queue to the result; the listener returns what the plan says.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ P = ParamSpec("P")
 
 
 def returning_errors(call: Callable[Concatenate[C, P], Result]) -> Callable[Concatenate[C, P], Result]:
-    """A method that returns what Java raises in it."""
+    """Make a method return what Java raises in it, as an outcome."""
 
     @wraps(call)
     def guarded(self: C, /, *args: P.args, **kwargs: P.kwargs) -> Result:
@@ -61,11 +61,11 @@ class Later:
         self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
 
     def schedule(self, task: Any, delay: int, unit: Any) -> None:
-        """Do a task after some time."""
+        """Schedule a task."""
         self.tasks.append((self.now + int(unit.toMillis(delay)), task))
 
     def due(self) -> None:
-        """Do what is due."""
+        """Run the tasks that are due."""
         due = sorted((entry for entry in self.tasks if entry[0] <= self.now), key=lambda entry: entry[0])
         self.tasks = [entry for entry in self.tasks if entry[0] > self.now]
         for _, task in due:
@@ -73,7 +73,7 @@ class Later:
 
 
 class JavaConsumption(Part):
-    """What concurrent and orderly listeners have in common; the classes of the service, the listener and its status
+    """The base of concurrent and orderly listeners; the classes of the service, the listener and its status
     are named as they are behind ``client.``."""
 
     service_class = "impl.consumer.ConsumeMessageConcurrentlyService"
@@ -108,7 +108,7 @@ class JavaConsumption(Part):
         self.later = Later()
         self._factory: Any = None
         self._remoting = RemotingCalls(release)
-        #: Errors of this class itself, which Java would take for errors of a listener.
+        #: Errors in Python code, which Java would take for errors of the listener.
         self.broken: Exception | None = None
 
     # --- a case -------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class JavaConsumption(Part):
 
     @returning_errors
     def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
-        """What a pull brings."""
+        """Put the messages of a pull response, and submit a consume request."""
         messages = self.list([self.message(queue, offset, size, times) for offset in offsets])
         owned = self.process_queues[queue]
         starts = owned.putMessage(messages)
@@ -195,12 +195,12 @@ class JavaConsumption(Part):
         return message
 
     def look(self, owned: Any) -> tuple[int, int | None, int, bool]:
-        """A process queue as flow control sees it: messages, bytes (None: not counted), span, any left?"""
+        """A process queue as flow control sees it: (messages, bytes or None when not counted, span, any message?)."""
         size = int(owned.getMsgSize().get()) if self._counts_bytes else None
         return int(owned.getMsgCount().get()), size, int(owned.getMaxSpan()), bool(owned.hasTempMessage())
 
     def waiting(self) -> list[Any]:
-        """The requests that wait, in order."""
+        """The pending consume requests, in order."""
         self._requests += iter(self._waiting.poll, None)
         return self._requests
 
@@ -226,7 +226,7 @@ class JavaConsumption(Part):
         return len(self.waiting())
 
     def take_request(self, at: int) -> tuple[Any, Any, int] | None:
-        """The request that waits at a place, else the last one: its task, its process queue, and its queue."""
+        """Take the pending request at a place, else the last one: its task, its process queue, and its queue."""
         waiting = self.waiting()
         if not waiting:
             return None
@@ -239,7 +239,7 @@ class JavaConsumption(Part):
         )
 
     def drop(self, queue: int) -> Result:
-        """A queue is lost and won again."""
+        """A queue is lost and gained again."""
         self.process_queues[queue].setDropped(True)
         self.store.removeOffset(self.queues[queue])
         self.process_queues[queue] = self.new_queue()

@@ -1,13 +1,13 @@
-"""A group of consumers of one release, stepped by hand: what the parts of all rebalance suites share.
+"""A group of real consumers of one release, stepped operation by operation: the base of all rebalance suites.
 
 Every member is on a client instance of its own. The consumers are never started: no threads, no timers, no sockets.
-What their threads would do next is done when the plan says so, by the same methods: ``doRebalance``, ``pullMessage``
-for a pull request, ``persistConsumerOffset``, ``updateTopicRouteInfoFromNameServer``. Pull requests that are dispatched
-are taken out of the queue of the pull service; pulls are cut where they would reach the network, and never answered.
+The plan decides when to call the methods that their threads would call: ``doRebalance``, ``pullMessage``
+for a pull request, ``persistConsumerOffset``, ``updateTopicRouteInfoFromNameServer``. Dispatched pull requests
+are taken out of the queue of the pull service; pulls are recorded instead of sent, and get no response.
 
 The classes read the clock of the machine, which cannot be set. A process queue's age is the time of its last pull,
 and that can be set: before a round every process queue is made as old as the case's clock says, less half of the
-smallest tick, so that no delay of this process makes it older than it should be. When the client's clock is to be
+smallest tick, so that no delay of this process makes it older than it should be. When the client's clock is
 real, its timers are fast (``release``) and its ages are left alone.
 """
 
@@ -27,7 +27,7 @@ from rocketmq_conformance.models.client.rebalance import client_id
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result
 
-#: Ms by which process queues are made younger than they are: less than the distance of any two ages.
+#: Ms by which process queues are made younger than they are: less than the difference of any two ages.
 SLACK = 5_000
 _STRATEGIES = {"AVG": "AllocateMessageQueueAveragely", "AVG_BY_CIRCLE": "AllocateMessageQueueAveragelyByCircle"}
 _TOPICS = {"CLUSTERING": (TOPIC, OTHER_TOPIC, RETRY_TOPIC), "BROADCASTING": (TOPIC, OTHER_TOPIC)}
@@ -41,14 +41,14 @@ class Remoting(RemotingCalls):
         self.pulls: list[dict[str, str]] = []
 
     def invokeAsync(self, address: Any, command: Any, millis: int, callback: Any) -> None:  # noqa: N802
-        """A pull, which is never answered."""
+        """Record a pull; it gets no response."""
         command.makeCustomHeaderToNet()
         fields = command.getExtFields()
         self.pulls.append({str(entry.getKey()): str(entry.getValue()) for entry in fields.entrySet()})
 
 
 class ClientInstance:
-    """A client instance: what the consumers of one client id in one process share."""
+    """A client instance, shared by the consumers of one client id in a process."""
 
     network: type[Remoting] = Remoting
 
@@ -66,7 +66,7 @@ class ClientInstance:
         self._dispatched = release.get(service, waiting)
 
     def forget(self) -> None:
-        """Be as a new instance."""
+        """Reset to the state of a new instance."""
         for table in ("consumerTable", "topicRouteTable", "brokerAddrTable"):
             self.release.get(self.factory, table).clear()
         self.timers.tasks.clear()
@@ -74,7 +74,7 @@ class ClientInstance:
         self.remoting.pulls.clear()
 
     def dispatched(self) -> list[Any]:
-        """The pull requests that begin."""
+        """The pull requests dispatched by the step."""
         for _, task in self.timers.take():
             task.run()
         return list(iter(self._dispatched.poll, None))
@@ -170,7 +170,7 @@ class Consumer:
         return int(pulls[0]["queueOffset"]) if pulls else None
 
     def take(self, queue: int) -> Result:
-        """A listener begins."""
+        """A slow listener starts."""
         owned = self.table.get(self.group.queues[queue])
         if owned is not None:
             self._taken[queue] = owned
@@ -185,7 +185,7 @@ class Consumer:
         return int(self.store.readOffset(mine, self.group.memory))
 
     def consume(self, queue: int, offset: int) -> Result:
-        """A listener that is not slow; another one keeps what it has taken."""
+        """A fast listener consumes messages; a slow one keeps those that it has taken."""
         slow = self._taken.pop(queue, None)
         self.take(queue)
         held = self.finish(queue, offset)
@@ -194,7 +194,7 @@ class Consumer:
         return held
 
     def refresh(self) -> None:
-        """The route timer."""
+        """The route timer runs."""
         self.instance.factory.updateTopicRouteInfoFromNameServer()
 
     def leave(self) -> None:
@@ -208,7 +208,7 @@ M = TypeVar("M", bound=Consumer)
 
 
 class JavaGroup(Part, Generic[M]):
-    """The members of a group; operations of a member that is not there do nothing."""
+    """The members of a group; operations of an absent member do nothing."""
 
     member_class: type[M]
     instance_class: type[ClientInstance] = ClientInstance
@@ -243,7 +243,7 @@ class JavaGroup(Part, Generic[M]):
     # --- operations that suites share ---------------------------------------------------------------------
 
     def start_member(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
-        """A member begins anew."""
+        """Start a new member."""
         assert self._case is not None
         if (member, twin) not in self._instances:
             self._instances[member, twin] = self.instance_class(self.release, client_id(member, twin))
@@ -267,7 +267,7 @@ class JavaGroup(Part, Generic[M]):
         return None
 
     def persist(self, member: int) -> Result:
-        """The timer that persists offsets."""
+        """The timer that persists offsets runs."""
         who = self.members[member]
         if who is not None:
             who.inside.persistConsumerOffset()
@@ -288,7 +288,7 @@ class JavaGroup(Part, Generic[M]):
         return None
 
     def refresh(self, member: int) -> Result:
-        """The timer that asks for routes."""
+        """The timer that fetches routes runs."""
         who = self.members[member]
         if who is not None:
             who.refresh()
@@ -300,7 +300,7 @@ class JavaGroup(Part, Generic[M]):
         return None if who is None else who.pull(queue, self.now)
 
     def consume(self, member: int, queue: int, offset: int) -> Result:
-        """A member's listener takes messages and is done with them."""
+        """A member's listener consumes messages."""
         who = self.members[member]
         return None if who is None else who.consume(queue, offset)
 

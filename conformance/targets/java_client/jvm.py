@@ -1,4 +1,4 @@
-"""The Java virtual machine in this process: started once, quiet, and never waited for at the end."""
+"""Starts and ends the Java virtual machine of this process; client files go to a home folder of its own."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _home: Path | None = None
 
 
 def start() -> Any:
-    """Start the machine unless it runs, and give the jpype module; CannotRunError when there is none.
+    """Start the JVM unless it runs, and return the jpype module; CannotRunError when there is none.
 
     Client threads are no daemons: a process that used the machine ends with ``os._exit`` (the command line does).
     """

@@ -1,4 +1,4 @@
-"""Plays the suite ``local-store`` with the release's own ``LocalFileOffsetStore``; its files are the kit's."""
+"""Plays the suite ``local-store`` with the release's own ``LocalFileOffsetStore``, on files of the JVM's home."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ class JavaLocalStore(Part):
         self.open()
 
     def close(self) -> None:
-        """Files go with the machine's home folder."""
+        """Files are removed with the JVM's home folder."""
 
     def open(self) -> None:
-        """Open a store that has loaded nothing, on an empty folder."""
+        """Open a store on an empty folder; nothing is loaded."""
         if self.folder.is_dir():
             for file in self.folder.iterdir():
                 file.unlink()

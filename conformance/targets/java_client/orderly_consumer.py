@@ -1,12 +1,11 @@
-"""An orderly push consumer of one release with its own listener service, stepped by hand: for ``rebalance-orderly``.
+"""A real orderly push consumer with its own listener service, stepped by operations: for ``rebalance-orderly``.
 
-The listener service is the release's own (``ConsumeMessageOrderlyService``). Its timers are recorded, and what they
-would do is done when the plan says so. A slow listener is a thread that waits inside of the real consume request, so
-that it really has what it has; only the lock that a rebalance would wait a second for is one that says at once whether
-it can be had.
+The listener service is the release's own (``ConsumeMessageOrderlyService``). Its timers are recorded, and the
+plan decides when they run. A slow listener is a thread that waits inside of the real consume request, so that it holds
+what a real one holds; only the lock that a rebalance would wait a second for is replaced by one that answers at once.
 
-What the classes read from the clock of the machine, the age of a lock and that of a pull, is set before every step to
-what the case's clock says (see ``group``). A lock whose time changed in the step was confirmed in it.
+The classes compare times of locks and pulls with the clock of the machine, so both are set before every step to the
+age by the case's clock (see ``group``). A lock whose time changed in the step was confirmed in it.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from rocketmq_conformance.models.outcome import Result
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.rebalance_orderly import JavaRebalanceOrderly
 
-#: Ms within which what is to be done later counts as done at once.
+#: Delay up to which a scheduled task counts as run at once (ms).
 SOON = 1_000
-#: Ms after which a client asks for another round when it was refused a lock.
+#: Delay after which a client requests another round when it was refused a lock (ms).
 ANOTHER_ROUND = 500
-#: Which class puts an unlocking off, as the task to be done says.
+#: The name of the class of tasks that delay an unlock.
 _UNLOCKING = "RebalancePushImpl"
-#: Seconds that a listener waits for the plan to go on.
+#: How long a slow listener waits for the plan to go on (s).
 PATIENCE = 60.0
 
 
 class ConsumeLock:
-    """The lock that a listener holds while it works, and that a rebalance tries to get: it never waits."""
+    """The lock that a listener holds while it works, and that a rebalance tries to take; taking it never waits."""
 
     def __init__(self, kind: Any) -> None:
         self.held = 0
@@ -49,11 +48,11 @@ class ConsumeLock:
         self.held += 1
 
     def unlock(self) -> None:
-        """Its holder is done."""
+        """The listener finishes."""
         self.held -= 1
 
     def tryLock(self, *time: Any) -> bool:  # noqa: N802
-        """A rebalance asks."""
+        """A rebalance tries to take it."""
         if self.held:
             return False
         self.held += 1
@@ -77,7 +76,7 @@ class OrderlyInstance(ClientInstance):
         self.due: list[tuple[int, Any]] = []
 
     def forget(self) -> None:
-        """Be as a new instance."""
+        """Reset to the state of a new instance."""
         super().forget()
         self.schedule.take()
         self.due.clear()
@@ -139,7 +138,7 @@ class OrderlyConsumer(Consumer):
             if int(owned.getLastLockTimestamp()) != stamp:
                 self.confirmed[queue] = owned, now, stamp
 
-    # --- what threads would do ----------------------------------------------------------------------------
+    # --- work of the threads ------------------------------------------------------------------------------
 
     def dispatch(self, queue: int, request: Any, now: int) -> None:
         """A pull request begins, of a new process queue."""
@@ -161,7 +160,7 @@ class OrderlyConsumer(Consumer):
         return (*result, again)
 
     def renew(self) -> Result:
-        """The timer of locks: the queues that count as locked then."""
+        """The lock timer runs: the queues that count as locked then."""
         for _, task in self.schedule.periodic:
             task.run()
         return tuple(
@@ -183,7 +182,7 @@ class OrderlyConsumer(Consumer):
         return int(self.store.readOffset(self.group.queues[queue], self.group.memory))
 
     def consume_all(self, queue: int, offset: int) -> Result:
-        """A message arrives, and a listener that is not slow has its turn."""
+        """A message arrives, and a fast listener runs."""
         self.receive(queue, offset)
         self.consumed = []
         owned = self.table.get(self.group.queues[queue])
@@ -192,7 +191,7 @@ class OrderlyConsumer(Consumer):
         return tuple(self.consumed), self.held(queue)
 
     def take_first(self, queue: int, offset: int) -> Result:
-        """A message arrives, and a slow listener has its turn."""
+        """A message arrives, and a slow listener starts."""
         self.receive(queue, offset)
         owned = self.table.get(self.group.queues[queue])
         if owned is None or queue in self.turns:
@@ -212,7 +211,7 @@ class OrderlyConsumer(Consumer):
         return turn.offset
 
     def finish_first(self, queue: int) -> Result:
-        """The slow listener is done, and goes on."""
+        """The slow listener finishes its message, and goes on."""
         self.consumed = []
         if queue in self.turns:
             self._end(queue)
@@ -226,12 +225,12 @@ class OrderlyConsumer(Consumer):
         del self.turns[queue]
 
     def _turn(self, owned: Any, queue: int) -> None:
-        """A consume request, and those that follow it soon."""
+        """Run a consume request, and those that follow it at once."""
         again = True
         while again:
             self.group.consume_request(self.service, owned, self.group.queues[queue]).run()
             again = False
-            for _, task in self.schedule.take():  # asks for the lock
+            for _, task in self.schedule.take():  # requests the lock
                 task.run()
                 again = any(millis <= SOON for millis, _ in self.schedule.take())
 
@@ -259,7 +258,7 @@ class OrderlyConsumer(Consumer):
         self.vanish()
 
     def vanish(self) -> None:
-        """Be gone: nothing that still runs has an effect."""
+        """Discard the consumer: nothing of it that still runs has an effect."""
         self.rebalancing.destroy()
         for queue in list(self.turns):
             self._end(queue)

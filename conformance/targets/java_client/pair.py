@@ -1,6 +1,6 @@
-"""The classes of one client release on a real broker: its own network code, and neither threads nor timers.
+"""A client of one release on a real broker, for the client-broker matrix: its own network code, no threads, no timers.
 
-Used by the proof of pairs of clients and brokers; a pair is no implementation that a run can judge.
+Used by ``proof/client_broker_matrix.py`` alone; a pair cannot be judged in a run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocketmq_conformance.suites.declare.suite import Suite
 
 
 class _PairedStart(JavaStart):
-    """A consumer that also asks a broker what an application may ask."""
+    """A consumer with the queries that an application may send to a broker."""
 
     suite: Suite
 
@@ -33,7 +33,7 @@ class _PairedStart(JavaStart):
 
     @returning_errors
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
-        """Commit an offset, without waiting for a commit that is not answered."""
+        """Commit an offset; a one-way commit is not waited for."""
         self.store.updateConsumeOffsetToBroker(self.queues[queue], offset, one_way)
         return None
 
@@ -68,15 +68,15 @@ class PairedClient:
         self._name_server = name_server
         made: tuple[_PairedStart, ...] = (_PairedPush(release, "tcp"), _PairedLitePull(release, "tcp"))
         self._starts = {start.suite.name: start for start in made}
-        self._begun: set[str] = set()
+        self._open_suites: set[str] = set()
         self._current = made[0]
 
     def join(self, group: str, suite: str) -> None:
         """Be a consumer of a group, with an empty offset store; ``suite`` is "start-push" or "start-lite-pull"."""
         self._current = self._starts[suite]
-        if suite not in self._begun:
+        if suite not in self._open_suites:
             self._current.begin_on(self._name_server)
-            self._begun.add(suite)
+            self._open_suites.add(suite)
         self._current.open_store(group)
 
     def read(self, queue: int, kind: str) -> Result:
@@ -84,11 +84,11 @@ class PairedClient:
         return self._current.read(queue, kind)
 
     def start(self, queue: int, where: str, timestamp: str | None, zone: str, checked: bool) -> Result:
-        """Where the consumer starts."""
+        """The consumer's start offset."""
         return self._current.compute(queue, where, timestamp, zone, checked)
 
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
-        """Commit an offset, without waiting for a commit that is not answered."""
+        """Commit an offset; a one-way commit is not waited for."""
         return self._current.commit(queue, offset, one_way)
 
     def max(self, queue: int) -> Result:
@@ -110,5 +110,5 @@ class PairedClient:
 
 
 def _no_exchange(address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Any:
-    """Over sockets nothing is exchanged in this process."""
+    """Over sockets no exchange happens in this process."""
     raise ConnectionError("a client over sockets has no exchange")

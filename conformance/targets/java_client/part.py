@@ -1,4 +1,4 @@
-"""What the adapter of the Java client asks of a part: the class that plays one suite with the classes of a release."""
+"""The base class of the Java client's parts, each of which plays one suite with the classes of a release."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Part(Protocol):
     The module that bears a suite's name exports its part as ``PART``.
     """
 
-    #: The first release that has what the suite is about, and what older ones lack.
+    #: The first release that has the feature of the suite, and the feature's name.
     since: ClassVar[Release] = Release(4, 0, 0)
     lacking: ClassVar[str] = ""
     #: May the client's own network code be used (``via=tcp``)? Parts that are stepped by hand cut it off.
@@ -25,7 +25,7 @@ class Part(Protocol):
         """``via`` is "call" or, where ``over_sockets`` says so, "tcp"."""
 
     def begin(self, case: Case) -> None:
-        """Begin a case: forget the one before."""
+        """Begin a case, without state of the previous one."""
         ...
 
     def calls(self) -> Methods:

@@ -1,4 +1,4 @@
-"""Plays the suite ``pull``: a push consumer whose pull service, network and timers wait for the plan.
+"""Plays the suite ``pull``: a real push consumer whose pull service, network and timers are driven by the plan.
 
 The consumer is never started. ``pullMessage`` is called when the plan says so; the pull that it sends is recorded
 where it would reach the network, and answered later by the callback that came with it. The tasks of the pull
@@ -56,17 +56,17 @@ from rocketmq_conformance.suites.pull import (
 )
 
 _TOUCHED = 1
-#: Where the nodes of the broker are that a plan makes known; any other address is the master's.
+#: Addresses of the broker's nodes that a plan makes known; any other address is the master's.
 _ADDRESSES = {number: f"10.0.1.{number}:10911" for number in range(4)}
-#: Where the fake broker is.
+#: The address of the fake broker.
 MASTER = "127.0.0.1:10911"
 _NUMBERS = {address: number for number, address in _ADDRESSES.items()}
-#: Response codes of answers that are none.
+#: Response codes of failures.
 _CODES = {response.name: int(response) for response in Response}
 
 
 class JavaPull(Part):
-    """The consumer, and what it waits for."""
+    """The consumer, its in-flight pulls and its pending tasks."""
 
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         self.release = release
@@ -103,7 +103,7 @@ class JavaPull(Part):
         self._timed: list[tuple[Any, Any]] = []
 
     def _version_map(self) -> Any:
-        """What a release keeps the versions of a broker's nodes in: one of two maps, in the first release none."""
+        """The map in which a release keeps the versions of a broker's nodes: one of two, in the first release none."""
         if not self.release.has_field(self.factory, "brokerVersionTable"):
             return None
         declared = str(self.factory.getClass().getDeclaredField("brokerVersionTable").getGenericType())
@@ -156,7 +156,7 @@ class JavaPull(Part):
     # --- the pull service ---------------------------------------------------------------------------------
 
     def pull(self, place: int, reachable: bool) -> Result:
-        """One turn."""
+        """One turn of the pull service."""
         if not self._ready:
             return None
         request = self._ready.pop(place % len(self._ready))
@@ -182,7 +182,7 @@ class JavaPull(Part):
         return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
 
     def _collect(self, request: Any) -> None:
-        """See what a request waits for now."""
+        """Find what a pull request waits for now."""
         self._delay = None
         for delay, task in self.timers.take():
             self._delay = delay
@@ -204,7 +204,7 @@ class JavaPull(Part):
         return self._answer(place, _CODES["PULL_OFFSET_MOVED"], (next_offset, low, high, suggested))
 
     def fail(self, place: int, failure: str) -> Result:
-        """No answer, or none that can be used."""
+        """No response, or one with an error."""
         return self._answer(place, 0 if failure == "no-field" else _CODES.get(failure, failure), ())
 
     def _answer(
@@ -273,7 +273,7 @@ class JavaPull(Part):
         return int(self.store.readOffset(mine, self._memory))
 
     def gain(self, queue: int, offset: int, anew: bool) -> Result:
-        """What a rebalance does with a queue that it adds."""
+        """Gain a queue, as a rebalance does."""
         mine = self.queues[queue]
         if self._table.containsKey(mine):
             if not anew:
@@ -291,7 +291,7 @@ class JavaPull(Part):
         return (True,)
 
     def lose(self, queue: int) -> Result:
-        """What a rebalance does with a queue that it drops."""
+        """Lose a queue, as a rebalance does."""
         mine = self.queues[queue]
         owned = self._table.get(mine)
         if owned is None:
@@ -326,7 +326,7 @@ class JavaPull(Part):
         return self._subscribe(topic, self.release.load("client.consumer.MessageSelector").bySql(expression))
 
     def unsubscribe(self, topic: str) -> Result:
-        """A topic is given up."""
+        """Unsubscribe from a topic."""
         self.inside.unsubscribe(topic)
         return None
 

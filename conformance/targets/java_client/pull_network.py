@@ -1,4 +1,4 @@
-"""How the pulls of the suite ``pull`` leave a consumer and are answered: recorded, and completed by their callbacks.
+"""The network of the suite ``pull``: records a real consumer's pulls, and completes them by their callbacks.
 
 Callbacks, response futures and encoded messages are those of the release.
 """
@@ -25,7 +25,7 @@ class PullRecorder(RemotingCalls):
         self.asked: tuple[str, dict[str, str], Any] | None = None
 
     def invokeAsync(self, address: Any, command: Any, millis: int, callback: Any) -> None:  # noqa: N802
-        """A pull."""
+        """Record a pull."""
         if not self.reachable:
             raise self._unsent("the node cannot be reached")
         command.makeCustomHeaderToNet()
@@ -46,7 +46,7 @@ class ListenerRecorder:
 
 
 class PendingPull:
-    """A pull that waits for its answer."""
+    """An in-flight pull."""
 
     def __init__(self, request: Any, fields: dict[str, str], callback: Any) -> None:
         self.request = request
@@ -62,7 +62,7 @@ class PullResponses:
         self._bytes: dict[tuple[int, int, str], Any] = {}
 
     def complete(self, callback: Any, answer: Any) -> None:
-        """A response came."""
+        """Complete a pull with a response."""
         if hasattr(callback, "operationSucceed"):
             callback.operationSucceed(answer)
         else:
@@ -71,7 +71,7 @@ class PullResponses:
             callback.operationComplete(future)
 
     def fail(self, callback: Any, failure: str) -> None:
-        """No response came: "silent" is a timeout, anything else a connection that was cut."""
+        """Fail a pull: "silent" is a timeout, anything else a connection that was cut."""
         kind = "RemotingTimeoutException" if failure == "silent" else "RemotingSendRequestException"
         cause = self.release.load("remoting.exception." + kind)("10.0.1.0:10911")
         if hasattr(callback, "operationFail"):
@@ -83,7 +83,7 @@ class PullResponses:
             callback.operationComplete(future)
 
     def _future(self, callback: Any) -> Any:
-        """The older way to hand over an answer."""
+        """The older way to hand over a response."""
         kind = self.release.load("remoting.netty.ResponseFuture")
         counts = {len(made.getParameterTypes()) for made in kind.class_.getConstructors()}
         return kind(None, 1, -1, callback, None) if 5 in counts else kind(1, -1, callback, None)

@@ -1,4 +1,4 @@
-"""Plays the suite ``rebalance``: three of the release's own push consumers, stepped by hand."""
+"""Plays the suite ``rebalance``: three real push consumers, stepped operation by operation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class JavaRebalance(JavaGroup[Consumer]):
         return None if who is None else who.take(queue)
 
     def finish(self, member: int, queue: int, offset: int) -> Result:
-        """The slow listener is done with them."""
+        """The slow listener finishes."""
         who = self.members[member]
         return None if who is None else who.finish(queue, offset)
 

@@ -1,10 +1,10 @@
-"""Plays the suite ``rebalance-broker``: consumers that leave the assignment of queues to the broker, stepped by hand.
+"""Plays the suite ``rebalance-broker``: three real push consumers whose queues the broker assigns.
 
-The consumers are those of the suite ``rebalance`` but for their setting ``clientRebalance``. Requests to pop come out
-of the same queue of the pull service as requests to pull; a pop is cut where it would reach the network. When a queue
-was popped last can be set as when it was pulled last can.
+The consumers are those of the suite ``rebalance`` but for their setting ``clientRebalance``. Pop requests come out
+of the same queue of the pull service as pull requests; a pop is recorded instead of sent. The time of a queue's last
+pop can be set, like that of its last pull.
 
-A client of 4.x has no such setting, and pops nothing: it rebalances itself.
+A client of 4.x has no such setting, and never pops: it rebalances itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Popped = tuple[str, int]
 class AssignedConsumer(Consumer):
     """A push consumer whose client does not rebalance."""
 
-    #: Requests to pop by queue, the latest of each, and when it was popped last, in ms of the case's clock; None when
+    #: The latest pop request of each queue, and the time of its last pop, in ms of the case's clock; None when
     #: it was never popped and the class says so.
     pops: dict[Popped, Any]
     popped: dict[Popped, int | None]
@@ -74,7 +74,7 @@ class AssignedConsumer(Consumer):
         return tuple(pulled), tuple(popped), tuple(sorted(pulls)), tuple(sorted(pops)), even
 
     def pop(self, topic: str, queue: int, now: int) -> Result:
-        """One turn of the loop of pops: does it ask?"""
+        """One turn of the pop loop: does it send a request?"""
         request = self.pops.get((topic, queue))
         if request is None:
             return False
@@ -104,7 +104,7 @@ class JavaRebalanceBroker(JavaGroup[AssignedConsumer]):
             self.pop_message.setAccessible(True)
 
     def pop(self, member: int, topic: str, queue: int) -> Result:
-        """A member's loop of pops comes to a queue."""
+        """A member's pop loop comes to a queue."""
         who = self.members[member]
         return None if who is None else who.pop(topic, queue, self.now)
 

@@ -1,8 +1,8 @@
-"""Plays the suite ``rebalance-changed``: what consumers report when a round changed their queues, stepped by hand.
+"""Plays the suite ``rebalance-changed``: real consumers' listener calls, heartbeats and thresholds after a change.
 
 The versions of subscriptions are set to 0 before a round; one that is not 0 afterwards was renewed by it. Heartbeats
-are read where they would reach the network. The application gives a topic up inside of the strategy that divides its
-queues: a round is under way there, and no release holds a lock or a copy of what is subscribed to.
+are read where they would reach the network. The application unsubscribes from a topic inside of the strategy that
+allocates its queues: that is in mid-round, where no release holds a lock or a copy of the subscriptions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HEARTBEAT = int(Request.HEART_BEAT)
 
 
 class _Remoting(Remoting):
-    """A RemotingClient that reads heartbeats on their way."""
+    """A RemotingClient that records heartbeats on their way."""
 
     def __init__(self, release: JavaRelease) -> None:
         super().__init__(release)
@@ -43,13 +43,13 @@ class _Remoting(Remoting):
 
 
 class ChangedInstance(ClientInstance):
-    """A client instance whose heartbeats are read."""
+    """A client instance whose heartbeats are recorded."""
 
     network = _Remoting
     remoting: _Remoting
 
     def forget(self) -> None:
-        """Be as a new instance."""
+        """Reset to the state of a new instance."""
         super().forget()
         for table in ("brokerSupportV2HeartbeatSet", "brokerAddrHeartbeatFingerprintTable"):
             if self.release.has_field(self.factory, table):
@@ -58,7 +58,7 @@ class ChangedInstance(ClientInstance):
 
 
 class _Strategy:
-    """A strategy of the release; the application may give a topic up while it divides."""
+    """A strategy of the release; the application may unsubscribe from a topic while it allocates."""
 
     def __init__(self, release: JavaRelease, given_up: Callable[[str], None]) -> None:
         self.real = release.load("client.consumer.rebalance.AllocateMessageQueueAveragely")()
@@ -87,7 +87,7 @@ class ChangedConsumer(Consumer):
         self.mine = consumer
         self.fails = False
         self.gives_up = ""
-        #: (topic, all queues, its queues, heartbeats until then) that the listener was called with.
+        #: Calls of the listener: (topic, all queues, its queues, heartbeats until then).
         self.notified: list[tuple[str, tuple[int, ...], tuple[int, ...], int]] = []
         if self.group.listener is not None:
             consumer.setMessageQueueListener(jpype.JProxy(self.group.listener, inst=self))
@@ -104,11 +104,11 @@ class ChangedConsumer(Consumer):
         return self.instance.remoting.heartbeats
 
     def divide_by(self, strategy: Any) -> None:
-        """Divide queues so from now on."""
+        """Set the allocation strategy."""
         self.rebalancing.setAllocateMessageQueueStrategy(strategy)
 
     def give_up(self, topic: str) -> None:
-        """The queues of a topic are being divided."""
+        """The queues of a topic are being allocated."""
         if topic == self.gives_up:
             self.inside.unsubscribe(topic)
 
@@ -142,14 +142,14 @@ class ChangedConsumer(Consumer):
         )
 
     def limit(self, messages: int, size: int) -> Result:
-        """Limit topics, where that can be done."""
+        """Set the thresholds of topics, where the release has them."""
         if self.group.divides:
             self.mine.setPullThresholdForTopic(messages)
             self.mine.setPullThresholdSizeForTopic(size)
         return None
 
     def beat(self, topic: str = "") -> Result:
-        """The timer of heartbeats, or a topic that is subscribed to."""
+        """Send a heartbeat, as the timer or a subscription does."""
         beats = self.heartbeats()
         beats.clear()
         if topic:
@@ -182,7 +182,7 @@ class JavaRebalanceChanged(JavaGroup[ChangedConsumer]):
         self.listener = release.load("client.consumer.MessageQueueListener") if listens else None
 
     def start_member(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
-        """A member begins anew, whose strategy can be looked into, without brief heartbeats."""
+        """Start a new member with a recording strategy, without brief heartbeats."""
         super().start_member(member, twin, mode, where, strategy)
         who = self._member(member)
         who.divide_by(_Strategy(self.release, who.give_up).proxy)
@@ -190,13 +190,13 @@ class JavaRebalanceChanged(JavaGroup[ChangedConsumer]):
         return None
 
     def join(self, member: int, mode: str, brief: bool) -> Result:
-        """A member begins anew, with brief heartbeats or without."""
+        """Start a new member, with brief heartbeats or without."""
         self.start_member(member, False, mode, "CONSUME_FROM_LAST_OFFSET", "AVG")
         self._beat_briefly(self._member(member), brief)
         return None
 
     def rebalance(self, member: int, fails: bool, given_up: str) -> Result:
-        """A member rebalances; its listener may fail, and a topic be given up meanwhile."""
+        """A member rebalances; its listener may fail, and a topic be unsubscribed meanwhile."""
         return self._member(member).turn(self.now, fails, given_up)
 
     def limit(self, member: int, messages: int, size: int) -> Result:
@@ -204,11 +204,11 @@ class JavaRebalanceChanged(JavaGroup[ChangedConsumer]):
         return self._member(member).limit(messages, size)
 
     def subscribe(self, member: int, topic: str) -> Result:
-        """A member subscribes: what its heartbeat says."""
+        """A member subscribes: the heartbeat that it sends."""
         return self._member(member).beat(topic)
 
     def beat(self, member: int) -> Result:
-        """The timer of heartbeats."""
+        """The heartbeat timer runs."""
         return self._member(member).beat()
 
     def calls(self) -> Methods:

@@ -1,4 +1,4 @@
-"""Plays the suite ``rebalance-orderly``: a group of the release's own orderly consumers, stepped by hand."""
+"""Plays the suite ``rebalance-orderly``: a group of real orderly consumers, stepped operation by operation."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
         super().begin(case)
 
     def close(self) -> None:
-        """Let slow listeners go, and their threads end: a process waits for them."""
+        """End slow listeners and their threads: the process would wait for them."""
         for member in range(len(self.members)):
             self._vanish(member)
         self.threads.shutdown()
 
     def start_member(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
-        """A member begins anew."""
+        """Start a new member."""
         self._vanish(member)
         return super().start_member(member, twin, mode, where, strategy)
 
@@ -113,7 +113,7 @@ class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
         return self._step(member, lambda who: who.rebalance(self.now))
 
     def renew(self, member: int) -> Result:
-        """The timer of locks."""
+        """The lock timer runs."""
         return self._step(member, OrderlyConsumer.renew)
 
     def pull(self, member: int, queue: int) -> Result:
@@ -125,15 +125,15 @@ class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
         return self._step(member, lambda who: who.receive(queue, offset))
 
     def consume(self, member: int, queue: int, offset: int) -> Result:
-        """A message arrives, and a listener that is not slow has its turn."""
+        """A message arrives, and a fast listener runs."""
         return self._step(member, lambda who: who.consume_all(queue, offset))
 
     def take(self, member: int, queue: int, offset: int) -> Result:
-        """A message arrives, and a slow listener has its turn."""
+        """A message arrives, and a slow listener starts."""
         return self._step(member, lambda who: who.take_first(queue, offset))
 
     def finish(self, member: int, queue: int) -> Result:
-        """The slow listener is done."""
+        """The slow listener finishes."""
         return self._step(member, lambda who: who.finish_first(queue))
 
     def _step(self, member: int, do: Callable[[OrderlyConsumer], Result]) -> Result:

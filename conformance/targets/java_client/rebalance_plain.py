@@ -1,7 +1,7 @@
-"""Plays the suite ``rebalance-plain``: three of the release's own plain pull consumers, stepped by hand.
+"""Plays the suite ``rebalance-plain``: three real plain pull consumers, stepped operation by operation.
 
-The consumers are never started, and never pull: what a first pull does to the subscriptions, which is all that
-matters to a rebalance, is done by the same method. No rule of theirs asks for a clock; all process queues are made as
+The consumers are never started, and never pull: a first pull matters to a rebalance only because it subscribes, which
+is done by the same method. No rule of theirs asks for a clock; all process queues are made as
 old as the case's clock says, so that one which expired would be seen.
 """
 
@@ -39,7 +39,7 @@ class PlainConsumer(Consumer):
     def prepare(self, consumer: Any) -> None:
         """Register topics and the listener."""
         self.fails = False
-        #: (topic, all queues, its queues) that the listener was called with.
+        #: Calls of the listener: (topic, all queues, its queues).
         self.notified: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         topics = jpype.JClass("java.util.HashSet")()
         for topic in (TOPIC, OTHER_TOPIC):
@@ -79,11 +79,11 @@ class JavaRebalancePlain(JavaGroup[PlainConsumer]):
         return None if who is None else who.turn(self.now, fails)
 
     def join(self, member: int, twin: bool, mode: str) -> Result:
-        """A member begins anew."""
+        """Start a new member."""
         return self.start_member(member, twin, mode, "CONSUME_FROM_LAST_OFFSET", "AVG")
 
     def subscribe(self, member: int, topic: str) -> Result:
-        """What a first pull of a topic does to the subscriptions."""
+        """Subscribe to a topic, as its first pull does."""
         who = self.members[member]
         if who is not None:
             who.inside.subscriptionAutomatically(topic)

@@ -1,12 +1,12 @@
-"""Plays the suite ``rebalance-pull``: three of the release's own lite pull consumers, stepped by hand.
+"""Plays the suite ``rebalance-pull``: three real lite pull consumers, stepped operation by operation.
 
 The consumers are never started. Their pull tasks are the release's own (``PullTaskImpl``), and so is the executor that
-they are handed to, but it gets no threads: each task runs when the plan says so, and what it would do next is
-forgotten, as the next step says it again. Pulls are answered where they would reach the network, with messages that
-the release's own codec has written. ``poll`` is only called when it need not wait for a message.
+they are handed to, but it gets no threads: each task runs when the plan says so, and its own rescheduling is
+dropped, as the plan decides when it runs next. Pulls are answered where they would reach the network, with messages
+written by the release's own codec. ``poll`` is only called when it need not wait for a message.
 
-What is read from the clock of the machine is the time of the last pull of a process queue. No rule of a lite pull
-consumer asks for it, so all of them are made as old as the case is.
+The only time compared with the clock of the machine is that of a process queue's last pull. No rule of a lite pull
+consumer depends on it, so all of them are made as old as the case is.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from rocketmq_conformance.suites.rebalance_pull import (
 
 #: Codes of the two requests that pull: the second is that of lite pull consumers.
 _PULLS = (11, 361)
-#: Ms that a poll may take that need not wait.
+#: Timeout of a poll that need not wait (ms).
 _PATIENCE = 60_000
 
 
@@ -51,7 +51,7 @@ class _Remoting(Remoting):
         self.release = release
         #: Are there messages?
         self.found = False
-        #: The offset that was asked for last.
+        #: The offset of the last pull.
         self.asked: int | None = None
         self._encoded: dict[tuple[str, int, int], Any] = {}
 
@@ -124,7 +124,7 @@ class LitePullConsumer(Consumer):
         return tuple(sorted(self.group.position(queue) for queue in table.keySet()))
 
     def pull_all(self, found: bool) -> Result:
-        """One turn of every pull task."""
+        """Run every pull task once."""
         remoting = self.instance.remoting
         remoting.found = found
         asked = []
@@ -137,7 +137,7 @@ class LitePullConsumer(Consumer):
         return tuple(asked)
 
     def poll(self, messages: int) -> Result:
-        """So many polls, as long as there is something to poll."""
+        """Poll so many times, as long as there are messages."""
         polled: list[tuple[int, int]] = []
         while len(polled) < messages:
             waiting = [not request.getProcessQueue().isDropped() for request in self._requests]
@@ -151,7 +151,7 @@ class LitePullConsumer(Consumer):
         return tuple(polled)
 
     def commit(self) -> Result:
-        """A commit of what was polled."""
+        """Commit the polled messages."""
         if hasattr(self.inside, "commitSync"):
             self.inside.commitSync()
         else:
@@ -178,7 +178,7 @@ class JavaRebalancePull(JavaGroup[LitePullConsumer]):
         self.executor = jpype.JClass("java.util.concurrent.ScheduledThreadPoolExecutor")(1, factory)
 
     def pull(self, member: int, found: bool) -> Result:
-        """Every pull task of a member has its turn."""
+        """Every pull task of a member runs once."""
         who = self.members[member]
         return None if who is None else who.pull_all(found)
 
@@ -188,7 +188,7 @@ class JavaRebalancePull(JavaGroup[LitePullConsumer]):
         return None if who is None else who.poll(messages)
 
     def commit(self, member: int) -> Result:
-        """An application commits what it polled."""
+        """An application commits the messages that it polled."""
         who = self.members[member]
         return None if who is None else who.commit()
 

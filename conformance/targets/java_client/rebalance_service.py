@@ -1,8 +1,8 @@
-"""Plays the suite ``rebalance-service``: the release's own rebalance service, on the clock of the case.
+"""Plays the suite ``rebalance-service``: the release's own rebalance service, on the clock of the case, in a thread.
 
 ``RebalanceService#run`` runs in a thread of its own, and stands still where it would wait (see ``stepped_service``).
-The consumers are real ones that were not started; who rebalances is seen by the strategies that they are given. They
-are on a client instance whose processor of requests hears the notification of the broker.
+The consumers are real ones that were not started; the strategies that they are given record which of them rebalances.
+They are on a client instance whose request processor is given the notification of the broker.
 
 The service reads the clock of the machine, and compares it with the time of its last round, which can be set. So that
 no delay of this process counts, all its times are stretched: it waits 100,000 times as long as it would, and finds its
@@ -28,9 +28,9 @@ from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_GR
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance_service import Elapse, Enable, Notify, Refuse, Resume, Suspend
 
-#: Times of the service by those of the case.
+#: The factor from times of the case to those of the service.
 STRETCH = 100_000
-#: Seconds that the service may take for a round.
+#: Timeout of a round of the service (s).
 PATIENCE = 60.0
 _SETTING = "rocketmq.client.rebalance.waitInterval"
 _SERVICE = "client.impl.consumer.RebalanceService"
@@ -45,7 +45,7 @@ class Loop:
         release.put(factory, "rebalanceService", self.service)
         self._waits = threading.Semaphore(0)
         self._goes_on = threading.Semaphore(0)
-        #: Ms of the case's clock that the service waits for.
+        #: How long the service waits, in ms of the case's clock.
         self.wait = 0
         # a daemon, so that a process that was interrupted can end
         self._thread = threading.Thread(target=self.service.run, name="rebalance service", daemon=True)
@@ -59,7 +59,7 @@ class Loop:
         self._goes_on.acquire()
 
     def go_on(self) -> None:
-        """The wait is over: on to the next one."""
+        """End the wait, and run to the next one."""
         self._goes_on.release()
         self._until_it_waits()
 
@@ -75,7 +75,7 @@ class Loop:
 
 
 class _Strategy:
-    """A strategy of the release that says when it is asked, and that may refuse."""
+    """A strategy of the release that records its calls, and may refuse."""
 
     def __init__(self, release: JavaRelease, asked: Callable[[], None]) -> None:
         self.real = release.load("client.consumer.rebalance.AllocateMessageQueueAveragely")()
@@ -115,7 +115,7 @@ class JavaRebalanceService(JavaGroup[Consumer]):
         loader = release.load(_SERVICE).class_.getClassLoader()
         context = jpype.JClass(loader.loadClass("io.netty.channel.ChannelHandlerContext"))
         self.context = jpype.JProxy(context, inst=_Context())
-        #: Does the service know when its last round was?
+        #: Does the service keep the time of its last round?
         self.keeps_time = release.has_field(release.load(_SERVICE)(self.client.factory), "lastRebalanceTimestamp")
         self.loop: Loop | None = None
         self.last = self.due = 0
@@ -174,7 +174,7 @@ class JavaRebalanceService(JavaGroup[Consumer]):
     # --- steps --------------------------------------------------------------------------------------------
 
     def _go_on(self) -> tuple[str, ...]:
-        """The service's wait is over: who rebalances?"""
+        """End the service's wait: which consumers rebalance?"""
         assert self.loop is not None
         service = self.loop.service
         self.asked.clear()

@@ -1,4 +1,4 @@
-"""What the real classes get instead of threads and timers: their tasks wait until the adapter runs them."""
+"""Replaces the threads and timers of the real classes: tasks are recorded, and wait until the adapter runs them."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ class RecordingExecutor:
     """A ``ScheduledExecutorService`` that records its tasks and runs none; the class behind a Java proxy."""
 
     def __init__(self) -> None:
-        #: (delay in ms, task) of those that are due once, in the order in which they were handed over.
+        #: (delay in ms, task) of one-shot tasks, in the order of their submission.
         self.tasks: list[tuple[int, Any]] = []
-        #: (period in ms, task) of those that are due again and again.
+        #: (period in ms, task) of periodic tasks.
         self.periodic: list[tuple[int, Any]] = []
         self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.ScheduledExecutorService"), inst=self)
 
     def take(self) -> list[tuple[int, Any]]:
-        """Hand over the tasks that are due once."""
+        """Take the one-shot tasks."""
         taken, self.tasks = self.tasks, []
         return taken
 
     def schedule(self, task: Any, delay: Any, unit: Any) -> None:
-        """Do a task after some time."""
+        """Record a task with a delay."""
         self.tasks.append((int(unit.toMillis(delay)), task))
 
     def execute(self, task: Any) -> None:
-        """Do a task at once."""
+        """Record a task without delay."""
         self.tasks.append((0, task))
 
     def scheduleAtFixedRate(self, task: Any, first: Any, period: Any, unit: Any) -> None:  # noqa: N802 - Java's name
-        """Do a task again and again."""
+        """Record a periodic task."""
         self.periodic.append((int(unit.toMillis(period)), task))
 
     def shutdown(self) -> None:

@@ -22,9 +22,9 @@ TIMERS = {
     "rocketmq.client.unlockDelayTimeMills": 20_000,
     "rocketmq.client.pull.pullMaxIdleTime": 120_000,
 }
-#: The classes that do; the last one is there from 5.0.0 on.
+#: The classes that read them; the last one exists from 5.0.0 on.
 _TIMED = ("RebalanceService", "ProcessQueue", "RebalancePushImpl", "PopProcessQueue")
-#: Ms that divide all timers.
+#: Common divisor of all timers (ms).
 _UNIT = 10_000
 
 

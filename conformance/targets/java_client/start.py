@@ -1,4 +1,4 @@
-"""Where a consumer of a release starts to pull: what the parts of ``start-push``, ``-lite-pull`` and ``-pull`` share.
+"""A real consumer's start positions: the base of the parts of ``start-push``, ``-lite-pull`` and ``-pull``.
 
 Start positions are computed by the release's own rebalance implementation, of a consumer that was not started.
 """
@@ -48,7 +48,7 @@ class JavaStart(JavaConsumer):
 
     @returning_errors
     def compute(self, queue: int, where: str, timestamp: str | None, zone: str, checked: bool) -> Result:
-        """``computePullFromWhere``, or its variant that raises what fails when it is ``checked``."""
+        """``computePullFromWhere``, or its variant that raises errors when it is ``checked``."""
         if hasattr(self._consumer, "setConsumeFromWhere"):
             self._consumer.setConsumeFromWhere(getattr(self._where, where))
             if where == TIMESTAMP:
@@ -59,17 +59,17 @@ class JavaStart(JavaConsumer):
         return int(compute(self.queues[queue]))
 
     def start(self, queue: int, where: str) -> Result:
-        """Where to start."""
+        """The start offset."""
         return self.compute(queue, where, None, "UTC", False)
 
     def start_checked(self, queue: int, where: str) -> Result:
-        """The same, reporting what fails."""
+        """The same, with failures as errors."""
         return self.compute(queue, where, None, "UTC", True)
 
     def start_at_time(self, queue: int, timestamp: str | None, zone: str) -> Result:
-        """Where to start at a time."""
+        """The start offset by time."""
         return self.compute(queue, TIMESTAMP, timestamp, zone, False)
 
     def start_at_time_checked(self, queue: int, timestamp: str | None, zone: str) -> Result:
-        """The same, reporting what fails."""
+        """The same, with failures as errors."""
         return self.compute(queue, TIMESTAMP, timestamp, zone, True)

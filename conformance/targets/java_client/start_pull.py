@@ -27,11 +27,11 @@ class JavaStartPull(JavaStart):
         }
 
     def start_anywhere(self, queue: int) -> Result:
-        """Where to start."""
+        """The start offset."""
         return self.start(queue, LAST)
 
     def start_anywhere_checked(self, queue: int) -> Result:
-        """The same, reporting what fails."""
+        """The same, with failures as errors."""
         return self.start_checked(queue, LAST)
 
 

@@ -1,4 +1,4 @@
-"""A rebalance service of a release whose waits are played by the adapter.
+"""Generates a subclass of a release's rebalance service whose waits the adapter controls.
 
 ``RebalanceService#run`` waits by a protected method of its base class, which no proxy can replace. So here is a
 subclass that overrides it: it reports how long it is about to wait, goes on when the wait is over, and

@@ -1,4 +1,4 @@
-"""How the real client reaches the fake broker: its own network code, or a call where that code begins."""
+"""The real client's transport to the fake broker: its own network code, or plain calls in its place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class RemotingCalls:
     """A RemotingClient whose requests are plain calls; the class behind a Java proxy."""
 
     def __init__(self, release: JavaRelease) -> None:
-        #: Who answers; set when a case begins.
+        #: The fake broker's request handler; set when a case begins.
         self.exchange: Exchange | None = None
         self._command = release.load("remoting.protocol.RemotingCommand")
         self._timeout = release.load("remoting.exception.RemotingTimeoutException")
@@ -29,7 +29,7 @@ class RemotingCalls:
         return self._ask(address, command, False)
 
     def invokeOneway(self, address: Any, command: Any, millis: int) -> None:  # noqa: N802
-        """One request without an answer; that it was lost stays unknown."""
+        """A one-way request; its loss stays unnoticed."""
         with suppress(self._timeout, self._unsent):
             self._ask(address, command, True)
 
@@ -65,7 +65,7 @@ class RemotingCalls:
         return self._list()
 
     def updateNameServerAddressList(self, addresses: Any) -> None:  # noqa: N802
-        """There is one broker, and it is known."""
+        """Nothing to update: there is one broker, and it is known."""
 
     def start(self) -> None:
         """Nothing to start."""

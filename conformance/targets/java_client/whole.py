@@ -1,4 +1,4 @@
-"""Whole consumers of one release: started, with threads, timers and sockets of their own."""
+"""Whole consumers of one release: started, with threads, timers and sockets of their own, as in production."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rocketmq_conformance.models.client.whole import LITE, ORDERLY
 PERSIST_INTERVAL = 500
 #: How often a client sends heartbeats and asks for routes (ms).
 TIMER_INTERVAL = 1000
-#: How long a consumer may take to begin, and to consume what it was sent (s).
+#: Timeouts of a consumer's start, and of consuming the messages sent to it (s).
 BEGIN_LIMIT, CONSUME_LIMIT = 90.0, 45.0
 #: How long one poll of a lite pull consumer waits for messages (ms).
 _POLL = 100
@@ -57,17 +57,17 @@ class PullCounter:
 
     def __init__(self, release: JavaRelease) -> None:
         self.sent: Counter[tuple[str, int]] = Counter()
-        #: What a consumer is made with.
+        #: The hook that consumers are made with.
         self.hook = jpype.JProxy(release.load("remoting.RPCHook"), inst=self)
 
     def doBeforeRequest(self, address: Any, request: Any) -> None:  # noqa: N802 - Java's name
-        """A request is about to be sent."""
+        """Called before a request is sent."""
         if int(request.getCode()) in _PULLS:
             asked = request.readCustomHeader()
             self.sent[str(asked.getConsumerGroup()), int(asked.getQueueId())] += 1
 
     def doAfterResponse(self, address: Any, request: Any, response: Any) -> None:  # noqa: N802 - Java's name
-        """An answer came."""
+        """Called after a response."""
 
 
 class WholeConsumer:
@@ -112,7 +112,7 @@ class WholeConsumer:
         self._consumer.setVipChannelEnabled(False)
         # a heartbeat or route that was missed at the start is half a minute late otherwise
         self._consumer.setHeartbeatBrokerInterval(TIMER_INTERVAL)
-        # 4.0.0 has a slip of the pen in the name
+        # 4.0.0 misspells the name
         name = "setPollNameServerInterval"
         set_interval = getattr(self._consumer, name, None) or self._consumer.setPollNameServerInteval
         set_interval(TIMER_INTERVAL)
@@ -182,7 +182,7 @@ class WholeConsumer:
 
     @property
     def client_id(self) -> str:
-        """What the broker knows it by."""
+        """Its client id at the broker."""
         return str(self._consumer.buildMQClientId())
 
     def owned(self) -> tuple[int, ...]:
@@ -196,18 +196,18 @@ class WholeConsumer:
         return {int(entry.getKey().getQueueId()): int(entry.getValue()) for entry in held}
 
     def _owned(self) -> list[Any]:
-        """Its queues, of all topics."""
+        """The queues that it has, of all topics."""
         if self._push:
             table = self._release.get(self._inside.getRebalanceImpl(), "processQueueTable").entrySet()
-            # one that was lost stays there while an orderly listener is busy with it
+            # a lost queue stays there while an orderly listener is busy with it
             return [entry.getKey() for entry in table if not entry.getValue().isDropped()]
         assigned = self._release.get(self._inside, "assignedMessageQueue")
-        # 5.x gave the method another name
+        # 5.x renamed the method
         known = getattr(assigned, "messageQueues", None) or assigned.getAssignedMessageQueues
         return list(known())
 
     def _pulled_queues(self) -> list[int]:
-        """The ids of the queues that begin somewhere."""
+        """The ids of the queues whose start offset is decided."""
         queues = self._owned()
         if self._pulls is not None:
             sent = self._pulls.sent
@@ -235,7 +235,7 @@ class WholeConsumer:
 
 
 class _Listener:
-    """The listener of a push consumer: takes everything, and is always content."""
+    """The listener of a push consumer: consumes every message successfully."""
 
     def __init__(
         self, release: JavaRelease, orderly: bool, gate: Callable[[], None], take: Callable[[Any], None]

@@ -1,1 +1,1 @@
-"""The bundled Python port of a consumer client, and its deliberate faults."""
+"""The bundled Python port of a consumer client: one module per suite that it plays, and its mutants."""

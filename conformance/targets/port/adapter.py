@@ -1,4 +1,4 @@
-"""The adapter of the bundled port: which of its parts plays a suite is found by the suite's name."""
+"""The adapter of the bundled port; finds the part that plays a suite by the suite's name."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Port:
         #: Its clock, when that is a real one.
         self._clock = None if pace is None else PacedClock(pace)
         self._transport: Transport | None = None
-        #: What plays a suite, by name, and how; None for suites that it does not have.
+        #: The part that plays each suite, and its methods; None for suites that the port does not have.
         self._parts: dict[str, tuple[Part, Methods] | None] = {}
-        #: The operations of the case that is played.
+        #: The operations of the current case.
         self._methods: Methods = {}
-        #: The one that lets time pass.
+        #: The operation that lets time pass.
         self._tick: type[Operation] | None = None
 
     def hello(self) -> Hello:
@@ -82,7 +82,7 @@ class Port:
         return outcome_of(method(*operation.args))
 
     def pass_time(self, millis: int) -> Outcome:
-        """Turn the clock, and do what is due then."""
+        """Advance the clock, and run the timers that are due."""
         for operation, method in self._methods.items():
             if operation.spec.duration:
                 return outcome_of(method(millis))
@@ -99,7 +99,7 @@ class Port:
             self._transport.close()
 
     def _played(self, suite: str) -> tuple[Part, Methods] | None:
-        """What plays a suite; it lives as long as the port."""
+        """The part that plays a suite; it lives as long as the port."""
         if suite not in self._parts:
             kind: type[Part] | None = self._changed.get(suite) or part_of(port.__name__, suite)
             part = kind(self._talks()) if kind else None

@@ -1,4 +1,4 @@
-"""The port's allocation: strategies, sorting and queue identity, in small steps that a mutant can get wrong."""
+"""The port's allocation strategies, sorting and queue identity, in small steps that a mutant can override."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MASK = 0xFFFF_FFFF
 
 
 class IllegalArgumentError(Exception):
-    """What Java reports as IllegalArgumentException."""
+    """Reported by Java as IllegalArgumentException."""
 
 
 def signed(number: int) -> int:
@@ -31,7 +31,7 @@ def signed(number: int) -> int:
 
 
 def code_units(text: str) -> bytes:
-    """A text as Java has it."""
+    """The UTF-16 code units of a text, as Java counts them."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
@@ -42,9 +42,9 @@ def first_word(text: str) -> int:
 
 
 class Allocation:
-    """What a rebalance needs to know: who owns which queues."""
+    """Allocates queues to the members of a group; has no state besides a cache."""
 
-    #: Rings that are remembered: groups change rarely, and every topic of a group has the same members.
+    #: Rings that are cached: groups change rarely, and every topic of a group has the same members.
     RINGS = 1024
 
     def __init__(self, transport: Transport | None = None) -> None:
@@ -152,7 +152,7 @@ class Allocation:
         return near[position * size : (position + 1) * size] + rest[position : position + 1]
 
     def room(self, name: str) -> str:
-        """The room of a broker or a client, "" when its name tells none."""
+        """The room of a broker or a client, "" when its name has none."""
         return name.split("@")[0] if "@" in name else ""
 
     def inner(self, name: str) -> Strategy:
@@ -173,7 +173,7 @@ class Allocation:
         return [(own, neighbours), *((room, ids) for room in self.sort_ids(tuple(others)))]
 
     def ring(self, ids: Ids, nodes: int) -> dict[int, str]:
-        """Place to member."""
+        """The ring: members by their place."""
         ring: dict[int, str] = {}
         for member in ids:
             present = list(ring.values()).count(member)
@@ -201,7 +201,7 @@ class Allocation:
         return code_units(text)
 
     def difference(self, left: int, right: int) -> int:
-        """How far a queue id is after another."""
+        """The difference of two queue ids."""
         return signed(left - right)
 
     def compare(self, left: Queue, right: Queue) -> int:
@@ -241,7 +241,7 @@ class Allocation:
     # --- the kit's operations -----------------------------------------------------------------------------
 
     def begin_case(self, case: Case) -> None:
-        """Nothing is remembered between operations."""
+        """There is no state between operations."""
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""
@@ -261,7 +261,7 @@ class Allocation:
 
 
 def refusing(strategy: Callable[..., Queues]) -> Callable[..., Result]:
-    """The strategy with its errors as answers. An index out of range is what it is in every language: a failure."""
+    """The strategy with its errors as outcomes. An index out of range is a failure in every language."""
 
     def call(*args: object) -> Result:
         try:

@@ -1,4 +1,4 @@
-"""The port's listeners: what is done with messages that were pulled, and which offset is committed."""
+"""The port's concurrent listener: consumes pulled messages, sends failed ones back, and commits offsets."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import consume as operations
 
 RETRY_TOPIC = f"%RETRY%{GROUP}"
-#: The queues of the consumer.
+#: The consumer's queues.
 OWNED = (0, 1, 3)
-#: Ms that a listener may take, and until a message that could not be sent back is tried again.
+#: Timeout of a listener, and delay until a message that could not be sent back is retried (ms).
 TIMEOUT, LOCAL_DELAY = 15 * 60_000, 5_000
-#: Ms that the slow listeners of a plan take.
+#: Ms that a slow listener takes.
 SLOW = {"in time": 15 * 60_000, "times out": 16 * 60_000}
 
-#: What the consumer knows of a message besides its offset, by queue: where the queue's messages lie in the commit log,
+#: Properties of a message besides its offset, by queue: where the queue's messages are in the commit log,
 #: how their ids begin, the topic that they were first sent to, and how the ids begin that they had then, if they are
 #: copies.
 _PLACES = {queue: (queue + 1) * 1000 for queue in OWNED}
@@ -54,7 +54,7 @@ class Returns:
         self.most_text = str(self.most)
 
     def send_back(self, message: Pulled, level: int) -> bool:
-        """By a request, else as a copy; was one of them taken?"""
+        """By a request, else as a copy; did the broker accept one of them?"""
         return self.ask(_BACK, self.request(message, level)) or self.send_copy(message, self.most)
 
     def request(self, message: Pulled, level: int) -> dict[str, str]:
@@ -73,7 +73,7 @@ class Returns:
         return _TOPICS[message.queue]
 
     def send_copy(self, message: Pulled, most: int) -> bool:
-        """To the group's retry topic; a message without a body is none."""
+        """Send a copy to the group's retry topic; brokers reject a message without a body."""
         if not message.size:
             return False
         properties = (
@@ -91,7 +91,7 @@ class Returns:
         return f"{_ORIGINS[message.queue]}{message.offset}"
 
     def ask(self, code: int, fields: dict[str, str]) -> bool:
-        """Was the request granted?"""
+        """Did the broker accept the request?"""
         try:
             return self.transport.ask(RETRY_TOPIC, BROKER, code, fields)[0] == 0
         except _UNREACHABLE:
@@ -99,7 +99,7 @@ class Returns:
 
 
 class Batch:
-    """Messages that a listener gets at once."""
+    """Messages that a listener is given in one call."""
 
     __slots__ = ("backlog", "messages")
 
@@ -109,7 +109,7 @@ class Batch:
 
 
 class Consumption:
-    """What every consumer with a listener has."""
+    """The state and operations that all consumers with a listener share."""
 
     backlog_class = Backlog
     returns_class = Returns
@@ -146,7 +146,7 @@ class Consumption:
         return NO_OFFSET if entry is None else entry.offset
 
     def drop(self, queue: int) -> Result:
-        """A queue is lost and won again."""
+        """A queue is lost and gained again."""
         self.owned[queue].dropped = True
         self.owned[queue] = self.backlog_class(queue)
         return self.store.remove(queue)
@@ -160,13 +160,13 @@ class Consume(Consumption):
     """A consumer with a concurrent listener."""
 
     def begin(self, mode: str, max_times: int, batch: int) -> Result:
-        """Nothing waits."""
+        """Begin without pending batches."""
         self.waiting: list[Batch] = []
         self.later: list[tuple[int, Batch]] = []
         return super().begin(mode, max_times, batch)
 
     def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
-        """What a pull brings."""
+        """Put the messages of a pull response, and submit them to the listener."""
         backlog = self.owned[queue]
         pulled = [Pulled(queue, offset, size, times) for offset in offsets]
         woken = backlog.put(pulled)
@@ -174,7 +174,7 @@ class Consume(Consumption):
         return woken, *backlog.look()
 
     def submit(self, backlog: Backlog, messages: list[Pulled]) -> None:
-        """Let batches wait for a listener."""
+        """Submit messages to the listener, in batches."""
         most = self.batch
         if len(messages) <= most:
             self.waiting.append(Batch(backlog, messages))
@@ -183,7 +183,7 @@ class Consume(Consumption):
             self.waiting.append(Batch(backlog, messages[at : at + most]))
 
     def consume(self, at: int, status: str, ack: int | None, level: int, meanwhile: str) -> Result:
-        """A listener takes a batch and is done with it."""
+        """A listener consumes a batch."""
         if not self.waiting:
             return None
         batch = self.waiting.pop(min(at, len(self.waiting) - 1))
@@ -191,7 +191,7 @@ class Consume(Consumption):
         if backlog.dropped:
             return None, self.held(backlog.queue), *backlog.look()
         for message in batch.messages:
-            message.begun = self.now
+            message.started_at = self.now
         seen = tuple([message.offset for message in batch.messages])
         if meanwhile == "loses":
             self.drop(backlog.queue)
@@ -207,17 +207,17 @@ class Consume(Consumption):
         return seen, self.held(backlog.queue), *backlog.look()
 
     def counts(self, backlog: Backlog) -> bool:
-        """Does the result of a listener count?"""
+        """Does the listener's result still matter?"""
         return not backlog.dropped
 
     def good(self, status: str, ack: int | None, count: int) -> int:
-        """How many messages went well; negative for what cannot be."""
+        """The number of successfully consumed messages, by the listener's ack index; negative when impossible."""
         if status != "CONSUME_SUCCESS":
             return 0
         return count if ack is None else min(ack + 1, count)
 
     def result(self, batch: Batch, good: int, level: int) -> None:
-        """What becomes of a batch."""
+        """Process the listener's result for a batch."""
         kept = [] if self.broadcasts else self.give_back(batch, batch.messages[good:], level)
         if kept:
             self.keep(batch.backlog, kept)
@@ -227,7 +227,7 @@ class Consume(Consumption):
             self.commit(batch.backlog.queue, offset)
 
     def give_back(self, batch: Batch, bad: Sequence[Pulled], level: int) -> list[Pulled]:
-        """Send messages back; those that could not be."""
+        """Send messages back to the broker; the answer is those that could not be."""
         return [
             message
             for message in bad
@@ -235,39 +235,39 @@ class Consume(Consumption):
         ]
 
     def is_cached(self, backlog: Backlog, message: Pulled) -> bool:
-        """Is it still to be done?"""
+        """Is the message still in the process queue?"""
         return message.offset in backlog.messages
 
     def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
-        """Try messages again here, later."""
+        """Retry messages locally, later."""
         for message in kept:
             message.times += 1
         self.later.append((self.now + LOCAL_DELAY, Batch(backlog, kept)))
 
     def commit(self, queue: int, offset: int) -> None:
-        """Remember how far the queue is done."""
+        """Update the offset in memory."""
         self.store.update(queue, offset, True)
 
     def clean(self, queue: int) -> Result:
-        """The timer's turn."""
+        """The clean-up timer runs."""
         self.clean_up(self.owned[queue])
         return self.owned[queue].look()
 
     def clean_up(self, backlog: Backlog) -> None:
-        """Send back what listeners have had for too long."""
+        """Send back messages whose listener timed out."""
         for _ in range(min(len(backlog.messages), 16)):
             message = backlog.messages[min(backlog.messages)]
-            if message.begun is None or not self.is_late(message.begun):
+            if message.started_at is None or not self.is_late(message.started_at):
                 return
             if self.returns.send_back(message, 3):
                 self.cleaned(backlog, message)
 
-    def is_late(self, begun: int) -> bool:
-        """Is a listener at it for too long?"""
-        return self.now - begun > TIMEOUT
+    def is_late(self, started_at: int) -> bool:
+        """Has the listener timed out?"""
+        return self.now - started_at > TIMEOUT
 
     def cleaned(self, backlog: Backlog, message: Pulled) -> None:
-        """A message was sent back by the timer; nothing is committed."""
+        """The timer sent a message back: remove it, but commit nothing."""
         backlog.remove((message,))
 
     def tick(self, millis: int) -> Result:

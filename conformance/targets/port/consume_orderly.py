@@ -1,4 +1,4 @@
-"""The port's orderly listener: batches of a queue one after the other."""
+"""The port's orderly listener: consumes the batches of a queue one after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.targets.port.process_queue import Backlog,
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import consume_orderly as operations
 
-#: Most tries of a message when the consumer sets no limit.
+#: Most retries of a message when the consumer sets no limit.
 NO_LIMIT = (1 << 31) - 1
 
 
@@ -20,14 +20,14 @@ class ConsumeOrderly(Consumption):
     first_batch = 2
 
     def begin(self, mode: str, max_times: int, batch: int) -> Result:
-        """Nothing runs."""
+        """Begin without pending consume requests."""
         self.runs: list[Backlog] = []
         self.later: list[tuple[int, Backlog]] = []
         self.limit = NO_LIMIT if max_times == -1 else max_times
         return super().begin(mode, max_times, batch)
 
     def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
-        """What a pull brings."""
+        """Put the messages of a pull response, and submit a consume request."""
         backlog = self.owned[queue]
         woken = backlog.put([Pulled(queue, offset, size, times) for offset in offsets])
         if woken:
@@ -43,7 +43,7 @@ class ConsumeOrderly(Consumption):
         suspension: int,
         meanwhile: str,
     ) -> Result:
-        """A run."""
+        """Run a consume request."""
         if not self.runs:
             return None
         backlog = self.runs.pop(min(at, len(self.runs) - 1))
@@ -66,14 +66,14 @@ class ConsumeOrderly(Consumption):
         return tuple(seen), self.held(backlog.queue), *backlog.look()
 
     def meanwhile(self, backlog: Backlog, what: str) -> None:
-        """What happens while the listener has the first batch."""
+        """Events that happen while the listener has the first batch."""
         if what == "loses":
             self.drop(backlog.queue)
         elif what == "clears":
             backlog.clear()
 
     def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
-        """What becomes of a batch; does the run go on?"""
+        """Process the listener's result for a batch; does the run go on?"""
         if status == "ROLLBACK" and not automatic:
             self.roll_back(backlog, messages)
             self.wait(backlog, suspension)
@@ -87,11 +87,11 @@ class ConsumeOrderly(Consumption):
         return True
 
     def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
-        """Put back everything that is not committed."""
+        """Roll back every message that is not committed."""
         backlog.rollback()
 
     def is_tried_again(self, messages: Sequence[Pulled]) -> bool:
-        """Is any of a batch to be tried here again? The others were sent on."""
+        """Is any message of a batch to be retried locally? The others were sent to the retry topic."""
         again = False
         for message in messages:
             if not (self.is_spent(message) and self.send_on(message)):
@@ -100,24 +100,24 @@ class ConsumeOrderly(Consumption):
         return again
 
     def is_spent(self, message: Pulled) -> bool:
-        """Was it tried as often as it may be?"""
+        """Has the message used up its retries?"""
         return message.times >= self.limit
 
     def send_on(self, message: Pulled) -> bool:
-        """To the retry topic."""
+        """Send a message to the retry topic."""
         return self.returns.send_copy(message, self.limit)
 
     def commit(self, backlog: Backlog, offset: int) -> None:
-        """Remember how far the queue is done."""
+        """Update the offset in memory."""
         if not backlog.dropped:
             self.store.update(backlog.queue, offset, False)
 
     def wait(self, backlog: Backlog, suspension: int) -> None:
-        """Plan another run."""
+        """Schedule another run."""
         self.later.append((self.now + self.pause(suspension), backlog))
 
     def pause(self, suspension: int) -> int:
-        """Ms until another run."""
+        """Ms until the next run."""
         return 1_000 if suspension == -1 else max(10, min(30_000, suspension))
 
     def tick(self, millis: int) -> Result:
@@ -130,7 +130,7 @@ class ConsumeOrderly(Consumption):
         return len(self.runs)
 
     def clear(self, queue: int) -> Result:
-        """A reset."""
+        """A reset clears the process queue."""
         self.owned[queue].clear()
         return self.owned[queue].look()
 

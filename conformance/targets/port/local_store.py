@@ -1,4 +1,4 @@
-"""The port's local offset store: a table of offsets, and a file that keeps what is persisted."""
+"""The port's local offset store: a table of offsets in memory, persisted to a file with a backup."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LocalStore(OffsetTable):
         self.open(case.directory, case.group)
 
     def open(self, directory: Path, group: str) -> None:
-        """Be a new store that keeps its files below ``directory``; nothing is read before ``restart``."""
+        """Become a new store with its files in ``directory``; nothing is read before ``restart``."""
         self.table = {}
         self.folder = offset_file_damage.store_folder(directory, group)
         self.file = self.folder / offset_file_damage.FILE_NAME
@@ -53,7 +53,7 @@ class LocalStore(OffsetTable):
         return self.read_from_file(queue)
 
     def read_from_file(self, queue: int) -> int:
-        """What the file says, remembered."""
+        """Read the offset from the file, and keep it in memory."""
         try:
             offset = self.stored().get(queue)
         except UnreadableError:
@@ -64,11 +64,11 @@ class LocalStore(OffsetTable):
         return offset
 
     def unreadable(self, queue: int) -> int:
-        """What an unreadable file reads as."""
+        """The offset read from an unreadable file."""
         return NO_OFFSET
 
     def absent(self, queue: int) -> int:
-        """What a queue reads as that the file lacks."""
+        """The offset read for a queue that is not in the file."""
         return NO_OFFSET
 
     def restart(self) -> Result:
@@ -82,7 +82,7 @@ class LocalStore(OffsetTable):
         return None
 
     def cannot_load(self) -> Result:
-        """A consumer must not start as if it were new."""
+        """The file cannot be read: the consumer must not start as if it were new."""
         return Err("CLIENT")
 
     # --- files --------------------------------------------------------------------------------------------
@@ -123,23 +123,23 @@ class LocalStore(OffsetTable):
             return None
 
     def parsed(self, text: str) -> Offsets:
-        """The offsets of a text, of known queues; ValueError when it holds no table."""
+        """The offsets of known queues in a text; ValueError when it cannot be parsed."""
         return {QUEUES.index(queue): offset for queue, offset in parse(text).items() if queue in QUEUES}
 
     def persist(self, queue: int) -> Result:
-        """Bring one queue's offset into the file."""
+        """Write one queue's offset to the file."""
         if queue in self.table:
             self.save((queue,))
         return None
 
     def persist_all(self, queues: tuple[int, ...]) -> Result:
-        """Bring the offsets of some queues into the file."""
+        """Write the offsets of some queues to the file."""
         if queues:
             self.save(queues)
         return None
 
     def save(self, queues: Iterable[int]) -> None:
-        """Merge into what the file holds, unless nobody knows what that is."""
+        """Merge offsets into the file, unless the file is unreadable."""
         try:
             stored = self.stored()
         except UnreadableError:
@@ -147,17 +147,17 @@ class LocalStore(OffsetTable):
         self.write(self.merged(stored, {queue: self.table[queue].offset for queue in queues if queue in self.table}))
 
     def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
-        """What the file is to hold."""
+        """The new contents of the file."""
         return {**stored, **chosen}
 
     def write(self, offsets: Offsets) -> None:
-        """Keep the file's text in the backup, and write a new one."""
+        """Copy the file to the backup, and write a new one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.back_up()
         self.file.write_text(render({QUEUES[queue]: offset for queue, offset in offsets.items()}), "utf-8")
 
     def back_up(self) -> None:
-        """Copy the file, whatever it holds, to the backup."""
+        """Copy the file to the backup, even when it is broken."""
         text = self.text_of(self.file)
         if text is not None:
             self.backup.write_text(text, "utf-8")

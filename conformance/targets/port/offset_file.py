@@ -1,4 +1,4 @@
-"""The text of a local store's file: what Java clients write is nearly JSON, with queues as keys.
+"""Reads and writes the text of a local store's file: Java clients write near-JSON, with queues as keys.
 
 ::
 
@@ -26,7 +26,7 @@ def render(table: Mapping[MessageQueue, int]) -> str:
 
 
 def parse(text: str) -> dict[MessageQueue, int]:
-    """The table of a text, whatever its blanks; ValueError when it is none."""
+    """The table in a text, with any white space; ValueError when it cannot be parsed."""
     opening = _OPENING.match(text)
     if not opening:
         raise ValueError("no offset table")

@@ -1,4 +1,4 @@
-"""The port's memory of offsets, which both of its stores have."""
+"""The port's table of offsets in memory, the base of its local and its remote store."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 
-#: What a queue without an offset reads as.
+#: The result of reading a queue without an offset.
 NO_OFFSET = -1
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Entry:
-    """One remembered offset."""
+    """One offset in memory."""
 
     __slots__ = ("frozen", "offset")
 
@@ -27,14 +27,14 @@ class OffsetTable:
 
     def __init__(self) -> None:
         self.table: dict[int, Entry] = {}
-        self.forget()  # a subclass may begin with more than the table
+        self.forget()  # a subclass may have more state than the table
 
     def forget(self) -> None:
-        """Begin with an empty memory."""
+        """Clear the table."""
         self.table = {}
 
     def update(self, queue: int, offset: int, increase_only: bool) -> Result:
-        """Remember an offset."""
+        """Store an offset."""
         if queue < 0:
             return None
         entry = self.table.get(queue)
@@ -50,7 +50,7 @@ class OffsetTable:
         return entry
 
     def newer(self, old: int, offset: int, increase_only: bool) -> int:
-        """Which of two offsets to keep."""
+        """The one of two offsets to keep."""
         return offset if not increase_only or offset > old else old
 
     def freeze(self, queue: int, offset: int) -> Result:
@@ -62,7 +62,7 @@ class OffsetTable:
         return None
 
     def refresh(self, queue: int, offset: int) -> None:
-        """Remember what the broker or the file said."""
+        """Store the offset that the broker or the file has."""
         self.update(queue, offset, False)
 
     def remove(self, queue: int) -> Result:

@@ -1,4 +1,4 @@
-"""Parts: the classes of the port that play a suite, each in the module of the suite's name, exported as ``PART``."""
+"""The protocol of the port's parts: classes that play one suite, exported as ``PART`` by the module of its name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The port's process queue: messages of one queue that were pulled and are not done with, by offset.
+"""The port's process queue: the in-flight messages of one queue, that is, pulled and not yet consumed, by offset.
 
-Bodies are known by their size only: what the port sends back it names, or copies without them.
+Only the size of a body is kept: the port sends messages back by their id, or copies them without a body.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 class Pulled:
     """A message."""
 
-    __slots__ = ("begun", "offset", "queue", "size", "times")
+    __slots__ = ("offset", "queue", "size", "started_at", "times")
 
     def __init__(self, queue: int, offset: int, size: int, times: int) -> None:
         self.queue = queue
         self.offset = offset
         self.size = size
         self.times = times
-        #: When a listener began with it, ms of the case's clock.
-        self.begun: int | None = None
+        #: When its listener started, in ms of the case's clock.
+        self.started_at: int | None = None
 
 
 class Backlog:
@@ -30,7 +30,7 @@ class Backlog:
     def __init__(self, queue: int) -> None:
         self.queue = queue
         self.messages: dict[int, Pulled] = {}
-        #: Messages that an orderly listener has taken.
+        #: Messages set aside: an orderly listener has taken them.
         self.aside: dict[int, Pulled] = {}
         self.consuming = False
         self.dropped = False
@@ -39,14 +39,14 @@ class Backlog:
         self.top = 0
 
     def put(self, pulled: Sequence[Pulled]) -> bool:
-        """Keep messages; is a listener to be woken up?"""
+        """Put messages; must a consume request be submitted?"""
         for message in pulled:
             self.insert(message)
         woken, self.consuming = not self.consuming, True
         return woken
 
     def insert(self, message: Pulled) -> None:
-        """Keep one message."""
+        """Put one message."""
         offset = message.offset
         if offset not in self.messages:
             self.count += 1
@@ -55,7 +55,7 @@ class Backlog:
         self.messages[offset] = message
 
     def remove(self, done: Sequence[Pulled]) -> int:
-        """Forget messages; the offset to commit, -1 for none."""
+        """Remove messages; the answer is the offset to commit, -1 for none."""
         if not self.messages:
             return -1
         for message in done:
@@ -66,11 +66,11 @@ class Backlog:
         return self.lowest()
 
     def lowest(self) -> int:
-        """The offset below which everything is done."""
+        """The offset below which every message is consumed."""
         return min(self.messages) if self.messages else self.top + 1
 
     def settle(self) -> None:
-        """Where nothing is, there are no bytes."""
+        """An empty queue has no bytes."""
         if self.count == 0:
             self.bytes = 0
 
@@ -84,7 +84,7 @@ class Backlog:
         return taken
 
     def commit(self) -> int:
-        """Forget what is aside; the offset to commit. ValueError when nothing is."""
+        """Remove the messages set aside; the answer is the offset to commit. ValueError when there are none."""
         offset = max(self.aside) + 1
         self.count -= len(self.aside)
         self.bytes -= sum(message.size for message in self.aside.values())
@@ -93,7 +93,7 @@ class Backlog:
         return offset
 
     def rollback(self) -> None:
-        """Put back what is aside."""
+        """Put back the messages set aside."""
         self.messages.update(self.aside)
         self.aside.clear()
 
@@ -104,13 +104,13 @@ class Backlog:
             self.messages[message.offset] = message
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all messages."""
         self.messages.clear()
         self.aside.clear()
         self.count = self.bytes = self.top = 0
 
     def look(self) -> tuple[int, int, int, bool]:
-        """Messages, bytes, the span of offsets, and whether any is there."""
+        """(messages, bytes, span of offsets, is there any message?)."""
         messages = self.messages
         if not messages:
             return self.count, self.bytes, 0, False

@@ -1,6 +1,6 @@
-"""The port's pull loop: what it asks for, and where it goes on.
+"""The port's pull loop: which pull requests it sends, and how it handles their responses.
 
-Nothing here waits: whoever drives the loop says which request has its turn, which answer arrives, which timer runs.
+Nothing here waits: the caller decides which request is sent, which response arrives and which timer runs next.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from rocketmq_conformance.suites import pull as operations
 MASTER = 0
 #: Bits of a pull's flag.
 COMMIT, SUSPEND, EXPRESSION = 1, 2, 4
-#: Ms until a pull that could not be made is tried again.
+#: Ms until a pull that could not be sent is retried.
 AFTER_FAILURE, WHILE_PAUSED, WHILE_FULL, WHEN_CONTROLLED = 1_000, 1_000, 50, 20
-#: What may be cached of a queue: messages, MiB, distance of the offsets.
+#: Flow control limits of a queue: messages, MiB, span of offsets.
 MOST_MESSAGES, MOST_MIB, MOST_SPAN = 3, 0, 8
 #: The queues that a consumer owns at first, and where it begins.
 OWNED, BEGINNING = (0, 1, 2), 5
@@ -33,7 +33,7 @@ Message = tuple[int, str]
 
 
 class NotNowError(Exception):
-    """A pull has to wait for so many ms."""
+    """A pull must wait for so many ms."""
 
     def __init__(self, millis: int) -> None:
         super().__init__(millis)
@@ -41,11 +41,11 @@ class NotNowError(Exception):
 
 
 class RefusedError(Exception):
-    """An expression is none."""
+    """An expression is invalid."""
 
 
 class Subscription(NamedTuple):
-    """What is wanted of a topic."""
+    """The subscription to a topic."""
 
     text: str = "*"
     kind: str = "TAG"
@@ -53,7 +53,7 @@ class Subscription(NamedTuple):
 
 
 class ProcessQueue:
-    """What is cached of an owned queue."""
+    """The cached messages of an owned queue."""
 
     __slots__ = ("dropped", "latest", "offsets")
 
@@ -71,7 +71,7 @@ class ProcessQueue:
             self.latest = offset
 
     def mib(self) -> int:
-        """Whole MiB that are cached."""
+        """The cached MiB, rounded down."""
         return sum(SIZES.get(offset, 1) for offset in self.offsets) // MIB
 
 
@@ -84,7 +84,7 @@ class PullRequest:
         self.queue = queue
         self.offset = offset
         self.owned = ProcessQueue()
-        #: By which the pull that is under way was made.
+        #: The subscription of the in-flight pull.
         self.subscription = Subscription()
 
 
@@ -97,7 +97,7 @@ class Pull:
         self.clear()
 
     def clear(self) -> None:
-        """Be as new, without queues."""
+        """Clear everything: no queues, no requests."""
         self.store.forget()
         self.running, self.paused, self.posts, self.interval = True, False, False, 0
         self.nodes: tuple[int, ...] = (MASTER,)
@@ -108,7 +108,7 @@ class Pull:
         self.table: dict[int, PullRequest] = {}
         self.ready: list[PullRequest] = []
         self.under_way: list[PullRequest] = []
-        #: With what is to be done.
+        #: With the task to run.
         self.timers: list[tuple[PullRequest, Callable[[PullRequest], None]]] = []
         #: When was it decided that a request waits, what for, and is a rebalance asked for?
         self.waits, self.then, self.woken = 0, "", False
@@ -140,12 +140,12 @@ class Pull:
         self.count(request)
         try:
             self.hold(request)
-            said = self.ask(request, reachable)
+            asked = self.ask(request, reachable)
         except NotNowError as error:
             self.later(request, error.millis)
             return request.queue, "later", error.millis, self.counted
         self.under_way.append(request)
-        return request.queue, "asked", *said, self.counted
+        return request.queue, "asked", *asked, self.counted
 
     def count(self, request: PullRequest) -> None:
         """The queue is being pulled."""
@@ -164,19 +164,19 @@ class Pull:
             self.unsubscribed(request)
 
     def after_failure(self) -> int:
-        """Ms to wait after a failure."""
+        """The delay after a failure (ms)."""
         return AFTER_FAILURE
 
     def unsubscribed(self, request: PullRequest) -> None:
-        """Nobody wants the topic."""
+        """The topic is not subscribed to."""
         raise NotNowError(self.after_failure())
 
     def is_full(self, owned: ProcessQueue) -> bool:
-        """Is too much cached?"""
+        """Does the queue exceed the limit of messages or MiB?"""
         return len(owned.offsets) > MOST_MESSAGES or owned.mib() > MOST_MIB
 
     def is_wide(self, owned: ProcessQueue) -> bool:
-        """Are the offsets too far apart?"""
+        """Does the queue exceed the limit of the span of offsets?"""
         return bool(owned.offsets) and owned.offsets[-1] - owned.offsets[0] > MOST_SPAN
 
     def ask(self, request: PullRequest, reachable: bool) -> tuple[Value, ...]:
@@ -210,15 +210,15 @@ class Pull:
         return self.instead(wanted)
 
     def instead(self, wanted: int) -> int:
-        """A node in the place of one that is not known."""
+        """The node to use instead of one that is not known."""
         return wanted + 1 if wanted + 1 in self.nodes else self.nodes[0]
 
     def too_old(self, chosen: Subscription) -> bool:
-        """Does the node not know such expressions?"""
+        """Is the node too old for such expressions?"""
         return self.old and chosen.kind != "TAG"
 
     def commits(self, commit: int, node: int) -> bool:
-        """Does the pull commit?"""
+        """Does the pull also commit an offset?"""
         return commit > 0 and node == MASTER
 
     def expression(self, chosen: Subscription) -> str | None:
@@ -238,11 +238,11 @@ class Pull:
     # --- answers ------------------------------------------------------------------------------------------
 
     def arrived(self, place: int) -> PullRequest | None:
-        """The request whose answer is there."""
+        """The in-flight request whose response arrived."""
         return self.under_way.pop(place % len(self.under_way)) if self.under_way else None
 
-    def said(self, request: PullRequest, given: tuple[int, ...] = ()) -> Result:
-        """What an answer leads to."""
+    def result(self, request: PullRequest, given: tuple[int, ...] = ()) -> Result:
+        """The result of a step that handled a response."""
         held = self.store.read(request.queue, "memory")
         return request.queue, self.then, self.waits, request.offset, given, held, request.owned.dropped
 
@@ -255,27 +255,27 @@ class Pull:
         given = self.accepted(request, messages)
         request.offset = self.next_found(request, next_offset, messages)
         self.take(request, given)
-        return self.said(request, given)
+        return self.result(request, given)
 
     def suggest(self, queue: int, node: int) -> None:
-        """Ask that node from now on."""
+        """Pull from the suggested node from now on."""
         self.suggested[queue] = node
 
     def accepted(self, request: PullRequest, messages: tuple[Message, ...]) -> tuple[int, ...]:
-        """The offsets of messages that are wanted."""
+        """The offsets of the messages that the subscription accepts."""
         tags = self.tags(request)
         return tuple([offset for offset, tag in messages if not tags or tag in tags])
 
     def tags(self, request: PullRequest) -> frozenset[str]:
-        """The tags that a pull was made for."""
+        """The tags of a pull."""
         return request.subscription.tags
 
     def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
-        """Where to go on after messages."""
+        """The next offset to pull after a response with messages."""
         return next_offset
 
     def take(self, request: PullRequest, given: tuple[int, ...]) -> None:
-        """Cache what is wanted, and pull again."""
+        """Cache the accepted messages, and pull again."""
         if not given:
             return self.none_wanted(request)
         for offset in given:
@@ -287,7 +287,7 @@ class Pull:
         self.soon(request)
 
     def nothing(self, place: int, code: str, next_offset: int, suggested: int) -> Result:
-        """Nothing arrives: there is nothing new, or nothing that matches."""
+        """A response without messages: there is no new message, or none that matches."""
         request = self.arrived(place)
         if request is None:
             return None
@@ -296,18 +296,18 @@ class Pull:
         if self.may_skip(request, code):
             self.skip(request.queue, next_offset)
         self.soon(request)
-        return self.said(request)
+        return self.result(request)
 
     def next_empty(self, request: PullRequest, code: str, next_offset: int) -> int:
-        """Where to go on after nothing."""
+        """The next offset to pull after a response without messages."""
         return next_offset
 
     def may_skip(self, request: PullRequest, code: str) -> bool:
-        """May the offset in memory pass what was not wanted?"""
+        """May the offset in memory skip filtered messages?"""
         return not request.owned.offsets
 
     def skip(self, queue: int, offset: int) -> None:
-        """Pass what was not wanted."""
+        """Skip filtered messages."""
         self.store.update(queue, offset, True)
 
     def illegal(self, place: int, next_offset: int, low: int, high: int, suggested: int) -> Result:
@@ -318,20 +318,20 @@ class Pull:
         self.suggest(request.queue, suggested)
         request.offset = self.corrected(next_offset, low, high)
         self.stop(request)
-        return self.said(request)
+        return self.result(request)
 
     def corrected(self, next_offset: int, low: int, high: int) -> int:
-        """The right offset."""
+        """The corrected offset."""
         return next_offset
 
     def stop(self, request: PullRequest) -> None:
-        """End a queue, to begin it anew at the right offset."""
+        """Drop a queue, to start it again at the corrected offset."""
         request.owned.dropped = True
         self.waits, self.then = self.correction_delay(), "correct"
         self.timers.append((request, self.correct))
 
     def correction_delay(self) -> int:
-        """Ms until an offset is corrected."""
+        """The delay until an offset is corrected (ms)."""
         return 0
 
     def fail(self, place: int, failure: str) -> Result:
@@ -340,10 +340,10 @@ class Pull:
         if request is None:
             return None
         self.failed(request, failure)
-        return self.said(request)
+        return self.result(request)
 
     def failed(self, request: PullRequest, failure: str) -> None:
-        """Try again later."""
+        """Retry later."""
         self.later(request, WHEN_CONTROLLED if failure == "FLOW_CONTROL" else self.after_failure())
 
     # --- timers -------------------------------------------------------------------------------------------
@@ -360,18 +360,18 @@ class Pull:
         return queue, kind, queue in self.table, self.store.read(queue, "memory"), self.woken
 
     def correct(self, request: PullRequest) -> None:
-        """Write the right offset, and end the queue."""
+        """Store the corrected offset, and drop the queue."""
         self.write(request.queue, request.offset)
         self.send(request.queue)
         self.end_corrected(request)
         self.wake()
 
     def write(self, queue: int, offset: int) -> None:
-        """Write the right offset, so that no late result changes it."""
+        """Store and freeze the corrected offset, so that no late result changes it."""
         self.store.freeze(queue, offset)
 
     def end_corrected(self, request: PullRequest) -> None:
-        """End whatever the queue is by now."""
+        """Drop the queue's present process queue, which may be a newer one."""
         if request.queue in self.table:
             self.end(request.queue)
 
@@ -385,13 +385,13 @@ class Pull:
             self.store.persist(queue)
 
     def end(self, queue: int) -> None:
-        """Give a queue up."""
+        """Drop a queue."""
         self.drop(self.table.pop(queue).owned)
         self.send(queue)
         self.store.remove(queue)
 
     def drop(self, owned: ProcessQueue) -> None:
-        """Tell whoever still works on a queue."""
+        """Mark a process queue as dropped, for the loops and listeners that still use it."""
         owned.dropped = True
 
     # --- the listener, the rebalance, the application -----------------------------------------------------
@@ -418,7 +418,7 @@ class Pull:
         return (True,)
 
     def clean(self, queue: int) -> None:
-        """Forget what memory holds of a queue from an earlier time."""
+        """Remove a queue's old offset from memory."""
         self.store.remove(queue)
 
     def lose(self, queue: int) -> Result:
@@ -434,7 +434,7 @@ class Pull:
         return self.store.read(queue, "memory")
 
     def subscribe(self, topic: str, expression: str) -> Result:
-        """Want messages by tags."""
+        """Subscribe by tags."""
         try:
             self.subscriptions[topic] = self.parse(expression)
         except RefusedError:
@@ -454,19 +454,19 @@ class Pull:
         return frozenset(part.strip() for part in parts if part.strip())
 
     def select(self, topic: str, expression: str) -> Result:
-        """Want messages by their properties."""
+        """Subscribe by an SQL92 expression."""
         if not expression:
             return Err("CLIENT")
         self.subscriptions[topic] = Subscription(expression, "SQL92")
         return None
 
     def unsubscribe(self, topic: str) -> Result:
-        """Want nothing of a topic."""
+        """Unsubscribe from a topic."""
         self.subscriptions.pop(topic, None)
         return None
 
     def run(self, running: bool) -> Result:
-        """The consumer runs, or does not."""
+        """The consumer is running, or not yet."""
         self.running = running
         return None
 
@@ -476,12 +476,12 @@ class Pull:
         return None
 
     def space(self, interval: int) -> Result:
-        """Leave so many ms between two pulls."""
+        """Set the pull interval (ms)."""
         self.interval = interval
         return None
 
     def post(self, posts: bool) -> Result:
-        """Send the expression with a pull, or do not."""
+        """Send the expression with every pull, or not."""
         self.posts = posts
         return None
 

@@ -1,6 +1,6 @@
-"""The port's rebalance: which queues a consumer owns, and what it does when it gains or loses one.
+"""The port's client-side rebalance: allocates queues to consumers, and starts and drops their pull loops.
 
-All members of the group live here, so that a plan can say whose turn it is. They share nothing but the transport.
+All members of the group are in one object, so that a plan can choose whose turn it is. They share only the transport.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocketmq_conformance.suites import rebalance as operations
 LAST = "CONSUME_FROM_LAST_OFFSET"
 BROADCASTING = "BROADCASTING"
 RETRY_TOPIC = f"%RETRY%{GROUP}"
-#: Ms without a pull after which a queue is begun anew.
+#: Ms without a pull after which a queue expires and is started again.
 PULL_EXPIRY = 120_000
 
 _LIST = int(Request.GET_CONSUMER_LIST_BY_GROUP)
@@ -56,14 +56,14 @@ class Consumer:
         self.where = where
         self.strategy = strategy
         self.topics = ["T", "U"] if self.broadcasts else ["T", "U", RETRY_TOPIC]
-        #: Was a topic given up since the last round?
+        #: Was a topic unsubscribed since the last round?
         self.gave_up = False
-        #: Readable queues by topic, as far as the name server was asked.
+        #: Readable queues by topic, as of the last route from the name server.
         self.routes: dict[str, tuple[int, ...]] = {}
         self.table: dict[int, ProcessQueue] = {}
         #: The process queue that the latest pull request of each queue belongs to.
         self.requests: dict[int, ProcessQueue] = {}
-        #: The process queues that listeners are busy with.
+        #: The process queues whose listener is busy.
         self.taken: dict[int, ProcessQueue] = {}
 
 
@@ -72,14 +72,14 @@ class Rebalance:
     """The members of the group, by number."""
 
     consumer: type[Consumer] = Consumer
-    #: Did queues of the topic come or go that the round is at?
+    #: Did the round change the queues of the current topic?
     moved = False
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.allocator = Allocation()
         self.strategies = {"AVG": self.allocator.averagely, "AVG_BY_CIRCLE": self.allocator.by_circle}
-        #: Shares that are remembered: groups change rarely.
+        #: Shares that are cached: groups change rarely.
         self.shares: dict[tuple[str, str, tuple[int, ...], tuple[str, ...]], tuple[int, ...]] = {}
         #: What members are made of outlives them: making it takes longer than emptying it.
         self.places = [StartPosition(transport) for _ in CLIENTS]
@@ -101,30 +101,30 @@ class Rebalance:
 
     def rebalance(self, consumer: Consumer) -> Result:
         """One round: (owned queues, pull requests that begin, is it balanced?)."""
-        begun: list[tuple[int, int]] = []
+        new_pulls: list[tuple[int, int]] = []
         balanced = True
         for topic in consumer.topics:
-            balanced = self.both(balanced, self.rebalance_topic(consumer, topic, begun))
+            balanced = self.both(balanced, self.rebalance_topic(consumer, topic, new_pulls))
         self.give_up_topics(consumer)
-        return tuple(sorted(consumer.table)), tuple(sorted(begun)), balanced
+        return tuple(sorted(consumer.table)), tuple(sorted(new_pulls)), balanced
 
     def both(self, balanced: bool, topic: bool) -> bool:
         """A round is balanced when every topic is."""
         return balanced and topic
 
-    def rebalance_topic(self, consumer: Consumer, topic: str, begun: list[tuple[int, int]]) -> bool:
-        """One topic; is it balanced?"""
+    def rebalance_topic(self, consumer: Consumer, topic: str, new_pulls: list[tuple[int, int]]) -> bool:
+        """Rebalance one topic; is it balanced?"""
         queues = consumer.routes.get(topic)
         if consumer.broadcasts:
             if queues is None:
                 return self.without_route(consumer, topic)
-            return self.own(consumer, topic, self.everything(queues), begun)
+            return self.own(consumer, topic, self.everything(queues), new_pulls)
         if not queues:
             return self.without_queues(consumer, topic)
         ids = self.listed(topic)
         if not ids:
             return self.without_list(consumer, topic)
-        return self.own(consumer, topic, self.divided(consumer, topic, queues, ids), begun)
+        return self.own(consumer, topic, self.divided(consumer, topic, queues, ids), new_pulls)
 
     def divided(self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
         """The consumer's share of a topic, as its strategy says."""
@@ -139,15 +139,15 @@ class Rebalance:
         return queues
 
     def without_route(self, consumer: Consumer, topic: str) -> bool:
-        """A broadcasting consumer knows nothing of a topic: keep what there is."""
+        """A broadcasting consumer without a route: keep the queues owned so far."""
         return True
 
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
-        """Nothing is known of a topic: keep what there is."""
+        """A topic without a route: keep the queues owned so far."""
         return True
 
     def without_list(self, consumer: Consumer, topic: str) -> bool:
-        """Nobody says who the members are: keep what there is."""
+        """The members are unknown: keep the queues owned so far."""
         return True
 
     def listed(self, topic: str) -> tuple[str, ...] | None:
@@ -159,15 +159,15 @@ class Rebalance:
         return ids_of(body) if code == _SUCCESS and body else self.refused()
 
     def not_listed(self) -> tuple[str, ...] | None:
-        """What a lost answer means."""
+        """The member list timed out."""
         return None
 
     def refused(self) -> tuple[str, ...] | None:
-        """What it means when the broker answers no list."""
+        """The broker refused to list the members."""
         return None
 
     def share(self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
-        """The share that a client has of a topic."""
+        """A client's share of a topic."""
         divide = self.strategies[strategy]
         ordered = tuple([QUEUES[at] for at in self.in_queue_order(queues)])
         return tuple([_POSITIONS[queue] for queue in divide(client, ordered, self.in_id_order(ids))])  # type: ignore[index]
@@ -182,8 +182,8 @@ class Rebalance:
 
     # --- gaining and losing queues ------------------------------------------------------------------------
 
-    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
-        """Own these queues of a topic and no others; does the consumer then?"""
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: list[tuple[int, int]]) -> bool:
+        """Own exactly these queues of a topic; did that succeed?"""
         self.moved = False
         table = consumer.table
         for queue in of_topic(topic) if table else ():
@@ -203,7 +203,7 @@ class Rebalance:
             elif owned.dropped:
                 complete = False
         if missing:
-            self.gain_all(consumer, missing, begun)
+            self.gain_all(consumer, missing, new_pulls)
             complete = complete and all(map(table.__contains__, missing))
         return complete
 
@@ -212,7 +212,7 @@ class Rebalance:
         return self.now - owned.pulled > PULL_EXPIRY
 
     def renew(self, consumer: Consumer, queue: int) -> None:
-        """A queue that nobody pulls is lost, to be gained again."""
+        """Drop a queue that is no longer pulled, so that it is gained again."""
         self.lose(consumer, queue)
 
     def lose(self, consumer: Consumer, queue: int) -> None:
@@ -222,7 +222,7 @@ class Rebalance:
         self.hand_over(consumer, queue)
 
     def drop(self, owned: ProcessQueue) -> None:
-        """Tell whoever still works on a queue that it is lost."""
+        """Mark a process queue as dropped, for the loops and listeners that still use it."""
         owned.dropped = True
 
     def hand_over(self, consumer: Consumer, queue: int) -> None:
@@ -230,43 +230,43 @@ class Rebalance:
         consumer.store.persist(queue)
         consumer.store.remove(queue)
 
-    def gain_all(self, consumer: Consumer, queues: list[int], begun: list[tuple[int, int]]) -> None:
-        """Begin the queues of a topic that are missing."""
+    def gain_all(self, consumer: Consumer, queues: list[int], new_pulls: list[tuple[int, int]]) -> None:
+        """Start the missing queues of a topic."""
         for queue in queues:
-            self.gain(consumer, queue, begun)
+            self.gain(consumer, queue, new_pulls)
 
-    def gain(self, consumer: Consumer, queue: int, begun: list[tuple[int, int]]) -> None:
-        """Begin a queue, unless nobody knows where."""
+    def gain(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
+        """Start a queue, unless its start offset is unknown."""
         self.clean(consumer, queue)
         try:
             offset = self.beginning(consumer, queue)
         except NoStartError:
-            return self.not_begun(consumer, queue, begun)
-        return self.begin(consumer, queue, offset, begun)
+            return self.without_start(consumer, queue, new_pulls)
+        return self.begin(consumer, queue, offset, new_pulls)
 
     def clean(self, consumer: Consumer, queue: int) -> None:
-        """Forget what memory holds of a queue from an earlier time."""
+        """Remove a queue's old offset from memory."""
         consumer.store.remove(queue)
 
     def beginning(self, consumer: Consumer, queue: int) -> int:
-        """Where a queue begins; NoStartError."""
+        """The start offset of a queue; NoStartError."""
         return consumer.positions.push(queue, consumer.where, None, "")
 
-    def not_begun(self, consumer: Consumer, queue: int, begun: list[tuple[int, int]]) -> None:
-        """A queue without a beginning is left for the next round."""
+    def without_start(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
+        """A queue without a start offset is left for the next round."""
 
-    def begin(self, consumer: Consumer, queue: int, offset: int, begun: list[tuple[int, int]]) -> None:
-        """Own a queue and pull from an offset on."""
+    def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: list[tuple[int, int]]) -> None:
+        """Own a queue, and dispatch a pull request from an offset on."""
         self.moved = True
         consumer.table[queue] = consumer.requests[queue] = self.new_queue(offset)
-        begun.append((queue, offset))
+        new_pulls.append((queue, offset))
 
     def new_queue(self, offset: int) -> ProcessQueue:
-        """What is kept of a queue that is owned from now on."""
+        """A new process queue."""
         return ProcessQueue(offset, self.now)
 
     def give_up_topics(self, consumer: Consumer) -> None:
-        """Drop the queues of topics that are not subscribed any more."""
+        """Drop the queues of unsubscribed topics."""
         if not consumer.gave_up:
             return
         consumer.gave_up = False
@@ -274,13 +274,13 @@ class Rebalance:
             self.give_up(consumer, queue)
 
     def give_up(self, consumer: Consumer, queue: int) -> None:
-        """Drop a queue of such a topic; its offset is nobody's business."""
+        """Drop a queue of an unsubscribed topic, without handing over its offset."""
         self.drop(consumer.table.pop(queue))
 
     # --- the rest of a consumer's life --------------------------------------------------------------------
 
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
-        """A member begins; whatever it was before is gone."""
+        """Start a member, replacing the previous one."""
         positions = self.places[member]
         positions.forget()
         client = CLIENTS[(member + twin) % len(CLIENTS)]
@@ -289,7 +289,7 @@ class Rebalance:
         return None
 
     def leave(self, member: int) -> Result:
-        """A member shuts down."""
+        """Shut a member down."""
         consumer = self.members[member]
         if consumer is not None:
             self.persist(consumer)
@@ -305,13 +305,13 @@ class Rebalance:
         return tuple(consumer.table)
 
     def subscribe(self, consumer: Consumer, topic: str) -> Result:
-        """Consume a topic from the next round on."""
+        """Subscribe to a topic, from the next round on."""
         if topic not in consumer.topics:
             consumer.topics.append(topic)
         return None
 
     def unsubscribe(self, consumer: Consumer, topic: str) -> Result:
-        """Give a topic up in the next round."""
+        """Unsubscribe from a topic; the next round drops its queues."""
         if topic in consumer.topics:
             consumer.topics.remove(topic)
             consumer.gave_up = True
@@ -327,7 +327,7 @@ class Rebalance:
         return None
 
     def lost_route(self, consumer: Consumer, topic: str) -> None:
-        """What is known stays known without a route."""
+        """No route: keep the known one."""
 
     def pull(self, consumer: Consumer, queue: int) -> Result:
         """One turn of the pull loop: the offset that it asks for."""
@@ -345,21 +345,21 @@ class Rebalance:
         return owned is not None
 
     def finish(self, consumer: Consumer, queue: int, offset: int) -> Result:
-        """The listener is done; what memory holds then."""
+        """The listener finishes: the offset in memory afterwards."""
         taken = consumer.taken.pop(queue, None)
         if taken is not None:
             self.result(consumer, queue, taken, offset)
         return self.remembered(consumer, queue)
 
     def consume(self, consumer: Consumer, queue: int, offset: int) -> Result:
-        """A listener takes messages and is done at once."""
+        """A listener consumes messages at once."""
         owned = consumer.table.get(queue)
         if owned is not None:
             self.result(consumer, queue, owned, offset)
         return self.remembered(consumer, queue)
 
     def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
-        """Remember where to go on, unless the queue was lost in the meantime."""
+        """Update the offset in memory, unless the queue was dropped in the meantime."""
         if not owned.dropped:
             consumer.store.update(queue, offset, True)
 
@@ -434,13 +434,13 @@ def ids_of(body: bytes) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def readable(route: bytes) -> int:
-    """How many queues a route has to read from."""
+    """The number of readable queues in a route."""
     return sum(data["readQueueNums"] for data in json.loads(route)["queueDatas"] if data["perm"] & 4)
 
 
 @lru_cache(maxsize=256)
 def routed(topic: str, route: bytes) -> tuple[int, ...]:
-    """The queues of a topic that its route has to read from."""
+    """The readable queues of a topic's route."""
     return of_topic(topic)[: readable(route)]
 
 
@@ -451,7 +451,7 @@ def of_topic(topic: str) -> tuple[int, ...]:
 
 
 def place_of(topic: str) -> int:
-    """Where Java's hash table of 16 bins has a topic."""
+    """The bin of a topic in Java's hash table of 16 bins."""
     value = 0
     for letter in topic.encode("latin-1"):
         value = 31 * value + letter & 0xFFFF_FFFF

@@ -1,4 +1,4 @@
-"""The port's rebalance when the broker says which queues a consumer has, to pull from and to pop from."""
+"""The port's rebalance by the broker, which assigns queues to pull from and queues to pop from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rocketmq_conformance.suites import rebalance_broker as operations
 
 #: Topic and queue id; -1 stands for all queues.
 Popped = tuple[str, int]
-#: Where a new group begins to pop.
+#: Where a new group starts to pop.
 FROM_FIRST, FROM_LAST = 0, 1
 RETRY = "%RETRY%"
 
@@ -42,8 +42,8 @@ class Assignment(NamedTuple):
     pop: tuple[int, ...]
 
 
-class Begun(NamedTuple):
-    """Requests that begin in a round: (queue, offset) and (topic, queue id, where to begin)."""
+class NewRequests(NamedTuple):
+    """Requests dispatched in a round: (queue, offset) and (topic, queue id, where to start)."""
 
     pulls: list[tuple[int, int]]
     pops: list[tuple[str, int, int]]
@@ -67,13 +67,13 @@ class AssignedConsumer(Consumer):
     def __init__(self, positions: StartPosition, client: str, mode: str, where: str, strategy: str) -> None:
         super().__init__(positions, client, mode, where, strategy)
         self.pops: dict[Popped, PopQueue] = {}
-        #: What the latest request to pop of each queue belongs to.
+        #: The pop queue that the latest pop request of each queue belongs to.
         self.pop_requests: dict[Popped, PopQueue] = {}
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class RebalanceBroker(Rebalance):
-    """The members of the group, by number; in a cluster they ask the broker, who broadcasts has everything."""
+    """The members of the group, by number. Clustering members ask the broker; broadcasting members own every queue."""
 
     consumer = AssignedConsumer
 
@@ -81,38 +81,38 @@ class RebalanceBroker(Rebalance):
 
     def round(self, consumer: AssignedConsumer) -> Result:
         """One round: (pulled, popped, pulls that begin, pops that begin, is it balanced?)."""
-        begun = Begun([], [])
+        new_requests = NewRequests([], [])
         balanced = True
         for topic in self.visited(consumer):
             if topic in consumer.topics:  # now: a topic can come and go on the way
-                balanced = self.both(balanced, self.bring(consumer, topic, begun))
+                balanced = self.both(balanced, self.bring(consumer, topic, new_requests))
         self.give_up_topics(consumer)
         self.give_up_pops(consumer)
         return (
             tuple(sorted(consumer.table)),
             tuple(sorted(consumer.pops)) if consumer.pops else (),
-            tuple(sorted(begun.pulls)) if begun.pulls else (),
-            tuple(sorted(begun.pops)) if begun.pops else (),
+            tuple(sorted(new_requests.pulls)) if new_requests.pulls else (),
+            tuple(sorted(new_requests.pops)) if new_requests.pops else (),
             balanced,
         )
 
     def visited(self, consumer: AssignedConsumer) -> tuple[str, ...]:
-        """Topics that a round may come to, in the order in which it does."""
+        """The topics of a round, in its order."""
         return in_order(tuple(consumer.topics))
 
-    def bring(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
-        """One topic; is it balanced?"""
+    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+        """Rebalance one topic; is it balanced?"""
         if consumer.broadcasts:
-            return self.rebalance_topic(consumer, topic, begun.pulls)
+            return self.rebalance_topic(consumer, topic, new_requests.pulls)
         given = self.assignment(consumer, topic)
         if given is None:
-            return self.unassigned(consumer, topic, begun)
-        return self.take_over(consumer, topic, given, begun)
+            return self.unassigned(consumer, topic, new_requests)
+        return self.take_over(consumer, topic, given, new_requests)
 
     # --- asking -------------------------------------------------------------------------------------------
 
     def assignment(self, consumer: AssignedConsumer, topic: str) -> Assignment | None:
-        """What the broker assigns; None when nobody says."""
+        """The broker's assignment; None when it gives none."""
         if topic not in consumer.routes and not self.learn(consumer, topic):
             return None
         asked = encoded(topic, consumer.client, consumer.strategy)
@@ -131,26 +131,26 @@ class RebalanceBroker(Rebalance):
         return True
 
     def not_assigned(self) -> Assignment | None:
-        """What a refusal and a lost answer mean."""
+        """The request was refused, or timed out."""
         return None
 
     def read(self, body: bytes) -> Assignment | None:
-        """The assignment of an answer, None when it has none."""
+        """The assignment in a response, None without one."""
         return decoded(body)
 
-    def unassigned(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
-        """Nobody says what is assigned: keep what there is; is it balanced?"""
+    def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+        """The assignment is unknown: keep the queues owned so far; is it balanced?"""
         return False
 
     # --- taking what is assigned --------------------------------------------------------------------------
 
-    def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, begun: Begun) -> bool:
-        """Have these queues of a topic and no others; does the consumer then?"""
+    def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, new_requests: NewRequests) -> bool:
+        """Own exactly the assigned queues of a topic; did that succeed?"""
         if topic in RETRIES:
             self.try_again(consumer, RETRIES[topic], given)
-        complete = self.own(consumer, topic, positions(topic, given.pull), begun.pulls)
+        complete = self.own(consumer, topic, positions(topic, given.pull), new_requests.pulls)
         if given.pop or consumer.pops:
-            self.own_pops(consumer, topic, given.pop, begun)
+            self.own_pops(consumer, topic, given.pop, new_requests)
         return complete or self.has(consumer, topic) == {*given.pull, *given.pop}
 
     def has(self, consumer: AssignedConsumer, topic: str) -> set[int]:
@@ -165,38 +165,40 @@ class RebalanceBroker(Rebalance):
         elif given.pop and not given.pull:
             self.unsubscribe(consumer, topic)
 
-    def own_pops(self, consumer: AssignedConsumer, topic: str, wanted: tuple[int, ...], begun: Begun) -> None:
+    def own_pops(
+        self, consumer: AssignedConsumer, topic: str, wanted: tuple[int, ...], new_requests: NewRequests
+    ) -> None:
         """Pop from these queues of a topic and no others."""
         for queue, owned in list(consumer.pops.items()):
             if queue[0] == topic and (queue[1] not in wanted or self.is_idle(owned)):
                 self.lose_pop(consumer, queue)
         for number in wanted:
             if (topic, number) not in consumer.pops:
-                self.gain_pop(consumer, (topic, number), begun)
+                self.gain_pop(consumer, (topic, number), new_requests)
 
     def is_idle(self, owned: PopQueue) -> bool:
-        """Has the loop of pops forgotten a queue?"""
+        """Has the pop loop not asked for the queue for too long?"""
         return self.now - owned.popped > PULL_EXPIRY
 
     def lose_pop(self, consumer: AssignedConsumer, queue: Popped) -> None:
-        """Drop a queue; there is no offset to leave to anybody."""
+        """Drop a queue; there is no offset to hand over."""
         self.drop_pop(consumer.pops.pop(queue))
 
     def drop_pop(self, owned: PopQueue) -> None:
-        """Tell the loop of pops that a queue is lost."""
+        """Mark a pop queue as dropped, for the pop loop."""
         owned.dropped = True
 
-    def gain_pop(self, consumer: AssignedConsumer, queue: Popped, begun: Begun) -> None:
-        """Begin to pop."""
+    def gain_pop(self, consumer: AssignedConsumer, queue: Popped, new_requests: NewRequests) -> None:
+        """Start to pop from a queue."""
         consumer.pops[queue] = consumer.pop_requests[queue] = PopQueue(self.now)
-        begun.pops.append((*queue, self.first_pop(consumer)))
+        new_requests.pops.append((*queue, self.first_pop(consumer)))
 
     def first_pop(self, consumer: AssignedConsumer) -> int:
-        """Where a new group begins to pop."""
+        """Where a new group starts to pop."""
         return FROM_FIRST if consumer.where == FIRST else FROM_LAST
 
     def give_up_pops(self, consumer: AssignedConsumer) -> None:
-        """Drop what is popped of topics that are not subscribed any more."""
+        """Drop the pop queues of unsubscribed topics."""
         if consumer.pops:
             for queue in [queue for queue in consumer.pops if queue[0] not in consumer.topics]:
                 self.lose_pop(consumer, queue)
@@ -204,7 +206,7 @@ class RebalanceBroker(Rebalance):
     # --- the rest -----------------------------------------------------------------------------------------
 
     def pop(self, consumer: AssignedConsumer, topic: str, queue: int) -> Result:
-        """One turn of the loop of pops: does it ask?"""
+        """One turn of the pop loop: does it send a request?"""
         request = consumer.pop_requests.get((topic, queue))
         if request is None or request.dropped:
             return False
@@ -238,7 +240,7 @@ def positions(topic: str, numbers: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def retry_of(topic: str) -> str:
-    """Where messages of a topic go that were popped in vain."""
+    """The retry topic of messages that were popped and not acknowledged."""
     return f"{RETRY}{GROUP}_{topic}"
 
 
@@ -268,7 +270,7 @@ def encoded(topic: str, client: str, strategy: str) -> bytes:
 
 @lru_cache(maxsize=1024)
 def decoded(body: bytes) -> Assignment | None:
-    """The assignment of an answer; what has no queue is nothing, what has no mode is pulled."""
+    """The assignment in a response body; entries without a queue are ignored, those without a mode are pulled."""
     listed = json.loads(body).get("messageQueueAssignments")
     if listed is None:
         return None

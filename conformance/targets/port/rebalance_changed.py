@@ -1,4 +1,4 @@
-"""What the port's consumers do when a round changed their queues: whom they tell, and how much they cache of each."""
+"""The port's reaction to a changed allocation: listener calls, heartbeats, and cache thresholds per queue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_LIMIT = -1
 
 _HEARTBEAT = int(Request.HEART_BEAT)
 _SUCCESS = int(Response.SUCCESS)
-#: What a broker says that understands heartbeats without subscriptions.
+#: The header field of a broker that supports heartbeats without subscriptions.
 _UNDERSTANDS = "IS_SUPPORT_HEART_BEAT_V2"
 
 
@@ -30,13 +30,13 @@ class ListenerError(Exception):
     """The listener of changed queues failed."""
 
 
-class Told(NamedTuple):
-    """A change of a topic, as it was told."""
+class ReportedChange(NamedTuple):
+    """A change of a topic's queues, as it was reported to brokers and the listener."""
 
     topic: str
     beat: bool
-    #: What the listener heard: all queues and those of the consumer.
-    heard: tuple[tuple[int, ...], tuple[int, ...]] | None
+    #: The arguments of the listener: all queues, and those of the consumer.
+    queues: tuple[tuple[int, ...], tuple[int, ...]] | None
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -47,18 +47,18 @@ class ChangedConsumer(Consumer):
         super().__init__(positions, client, mode, where, strategy)
         #: Thresholds of a topic, in messages and in MiB.
         self.limits = (NO_LIMIT, NO_LIMIT)
-        #: The same of each queue.
+        #: Thresholds of each queue.
         self.thresholds = (1000, 100)
         #: Versions of the subscriptions by topic, in ms.
         self.versions: dict[str, int] = {}
         #: May heartbeats be brief?
         self.brief = False
-        #: The topics that the broker has heard of, sorted, if it understands brief heartbeats.
+        #: The topics that the broker knows from a heartbeat, sorted, if it supports brief ones.
         self.known: tuple[str, ...] | None = None
-        #: Topics whose latest version has not gone to the brokers.
+        #: Topics whose latest version was not yet sent to the brokers.
         self.news: set[str] = set()
         #: Changes of the round, by topic.
-        self.told: dict[str, Told] = {}
+        self.changes: dict[str, ReportedChange] = {}
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -66,9 +66,9 @@ class RebalanceChanged(Rebalance):
     """The members of the group, by number."""
 
     consumer = ChangedConsumer
-    #: Does the listener fail in the round that is under way?
+    #: Does the listener fail in the current round?
     fails = False
-    #: The topic that the application gives up while its queues are divided.
+    #: The topic that the application unsubscribes from while its queues are allocated.
     given_up = ""
 
     # --- a round ------------------------------------------------------------------------------------------
@@ -76,17 +76,17 @@ class RebalanceChanged(Rebalance):
     def round(self, consumer: ChangedConsumer, fails: bool, given_up: str) -> Result:
         """One round: (owned queues, is it balanced?, thresholds of a queue, changes)."""
         self.fails, self.given_up = fails, given_up
-        consumer.told.clear()
+        consumer.changes.clear()
         balanced = True
-        for topic in in_order(tuple(consumer.topics)):  # the order tells, as thresholds depend on it
+        for topic in in_order(tuple(consumer.topics)):  # the order matters: thresholds depend on it
             balanced = self.both(balanced, self.bring(consumer, topic))
         self.give_up_topics(consumer)
-        told = consumer.told
-        changes = tuple([tuple(told[topic]) for topic in sorted(told)])
+        by_topic = consumer.changes
+        changes = tuple([tuple(by_topic[topic]) for topic in sorted(by_topic)])
         return tuple(sorted(consumer.table)), balanced, consumer.thresholds, changes
 
     def bring(self, consumer: ChangedConsumer, topic: str) -> bool:
-        """One topic; is it balanced? A failure of the listener is its own."""
+        """Rebalance one topic; is it balanced? An error of the listener is caught."""
         try:
             return self.rebalance_topic(consumer, topic, [])
         except ListenerError:
@@ -97,64 +97,64 @@ class RebalanceChanged(Rebalance):
         return topic == RETRY_TOPIC
 
     def without_route(self, consumer: Consumer, topic: str) -> bool:
-        """A broadcasting consumer hears of unknown queues like every other."""
+        """A broadcasting consumer without a route reports it like every other."""
         return self.without_queues(consumer, topic)
 
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
-        """Nothing is known of a topic."""
+        """A topic without a route."""
         assert isinstance(consumer, ChangedConsumer)
         return self.nothing_known(consumer, topic)
 
     def nothing_known(self, consumer: ChangedConsumer, topic: str) -> bool:
-        """There are no queues of a topic that anybody knows of."""
+        """A topic has no known queues."""
         if topic != RETRY_TOPIC:
             self.changed(consumer, topic, ())
         return True
 
     def divided(self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
-        """The share; the application may give the topic up meanwhile."""
+        """The consumer's share; the application may unsubscribe from the topic meanwhile."""
         if topic == self.given_up:
             self.unsubscribe(consumer, topic)
         return Rebalance.divided(self, consumer, topic, queues, ids)
 
-    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
-        """Own these queues of a topic and no others, and tell when that changed anything."""
-        complete = Rebalance.own(self, consumer, topic, wanted, begun)
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: list[tuple[int, int]]) -> bool:
+        """Own exactly these queues of a topic, and report a change."""
+        complete = Rebalance.own(self, consumer, topic, wanted, new_pulls)
         if not self.moved:
             return complete
         assert isinstance(consumer, ChangedConsumer)
         return self.changed(consumer, topic, wanted) and complete
 
-    # --- telling ------------------------------------------------------------------------------------------
+    # --- reporting ----------------------------------------------------------------------------------------
 
     def changed(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> bool:
-        """The queues of a topic changed: is that in order? ListenerError."""
+        """Handle a change of a topic's queues: is the topic balanced? ListenerError."""
         if topic not in consumer.topics:
-            return self.gone(consumer, topic)
+            return self.not_subscribed(consumer, topic)
         self.renew_version(consumer, topic)
         self.divide(consumer, topic)
         self.greet(consumer)
         self.tell(consumer, topic, mine)
         return True
 
-    def gone(self, consumer: ChangedConsumer, topic: str) -> bool:
-        """The queues of a topic changed that is not subscribed any more."""
+    def not_subscribed(self, consumer: ChangedConsumer, topic: str) -> bool:
+        """The queues of an unsubscribed topic changed."""
         return False
 
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
-        """Brokers take the subscription with the highest version."""
+        """Renew the subscription's version: brokers keep the subscription with the highest one."""
         consumer.versions[topic] = self.now
         consumer.news.add(topic)
 
     def greet(self, consumer: ChangedConsumer) -> None:
-        """Tell the brokers of changed subscriptions."""
+        """Send a full heartbeat with the changed subscriptions."""
         consumer.known = None
         self.heartbeat(consumer)
 
     def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
-        """Tell the listener; ListenerError."""
-        heard = consumer.routes.get(topic, ()), mine
-        consumer.told[topic] = Told(topic, topic not in consumer.news, heard)
+        """Call the listener; ListenerError."""
+        queues = consumer.routes.get(topic, ()), mine
+        consumer.changes[topic] = ReportedChange(topic, topic not in consumer.news, queues)
         consumer.news.discard(topic)
         if self.fails:
             raise ListenerError(topic)
@@ -175,47 +175,47 @@ class RebalanceChanged(Rebalance):
         return len(consumer.table)
 
     def quotient(self, limit: int, count: int, before: int) -> int:
-        """What each of so many queues has of a threshold."""
+        """The threshold of each queue, when so many share one."""
         return before if limit == NO_LIMIT else max(1, limit // count)
 
     def limit(self, consumer: ChangedConsumer, messages: int, size: int) -> Result:
-        """The application limits topics."""
+        """The application sets the thresholds of topics."""
         consumer.limits = messages, size
         return None
 
     # --- heartbeats ---------------------------------------------------------------------------------------
 
     def subscribe_and_tell(self, consumer: ChangedConsumer, topic: str) -> Result:
-        """Subscribe, and tell the brokers at once."""
+        """Subscribe, and send a heartbeat at once."""
         self.subscribe(consumer, topic)
         return self.heartbeat(consumer)
 
     def beat(self, consumer: ChangedConsumer) -> Result:
-        """The timer."""
+        """The heartbeat timer."""
         return self.heartbeat(consumer)
 
     def heartbeat(self, consumer: ChangedConsumer) -> Result:
-        """Tell the brokers of the subscriptions: (is it brief?, the topics told), None when no broker is known."""
+        """Send a heartbeat: (is it brief?, the topics sent), None when no broker is known."""
         if not consumer.routes:
             return None
         topics = tuple(sorted(consumer.topics))
         brief = self.is_known(consumer, topics)
-        told = () if brief else topics
+        sent = () if brief else topics
         body = heartbeat_text(
-            consumer.client, consumer.broadcasts, told, tuple(map(consumer.versions.get, told)), brief
+            consumer.client, consumer.broadcasts, sent, tuple(map(consumer.versions.get, sent)), brief
         )
         if not brief:
             consumer.news.clear()
         try:
-            code, _, said, _ = self.transport.ask(next(iter(consumer.routes)), BROKER, _HEARTBEAT, {}, body=body)
+            code, _, fields, _ = self.transport.ask(next(iter(consumer.routes)), BROKER, _HEARTBEAT, {}, body=body)
         except (NoRouteError, OSError):
-            return brief, told
-        if code == _SUCCESS and consumer.brief and said.get(_UNDERSTANDS) == "true":
+            return brief, sent
+        if code == _SUCCESS and consumer.brief and fields.get(_UNDERSTANDS) == "true":
             consumer.known = topics
-        return brief, told
+        return brief, sent
 
     def is_known(self, consumer: ChangedConsumer, topics: tuple[str, ...]) -> bool:
-        """Has the broker heard of these subscriptions?"""
+        """Does the broker know these subscriptions?"""
         return consumer.known == topics
 
     # --- the rest -----------------------------------------------------------------------------------------

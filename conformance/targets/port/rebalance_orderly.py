@@ -1,4 +1,4 @@
-"""The port's orderly consumers: a queue is consumed by one listener of the group at a time, who has its lock."""
+"""The port's orderly consumers: a queue is consumed by the one member of the group that holds its broker lock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_orderly as operations
 
-#: Ms that a lock is relied on after the broker granted it.
+#: The client's lease of a lock: how long it is relied on after the broker granted it (ms).
 LOCK_EXPIRY = 30_000
 #: Ms after which a lost queue is unlocked even when its listener is busy.
 FORCE = 20_000
@@ -38,11 +38,11 @@ class OrderlyQueue(ProcessQueue):
         super().__init__(offset, now)
         self.locked = True
         self.confirmed = now
-        #: Was the start asked for since the lock is there?
+        #: Was the start offset queried since the lock was granted?
         self.corrected = False
         #: Offsets of the messages that arrived, in order.
         self.messages: list[int] = []
-        #: The offset of the message that a listener is busy with.
+        #: The offset of the message that a slow listener has.
         self.taking = -1
 
 
@@ -50,15 +50,15 @@ class OrderlyQueue(ProcessQueue):
 class RebalanceOrderly(Rebalance):
     """The members of a group of orderly consumers."""
 
-    #: Was a lock refused in the round that is under way?
+    #: Was a lock refused in the current round?
     missed = False
 
     def rebalance(self, consumer: Consumer) -> Result:
         """One round: (table, pull requests that begin, is it balanced?, is another round wanted soon?)."""
         self.missed = False
-        said = super().rebalance(consumer)
-        assert isinstance(said, tuple)
-        return (*said, self.again())
+        result = super().rebalance(consumer)
+        assert isinstance(result, tuple)
+        return (*result, self.again())
 
     def again(self) -> bool:
         """Is another round wanted soon?"""
@@ -81,12 +81,12 @@ class RebalanceOrderly(Rebalance):
         return queue in granted
 
     def confirm(self, owned: OrderlyQueue) -> None:
-        """The broker says that the lock is ours."""
+        """The broker granted the lock."""
         owned.locked = True
         owned.confirmed = self.now
 
     def ask_locks(self, consumer: Consumer, queues: tuple[int, ...]) -> frozenset[int] | None:
-        """The queues that the broker grants; None when it does not say."""
+        """The queues that the broker grants; None without a response."""
         try:
             code, _, _, body = self.transport.ask(
                 QUEUES[queues[0]].topic, BROKER, _LOCK, {}, body=lock_text(self.owner(consumer), queues)
@@ -96,11 +96,11 @@ class RebalanceOrderly(Rebalance):
         return positions(body) if code == _SUCCESS else None
 
     def owner(self, consumer: Consumer) -> str:
-        """Who locks."""
+        """The client id in lock requests."""
         return consumer.client
 
     def unlock(self, consumer: Consumer, queues: tuple[int, ...], one_way: bool) -> bool:
-        """Give locks back: did the broker say so?"""
+        """Unlock queues: did the broker confirm it?"""
         body = lock_text(self.owner(consumer), queues)
         try:
             code, *_ = self.transport.ask(QUEUES[queues[0]].topic, BROKER, _UNLOCK, {}, one_way, body)
@@ -109,7 +109,7 @@ class RebalanceOrderly(Rebalance):
         return code == _SUCCESS
 
     def renew_locks(self, consumer: Consumer) -> Result:
-        """The timer: ask for all locks again; the queues that count as locked then."""
+        """The lock timer renews all locks: the queues that count as locked then."""
         queues = () if consumer.broadcasts else self.renewed(consumer)
         if queues:
             granted = self.ask_locks(consumer, queues)
@@ -121,55 +121,55 @@ class RebalanceOrderly(Rebalance):
         return tuple(sorted([queue for queue, owned in consumer.table.items() if orderly(owned).locked]))
 
     def renewed(self, consumer: Consumer) -> tuple[int, ...]:
-        """The queues whose locks are asked for again."""
+        """The queues whose locks are renewed."""
         return tuple([queue for queue, owned in consumer.table.items() if not owned.dropped])
 
     def renewal(self, owned: OrderlyQueue, granted: bool) -> None:
-        """What the broker said of a lock."""
+        """Handle the broker's response for one lock."""
         if granted:
             self.confirm(owned)
         else:
             self.lost(owned)
 
     def lost(self, owned: OrderlyQueue) -> None:
-        """The lock is somebody else's."""
+        """The lock was lost to another client."""
         owned.locked = False
 
     def renewal_failed(self, consumer: Consumer) -> None:
-        """Nobody knows what became of the locks: rely on them as long as they are young."""
+        """The renewal timed out: rely on the locks until their lease ends."""
 
     def relies(self, owned: OrderlyQueue) -> bool:
-        """Is the lock there, and young?"""
+        """Is the queue locked, and its lease not over?"""
         return owned.locked and not self.is_old(owned)
 
     def is_old(self, owned: OrderlyQueue) -> bool:
-        """Has it been too long since the broker granted the lock?"""
+        """Is the lease over?"""
         return self.now - owned.confirmed > LOCK_EXPIRY
 
     # --- gaining and losing queues ------------------------------------------------------------------------
 
-    def gain_all(self, consumer: Consumer, queues: list[int], begun: list[tuple[int, int]]) -> None:
+    def gain_all(self, consumer: Consumer, queues: list[int], new_pulls: list[tuple[int, int]]) -> None:
         """Lock the queues of a topic that are missing, by one request, and begin those that the broker grants."""
         if not self.needs_lock(consumer):
-            return super().gain_all(consumer, queues, begun)
+            return super().gain_all(consumer, queues, new_pulls)
         granted = self.ask_locks(consumer, tuple(queues))
         for queue in queues:
             if granted is not None and self.is_granted(queue, granted):
-                self.gain(consumer, queue, begun)
+                self.gain(consumer, queue, new_pulls)
             else:
                 self.missed = True
-                self.not_locked(consumer, queue, begun)
+                self.not_locked(consumer, queue, new_pulls)
         return None
 
     def needs_lock(self, consumer: Consumer) -> bool:
         """Broadcasting consumers share nothing."""
         return not consumer.broadcasts
 
-    def not_locked(self, consumer: Consumer, queue: int, begun: list[tuple[int, int]]) -> None:
-        """A queue that somebody else has locked is left for another round."""
+    def not_locked(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
+        """A queue locked by another client is left for a later round."""
 
     def new_queue(self, offset: int) -> ProcessQueue:
-        """What is kept of a queue that is owned from now on."""
+        """A new process queue."""
         return OrderlyQueue(offset, self.now)
 
     def lose(self, consumer: Consumer, queue: int) -> None:
@@ -190,14 +190,14 @@ class RebalanceOrderly(Rebalance):
         return consumer.taken.get(queue) is owned
 
     def is_forced(self, owned: OrderlyQueue) -> bool:
-        """Is it time to unlock whatever the listener does?"""
+        """Is it time to unlock even while the listener is busy?"""
         return self.now - owned.confirmed > FORCE
 
     def keep(self, consumer: Consumer, queue: int) -> None:
-        """The listener is waited for: another round will try again."""
+        """Keep the queue while its listener is busy; a later round tries again."""
 
     def give_back(self, consumer: Consumer, queue: int) -> None:
-        """Let somebody else have the queue."""
+        """Unlock a lost queue for its next owner."""
         self.unlock(consumer, (queue,), True)
 
     def leave(self, member: int) -> Result:
@@ -208,7 +208,7 @@ class RebalanceOrderly(Rebalance):
         return super().leave(member)
 
     def unlock_all(self, consumer: Consumer) -> None:
-        """Give all locks back."""
+        """Unlock all queues."""
         queues = self.renewed(consumer)
         if queues:
             self.unlock(consumer, queues, False)
@@ -233,11 +233,11 @@ class RebalanceOrderly(Rebalance):
         return owned.offset if QUEUES[queue].topic in consumer.topics else None
 
     def may_pull(self, owned: OrderlyQueue) -> bool:
-        """Messages that may not be consumed are not pulled."""
+        """May the queue be pulled? Not without its lock."""
         return owned.locked
 
     def corrected(self, consumer: Consumer, queue: int, owned: OrderlyQueue) -> int:
-        """Where to begin now that the lock is there: the owner before may have committed since; NoStartError."""
+        """The start offset once the lock is held, as the previous owner may have committed meanwhile; NoStartError."""
         return self.beginning(consumer, queue)
 
     def not_corrected(self, owned: OrderlyQueue) -> Result:
@@ -255,7 +255,7 @@ class RebalanceOrderly(Rebalance):
         return True
 
     def has_turn(self, consumer: Consumer, queue: int) -> OrderlyQueue | None:
-        """The process queue that a listener may consume now; locks are asked for when they are too old."""
+        """The process queue that a listener may consume now; an expired lock is requested again."""
         if queue in consumer.taken:
             return None
         owned = consumer.table.get(queue)
@@ -267,12 +267,12 @@ class RebalanceOrderly(Rebalance):
         return None
 
     def consume_all(self, consumer: Consumer, queue: int, offset: int) -> Result:
-        """A message arrives, and a listener has its turn: (offsets consumed, what memory holds then)."""
+        """A message arrives, and a listener runs: (offsets consumed, the offset in memory afterwards)."""
         self.receive(consumer, queue, offset)
         return self.go_on(consumer, queue)
 
     def go_on(self, consumer: Consumer, queue: int) -> Result:
-        """Consume what is there, in order."""
+        """Consume the available messages, in order."""
         owned = self.has_turn(consumer, queue)
         consumed: tuple[int, ...] = ()
         if owned is not None and owned.messages:
@@ -283,11 +283,11 @@ class RebalanceOrderly(Rebalance):
         return consumed, self.remembered(consumer, queue)
 
     def consumed(self, consumer: Consumer, queue: int, offset: int) -> None:
-        """The message at an offset is done: go on after it."""
+        """The message at an offset is consumed: update the offset in memory."""
         consumer.store.update(queue, offset + 1, False)
 
     def take_first(self, consumer: Consumer, queue: int, offset: int) -> Result:
-        """A message arrives, and a slow listener has its turn: the offset of the message that it is busy with."""
+        """A message arrives, and a slow listener starts: the offset of its message."""
         self.receive(consumer, queue, offset)
         owned = self.has_turn(consumer, queue)
         if owned is None:
@@ -297,7 +297,7 @@ class RebalanceOrderly(Rebalance):
         return owned.taking
 
     def finish_first(self, consumer: Consumer, queue: int) -> Result:
-        """The slow listener is done, and goes on with what is there."""
+        """The slow listener finishes its message, and goes on with the others."""
         taken = consumer.taken.pop(queue, None)
         if taken is None:
             return (), self.remembered(consumer, queue)
@@ -335,7 +335,7 @@ class RebalanceOrderly(Rebalance):
 
 
 def orderly(owned: ProcessQueue) -> OrderlyQueue:
-    """All process queues here are orderly."""
+    """A process queue as what it is here, an orderly one."""
     assert isinstance(owned, OrderlyQueue)
     return owned
 

@@ -1,4 +1,4 @@
-"""The port's plain pull consumers: they own queues, and leave pulling and offsets to their applications."""
+"""The port's plain pull consumers: they rebalance and call a listener, and leave pulls and offsets to applications."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocketmq_conformance.suites import rebalance_plain as operations
 
 #: The topics that the application registers.
 REGISTERED = ("T", "U")
-Heard = tuple[str, tuple[int, ...], tuple[int, ...]]
+ListenerCall = tuple[str, tuple[int, ...], tuple[int, ...]]
 
 
 class ListenerError(Exception):
@@ -29,10 +29,10 @@ class PlainConsumer(Consumer):
     def __init__(self, positions: StartPosition, client: str, mode: str, where: str, strategy: str) -> None:
         super().__init__(positions, client, mode, where, strategy)
         self.topics = [*REGISTERED]
-        #: Readable queues by topic, as its client last heard of them, whoever was subscribed.
+        #: Readable queues by topic, as of the client's last route, subscribed to or not.
         self.client_routes: dict[str, tuple[int, ...]] = {}
-        #: What the listener heard in the round.
-        self.heard: list[Heard] = []
+        #: The listener calls of the round.
+        self.listener_calls: list[ListenerCall] = []
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -40,54 +40,54 @@ class RebalancePlain(Rebalance):
     """The members of the group, by number."""
 
     consumer = PlainConsumer
-    #: Does the listener fail in the round that is under way?
+    #: Does the listener fail in the current round?
     fails = False
 
     def round(self, consumer: PlainConsumer, fails: bool) -> Result:
-        """One round: (owned queues, is it balanced?, what the listener heard)."""
+        """One round: (owned queues, is it balanced?, listener calls)."""
         self.fails = fails
-        consumer.heard.clear()
-        said = super().rebalance(consumer)
-        assert isinstance(said, tuple)
-        return said[0], said[2], tuple(sorted(consumer.heard))
+        consumer.listener_calls.clear()
+        result = super().rebalance(consumer)
+        assert isinstance(result, tuple)
+        return result[0], result[2], tuple(sorted(consumer.listener_calls))
 
-    def rebalance_topic(self, consumer: Consumer, topic: str, begun: list[tuple[int, int]]) -> bool:
-        """One topic; is it balanced?"""
+    def rebalance_topic(self, consumer: Consumer, topic: str, new_pulls: list[tuple[int, int]]) -> bool:
+        """Rebalance one topic; is it balanced?"""
         if topic not in consumer.routes and consumer.broadcasts:
             return self.without_queues(consumer, topic)
-        return super().rebalance_topic(consumer, topic, begun)
+        return super().rebalance_topic(consumer, topic, new_pulls)
 
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
-        """Nothing is known of a topic: the listener hears so."""
+        """A topic without a route: the listener is called with no queues."""
         self.tell(consumer, topic, (), ())
         return True
 
-    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
-        """Own these queues of a topic and no others, and tell when that changed anything."""
-        complete = super().own(consumer, topic, wanted, begun)
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: list[tuple[int, int]]) -> bool:
+        """Own exactly these queues of a topic, and call the listener on a change."""
+        complete = super().own(consumer, topic, wanted, new_pulls)
         if self.moved:
             self.tell(consumer, topic, consumer.routes[topic], wanted)
         return complete
 
-    def begin(self, consumer: Consumer, queue: int, offset: int, begun: list[tuple[int, int]]) -> None:
+    def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: list[tuple[int, int]]) -> None:
         """Own a queue."""
         self.moved = True
         consumer.table[queue] = self.new_queue(offset)
 
     def tell(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
-        """Tell the listener; its failures are its own."""
+        """Call the listener; its errors are caught."""
         with suppress(ListenerError):
             self.call(consumer, topic, every, mine)
 
     def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         """Call the listener; ListenerError."""
         assert isinstance(consumer, PlainConsumer)
-        consumer.heard.append((topic, tuple(sorted(every)), tuple(sorted(mine))))
+        consumer.listener_calls.append((topic, tuple(sorted(every)), tuple(sorted(mine))))
         if self.fails:
             raise ListenerError(topic)
 
     def refresh(self, consumer: Consumer) -> Result:
-        """The client asks for the routes of all registered topics, and tells the consumer what is news."""
+        """The client fetches the routes of all registered topics, and passes changes on to the consumer."""
         assert isinstance(consumer, PlainConsumer)
         for topic in dict.fromkeys((*REGISTERED, *consumer.topics)):
             try:
@@ -102,15 +102,15 @@ class RebalancePlain(Rebalance):
         return None
 
     def beginning(self, consumer: Consumer, queue: int) -> int:
-        """Where a queue begins is the application's business."""
+        """The application decides where a queue starts."""
         return 0
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
-        """Nobody has to pull a queue."""
+        """Queues do not expire: the application need not pull."""
         return False
 
     def begin_plain(self, member: int, twin: bool, mode: str) -> Result:
-        """A member begins."""
+        """Start a member."""
         return self.join(member, twin, mode, LAST, "AVG")
 
     def calls(self) -> Methods:

@@ -1,8 +1,8 @@
-"""The port's lite pull consumers: they rebalance as others do, and their applications ask for the messages.
+"""The port's lite pull consumers: they rebalance as others do, pull by tasks, and applications poll the messages.
 
-A queue is owned by the table of process queues, which is what the timer commits by, and it is pulled by a task, which
-begins and ends when a round has changed the table. What tasks know of a queue (where to go on, what was consumed)
-begins anew with each assignment.
+A queue is owned while it is in the table of process queues, by which the timer commits. It is pulled by a task, which
+starts and ends when a round has changed the table. The state of a task (next offset to pull, consumed offset) starts
+anew with each assignment.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LiteQueue(ProcessQueue):
             self.last = offset
 
     def take(self, offset: int) -> int:
-        """A message is polled: where consumption goes on."""
+        """A message is polled: the next offset to consume."""
         if not self.messages:
             return NO_OFFSET
         self.messages.discard(offset)
@@ -47,15 +47,15 @@ class LiteQueue(ProcessQueue):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Assignment:
-    """What is known of a queue while it is pulled."""
+    """The state of a queue's pull task."""
 
     __slots__ = ("consumed", "owned", "pulls")
 
     def __init__(self, owned: LiteQueue) -> None:
         self.owned = owned
-        #: Offset that the next pull asks for.
+        #: The next offset to pull.
         self.pulls = NO_OFFSET
-        #: Offset that a commit writes.
+        #: The offset that a commit writes.
         self.consumed = NO_OFFSET
 
 
@@ -79,23 +79,23 @@ class RebalancePull(Rebalance):
 
     def round(self, consumer: LiteConsumer) -> Result:
         """One round: (owned queues, queues that are pulled, is it balanced?)."""
-        said = self.rebalance(consumer)
-        assert isinstance(said, tuple)
-        return said[0], tuple(sorted(consumer.assigned)), said[2]
+        result = self.rebalance(consumer)
+        assert isinstance(result, tuple)
+        return result[0], tuple(sorted(consumer.assigned)), result[2]
 
     def without_route(self, consumer: Consumer, topic: str) -> bool:
-        """Nothing of an unknown topic is pulled, broadcasting or not."""
+        """A topic without a route is not pulled, broadcasting or not."""
         return self.without_queues(consumer, topic)
 
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
-        """Nothing is known of a topic: own what is owned, but pull nothing."""
+        """A topic without a route: keep the owned queues, but pull none."""
         self.listen(lite(consumer), topic, ())
         return True
 
-    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
-        """Own these queues of a topic and no others; when that changes anything, pull them and no others."""
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: list[tuple[int, int]]) -> bool:
+        """Own exactly these queues of a topic; on a change, pull exactly these."""
         before = dict(consumer.table)
-        complete = super().own(consumer, topic, wanted, begun)
+        complete = super().own(consumer, topic, wanted, new_pulls)
         if self.has_changed(before, consumer):
             self.listen(lite(consumer), topic, wanted)
         return complete
@@ -105,7 +105,7 @@ class RebalancePull(Rebalance):
         return before != consumer.table
 
     def listen(self, consumer: LiteConsumer, topic: str, wanted: tuple[int, ...]) -> None:
-        """Pull these queues of a topic, and no others."""
+        """Pull exactly these queues of a topic."""
         for queue in [queue for queue in consumer.assigned if TOPIC_OF[queue] == topic]:
             if queue not in wanted:
                 self.end_pull(consumer, queue)
@@ -114,7 +114,7 @@ class RebalancePull(Rebalance):
                 self.begin_pull(consumer, queue)
 
     def begin_pull(self, consumer: LiteConsumer, queue: int) -> None:
-        """A queue is pulled from now on; it has a process queue even when it is not owned."""
+        """Start pulling a queue; it has a process queue even when it is not owned."""
         owned = consumer.table.get(queue)
         if owned is None:
             owned = LiteQueue(NO_OFFSET, self.now)
@@ -122,19 +122,19 @@ class RebalancePull(Rebalance):
         consumer.assigned[queue] = Assignment(owned)
 
     def end_pull(self, consumer: LiteConsumer, queue: int) -> None:
-        """A queue is pulled no more, and its messages are nobody's."""
+        """Stop pulling a queue, and drop its process queue."""
         self.drop(consumer.assigned.pop(queue).owned)
 
     def new_queue(self, offset: int) -> ProcessQueue:
-        """What is kept of a queue that is owned from now on."""
+        """A new process queue."""
         return LiteQueue(offset, self.now)
 
     def is_forgotten(self, owned: ProcessQueue) -> bool:
-        """Applications may take their time."""
+        """Queues do not expire: applications may poll as late as they like."""
         return False
 
     def beginning(self, consumer: Consumer, queue: int) -> int:
-        """Where a queue would begin; NoStartError."""
+        """The start offset of a queue; NoStartError."""
         offset = consumer.positions.lite_pull(queue, consumer.where, None, "")
         if offset < 0:
             raise NoStartError
@@ -143,11 +143,11 @@ class RebalancePull(Rebalance):
     # --- messages -----------------------------------------------------------------------------------------
 
     def pull_all(self, consumer: LiteConsumer, found: bool) -> Result:
-        """Each pull task has its turn: the offsets that they ask for."""
+        """Every pull task runs once: the offsets that they pull."""
         return tuple([(queue, self.pull_one(consumer, queue, found)) for queue in sorted(consumer.assigned)])
 
     def pull_one(self, consumer: LiteConsumer, queue: int, found: bool) -> int:
-        """A pull of one queue: the offset that it asks for."""
+        """Pull one queue: the offset of the request."""
         assignment = consumer.assigned[queue]
         if assignment.owned.dropped:
             return NO_OFFSET
@@ -163,7 +163,7 @@ class RebalancePull(Rebalance):
         return offset
 
     def first_pull(self, consumer: LiteConsumer, queue: int) -> int:
-        """Where the first pull asks; NoStartError."""
+        """The offset of the first pull; NoStartError."""
         return self.beginning(consumer, queue)
 
     def arrive(self, consumer: LiteConsumer, queue: int, owned: LiteQueue, offset: int) -> None:
@@ -182,17 +182,17 @@ class RebalancePull(Rebalance):
         return tuple(polled)
 
     def is_late(self, owned: LiteQueue) -> bool:
-        """Was the queue lost since the message was pulled?"""
+        """Was the queue dropped since the message was pulled?"""
         return owned.dropped
 
     def consumed(self, consumer: LiteConsumer, queue: int, offset: int) -> None:
-        """A message was polled: a commit writes this offset."""
+        """A message was polled: the next commit writes this offset."""
         assignment = consumer.assigned.get(queue)
         if assignment is not None:
             assignment.consumed = offset
 
     def commit(self, consumer: LiteConsumer) -> Result:
-        """Write what was consumed into the table of offsets."""
+        """Write the consumed offsets into the table of offsets."""
         for queue, assignment in consumer.assigned.items():
             if assignment.consumed != NO_OFFSET and not assignment.owned.dropped:
                 self.commit_one(consumer, queue, assignment.consumed)
@@ -205,7 +205,7 @@ class RebalancePull(Rebalance):
     # --- the rest of a consumer's life --------------------------------------------------------------------
 
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
-        """A member begins; whatever it was before is gone."""
+        """Start a member, replacing the previous one."""
         positions = self.places[member]
         positions.forget()
         client = CLIENTS[(member + twin) % len(CLIENTS)]
@@ -214,12 +214,12 @@ class RebalancePull(Rebalance):
         return None
 
     def subscribe(self, consumer: Consumer, topic: str) -> Result:
-        """Consume a topic from the next round on; its route is learned now."""
+        """Subscribe to a topic, from the next round on; its route is fetched now."""
         super().subscribe(consumer, topic)
         return self.refresh(consumer)
 
     def unsubscribe(self, consumer: Consumer, topic: str) -> Result:
-        """Pull nothing of a topic any more; its queues are given up in the next round."""
+        """Unsubscribe from a topic: stop its pull tasks; the next round drops its queues."""
         super().unsubscribe(consumer, topic)
         self.forget_pulls(lite(consumer), topic)
         return None
@@ -250,7 +250,7 @@ class RebalancePull(Rebalance):
 
 
 def lite(consumer: Consumer) -> LiteConsumer:
-    """A member as what it is."""
+    """A member as what it is here, a lite pull consumer."""
     assert isinstance(consumer, LiteConsumer)
     return consumer
 

@@ -1,4 +1,4 @@
-"""The port's timer of rebalances: it lets all consumers of the process rebalance, in time and when it is woken up."""
+"""The port's rebalance timer: it lets all consumers of the process rebalance, periodically and when it is woken up."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance_service as operations
 
-#: Ms from a round to the next, in general and when something is left to be done, which is the least, too.
+#: Ms between two rounds, in general, and when a round was not balanced; the second is also the minimum.
 PERIOD, SOON = 20_000, 1_000
 
 
 class Member:
-    """A consumer, as far as the timer knows it."""
+    """A consumer, as the timer sees it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -37,13 +37,13 @@ class RebalanceService:
         self.now = 0
         self.last = 0
         self.next = PERIOD
-        #: (when, who) of the rounds of the step.
+        #: (time, consumer) of the rounds of the step.
         self.rounds: list[tuple[int, tuple[str, ...]]] = []
 
     # --- rounds -------------------------------------------------------------------------------------------
 
     def round(self) -> None:
-        """Everybody rebalances."""
+        """All consumers rebalance."""
         took_part = []
         balanced = True
         for member in self.members.values():
@@ -58,11 +58,11 @@ class RebalanceService:
         self.next = self.now + self.period(balanced)
 
     def both(self, balanced: bool, member: bool) -> bool:
-        """Is a round balanced that was, or was not, until this member?"""
+        """Is the round balanced, by the members before and this one?"""
         return balanced and member
 
     def takes_part(self, member: Member) -> bool:
-        """Does a consumer rebalance at all?"""
+        """Does a consumer take part in rebalance?"""
         return not member.paused and member.enabled
 
     def rebalance(self, member: Member) -> bool:
@@ -70,7 +70,7 @@ class RebalanceService:
         return not member.refuses
 
     def is_balanced_without(self, member: Member) -> bool:
-        """Is a consumer balanced that does not rebalance?"""
+        """Does a consumer that takes no part count as balanced?"""
         return not member.paused
 
     def period(self, balanced: bool) -> int:
@@ -96,21 +96,21 @@ class RebalanceService:
         return self.rounds[0][1] if self.rounds else ()
 
     def wake(self) -> None:
-        """Rebalance at once, but not all the time."""
+        """Rebalance at once, but not more often than the minimum period."""
         if self.now - self.last < SOON:
             self.next = self.last + SOON
         else:
             self.round()
 
-    # --- what applications do -----------------------------------------------------------------------------
+    # --- calls of applications ----------------------------------------------------------------------------
 
     def suspend(self) -> Result:
-        """Pause the push consumer."""
+        """Suspend the push consumer."""
         self.members["push"].paused = True
         return None
 
     def resume(self) -> Result:
-        """Let the push consumer go on; it rebalances in the caller's thread."""
+        """Resume the push consumer; it rebalances in the caller's thread."""
         member = self.members["push"]
         member.paused = False
         self.rebalance(member)

@@ -1,4 +1,4 @@
-"""The port's remote offset store: a table of offsets, and the broker that keeps what is persisted."""
+"""The port's remote offset store: a table of offsets in memory, persisted to the broker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocketmq_conformance.suites import remote_store as operations
 
 BROKER_FAILED = -2
 NO_QUEUE = -3
-#: What the caller of a commit sees when nobody knows the broker, and when it does not answer.
+#: The error of a commit when the broker has no route, and when it does not respond.
 UNROUTED = Err("CLIENT")
 UNANSWERED = Err("REMOTING")
 
@@ -36,7 +36,7 @@ class OffsetNotFoundError(Exception):
 
 
 class QueryFailedError(Exception):
-    """The broker could not be asked, or did not say."""
+    """The query was not sent, or failed."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -63,11 +63,11 @@ class RemoteStore(OffsetTable):
         return self.read_from_broker(queue)
 
     def falls_through(self, kind: str) -> bool:
-        """Is the broker asked when memory does not know?"""
+        """Is the broker asked when memory has no offset?"""
         return kind == "memory-then-store"
 
     def read_from_broker(self, queue: int) -> int:
-        """Ask, and remember the answer."""
+        """Query the broker, and keep the offset in memory."""
         try:
             offset = self.fetch(queue)
         except OffsetNotFoundError:
@@ -78,11 +78,11 @@ class RemoteStore(OffsetTable):
         return offset
 
     def not_found(self, queue: int) -> int:
-        """What a missing offset reads as."""
+        """The result of reading an offset that the broker does not have."""
         return NO_OFFSET
 
     def failed(self, queue: int) -> int:
-        """What a failed query reads as."""
+        """The result of reading when the query failed."""
         return BROKER_FAILED
 
     def fetch(self, queue: int) -> int:
@@ -97,21 +97,21 @@ class RemoteStore(OffsetTable):
         return self.offset_of(ext) if code == _SUCCESS else self.refused(code)
 
     def unrouted(self) -> Exception:
-        """What it means when nobody knows the broker."""
+        """The broker has no route."""
         return QueryFailedError()
 
     def unanswered(self) -> Exception:
-        """What a lost answer means."""
+        """The query timed out, or the response was lost."""
         return QueryFailedError()
 
     def refused(self, code: int) -> int:
-        """What a refusal means."""
+        """The broker refused the query."""
         if code == _NOT_FOUND:
             raise OffsetNotFoundError
         raise QueryFailedError
 
     def offset_of(self, ext: dict[str, str]) -> int:
-        """The offset in an answer."""
+        """The offset in a response."""
         if "offset" not in ext:
             raise QueryFailedError
         return int(ext["offset"])
@@ -130,7 +130,7 @@ class RemoteStore(OffsetTable):
         return None
 
     def persist_all(self, queues: tuple[int, ...]) -> Result:
-        """Send the offsets of some queues, one way, and forget all others."""
+        """Send the offsets of some queues, one way, and remove all others from memory."""
         if not queues:
             return None
         for queue in list(self.table):
@@ -141,11 +141,11 @@ class RemoteStore(OffsetTable):
         return None
 
     def forget_unused(self, queue: int) -> None:
-        """Drop a queue that is not consumed any more."""
+        """Remove an unused queue from memory."""
         del self.table[queue]
 
     def send(self, queue: int, offset: int) -> None:
-        """Send a commit and do not look back."""
+        """Send a commit one way, ignoring errors."""
         self.commit(queue, offset, True)
 
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
@@ -161,7 +161,7 @@ class RemoteStore(OffsetTable):
         return self.verdict(code, one_way)
 
     def verdict(self, code: int, one_way: bool) -> Result:
-        """What the caller of a commit gets to know."""
+        """The result of a commit for its caller."""
         return None if one_way or code == _SUCCESS else Err(response_name(code))
 
     def begin_case(self, case: Case) -> None:

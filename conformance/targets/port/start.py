@@ -1,4 +1,4 @@
-"""Where the port's consumers start to pull: push, lite pull and plain pull."""
+"""The port's start positions: the offset from which push, lite pull and plain pull consumers start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SEARCH = int(Request.SEARCH_OFFSET_BY_TIMESTAMP)
 _SUCCESS = int(Response.SUCCESS)
 _HEADERS = [{"topic": queue.topic, "queueId": str(queue.id)} for queue in QUEUES]
 
-#: What the caller of the checked variant sees.
+#: The errors of the checked variant.
 NO_START = Err("CLIENT")
 NO_TIME = Err("RUNTIME")
 
@@ -34,11 +34,11 @@ Decide = Callable[[int, str, str | None, str], int]
 
 
 class NoStartError(Exception):
-    """Nobody can say where to start."""
+    """The start offset is unknown."""
 
 
 class NoTimeError(Exception):
-    """The consumer's timestamp is no time."""
+    """The consumer's timestamp cannot be parsed."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -51,7 +51,7 @@ class StartPosition:
         self.times: dict[tuple[str | None, str], int] = {}
 
     def forget(self) -> None:
-        """Begin as a new consumer."""
+        """Become a new consumer."""
         self.store.forget()
 
     # --- decisions ----------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class StartPosition:
     # --- without a stored offset --------------------------------------------------------------------------
 
     def begin(self, queue: int, where: str, text: str | None, zone: str) -> int:
-        """Where a queue without stored offset begins."""
+        """The start offset of a queue without a stored one."""
         if self.is_retry(QUEUES[queue].topic):
             return self.begin_retry(queue, where)
         if where == FIRST:
@@ -117,11 +117,11 @@ class StartPosition:
         return self.last(queue, where)
 
     def is_retry(self, topic: str) -> bool:
-        """Does a topic hold messages that are to be tried again?"""
+        """Is it a retry topic?"""
         return topic.startswith("%RETRY%")
 
     def begin_retry(self, queue: int, where: str) -> int:
-        """Where a retry topic begins."""
+        """The start offset of a retry topic."""
         return self.max(queue) if where == TIMESTAMP else 0
 
     def first(self, queue: int) -> int:
@@ -132,7 +132,7 @@ class StartPosition:
         """The next offset to be written; the deprecated values of ConsumeFromWhere mean the same."""
         return self.max(queue)
 
-    # --- what the broker knows ----------------------------------------------------------------------------
+    # --- asking the broker --------------------------------------------------------------------------------
 
     def max(self, queue: int) -> int:
         """The next offset to be written."""
@@ -147,7 +147,7 @@ class StartPosition:
         return _HEADERS[queue]
 
     def bound(self, queue: int, code: int, ext: dict[str, str]) -> int:
-        """An offset that the broker answers; NoStartError."""
+        """Ask the broker for an offset; NoStartError."""
         topic, broker, _ = QUEUES[queue]
         try:
             answered, _, fields, _ = self.transport.ask(topic, broker, code, ext)
@@ -158,7 +158,7 @@ class StartPosition:
         return int(fields["offset"])
 
     def bound_failed(self, queue: int) -> int:
-        """There is no start without an answer."""
+        """The broker did not give an offset, so that there is no start."""
         raise NoStartError
 
     # --- time ---------------------------------------------------------------------------------------------
@@ -183,11 +183,11 @@ class StartPosition:
         return clocks.fields(text)
 
     def clock(self, fields: tuple[int, ...]) -> datetime | None:
-        """What the clock shows at that time."""
+        """The local time that the fields name."""
         return clocks.reading(*fields)
 
     def instant(self, clock: datetime, zone: str) -> datetime:
-        """When the machine's clock shows that."""
+        """The moment of a local time in the machine's zone."""
         return clocks.instant(clock, zone)
 
     # --- operations ---------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class StartPosition:
 
 
 def checked(decide: Decide, queue: int, where: str, text: str | None, zone: str) -> Result:
-    """A decision with its errors as answers."""
+    """A decision with its errors as outcomes."""
     try:
         return decide(queue, where, text, zone)
     except NoStartError:
@@ -217,6 +217,6 @@ def checked(decide: Decide, queue: int, where: str, text: str | None, zone: str)
 
 
 def unchecked(decide: Decide, queue: int, where: str, text: str | None, zone: str) -> Result:
-    """The same as the older method has it: no start is -1."""
+    """The same without errors, as the older method has it: no start is -1."""
     result = checked(decide, queue, where, text, zone)
     return -1 if result is NO_START else result

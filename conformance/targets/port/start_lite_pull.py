@@ -1,4 +1,4 @@
-"""Where the port's lite pull consumers start to pull."""
+"""The port's lite pull consumers: where they start; plays the suite ``start-lite-pull``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class StartLitePull(StartPosition):
         return unchecked(self.lite_pull, queue, where, None, "")
 
     def start_checked(self, queue: int, where: str) -> Result:
-        """The same, with what fails as an error."""
+        """The same, with failures as errors."""
         return checked(self.lite_pull, queue, where, None, "")
 
     def start_at_time(self, queue: int, text: str | None, zone: str) -> Result:
@@ -24,7 +24,7 @@ class StartLitePull(StartPosition):
         return unchecked(self.lite_pull, queue, TIMESTAMP, text, zone)
 
     def start_at_time_checked(self, queue: int, text: str | None, zone: str) -> Result:
-        """The same, with what fails as an error."""
+        """The same, with failures as errors."""
         return checked(self.lite_pull, queue, TIMESTAMP, text, zone)
 
     def calls(self) -> Methods:

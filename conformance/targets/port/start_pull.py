@@ -1,4 +1,4 @@
-"""Where the port's plain pull consumers start to pull."""
+"""The port's plain pull consumers: where they start; plays the suite ``start-pull``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class StartPull(StartPosition):
         return unchecked(self.pull, queue, "", None, "")
 
     def start_checked(self, queue: int) -> Result:
-        """The same, with what fails as an error."""
+        """The same, with failures as errors."""
         return checked(self.pull, queue, "", None, "")
 
     def calls(self) -> Methods:

@@ -1,4 +1,4 @@
-"""Where the port's push consumers start to pull."""
+"""The port's push consumers: where they start; plays the suite ``start-push``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class StartPush(StartPosition):
         return unchecked(self.push, queue, where, None, "")
 
     def start_checked(self, queue: int, where: str) -> Result:
-        """The same, with what fails as an error."""
+        """The same, with failures as errors."""
         return checked(self.push, queue, where, None, "")
 
     def start_at_time(self, queue: int, text: str | None, zone: str) -> Result:
@@ -24,7 +24,7 @@ class StartPush(StartPosition):
         return unchecked(self.push, queue, TIMESTAMP, text, zone)
 
     def start_at_time_checked(self, queue: int, text: str | None, zone: str) -> Result:
-        """The same, with what fails as an error."""
+        """The same, with failures as errors."""
         return checked(self.push, queue, TIMESTAMP, text, zone)
 
     def calls(self) -> Methods:

@@ -1,4 +1,4 @@
-"""How the port reads ``yyyyMMddHHmmss``: leniently, and in the machine's zone, as Java's SimpleDateFormat does."""
+"""Parses ``yyyyMMddHHmmss`` leniently and in the machine's zone, as Java's SimpleDateFormat does."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fields(text: str) -> tuple[int, ...] | None:
 
 
 def reading(year: int, month: int, day: int, hour: int, minute: int, second: int) -> datetime | None:
-    """What a clock shows, fields rolled over; None outside the years 1 to 9999."""
+    """The local time of these fields, overflow carried; None outside the years 1 to 9999."""
     years, month = divmod(month - 1, 12)
     try:
         return datetime(year + years, month + 1, 1) + timedelta(
@@ -41,9 +41,9 @@ def reading(year: int, month: int, day: int, hour: int, minute: int, second: int
 
 @lru_cache(maxsize=1 << 10)
 def instant(clock: datetime, zone: str) -> datetime:
-    """When a zone's clocks show a reading.
+    """The moment of a local time in a zone.
 
-    Of two such moments the later; when the clocks skip the reading, as if they had not been changed yet.
+    Of two such moments the later; when the clocks skip it, as if they had not been changed yet.
     """
     there = ZoneInfo(zone)
     naive = clock.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""How the port reaches its broker: over sockets as every client does, or by a call when speed is asked for."""
+"""The port's transport to its broker: over sockets, as every client does, or by plain calls, which are faster."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 
 Answered = tuple[int, str, dict[str, str], bytes]
 
-#: Seconds to wait for an answer of the fake broker, which is on this machine.
+#: Timeout of a request to the fake broker, which is on this machine (s).
 TIMEOUT = 0.5
 _ROUTE = int(Request.GET_ROUTEINFO_BY_TOPIC)
 
 
 class NoRouteError(Exception):
-    """The name server knows no broker for a topic."""
+    """The name server has no route of a topic."""
 
 
 class Transport(Protocol):
     """Asks the broker that serves a queue."""
 
     def begin(self, case: Case) -> None:
-        """Ask the broker of this case from now on."""
+        """Send requests to the broker of this case from now on."""
         ...
 
     def ask(
@@ -70,7 +70,7 @@ class Calls:
         self._routes: dict[str, bytes] = {}
 
     def begin(self, case: Case) -> None:
-        """Ask the broker of this case from now on."""
+        """Send requests to the broker of this case from now on."""
         if case.exchange != self._exchange:
             self._exchange = case.exchange
             self._addresses.clear()

@@ -1,1 +1,1 @@
-"""The fake broker with one deliberate fault each: every module lists its own as ``MUTANTS``."""
+"""Mutants of the fake broker: one module per suite that kills them, each exporting its own as ``MUTANTS``."""

@@ -1,6 +1,6 @@
-"""Mutants of brokers that ``broker-admin`` notices: wrong resets, clones, deletions, and commits beside them.
+"""Broker mutants that the suite ``broker-admin`` kills: wrong resets, clones, deletions, and commits beside them.
 
-Each repeats a defect that others really had.
+Each repeats a real defect.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class NotPending(Resets):
 
 
 class NowByTime(Resets):
-    """As a search of the old releases: the last message is the end."""
+    """Searches as old releases did: the last message counts as the end."""
 
     def reset(self, asked: ResetRequest) -> Result:
         if asked.timestamp >= 0 or asked.queue < 0 or asked.offset not in {None, -1}:

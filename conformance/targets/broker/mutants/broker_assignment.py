@@ -1,4 +1,4 @@
-"""Mutants of brokers that ``broker-assignment`` notices: each gives some member of a group other queues."""
+"""Broker mutants that the suite ``broker-assignment`` kills: each assigns wrong queues to some member of a group."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Members = tuple[str, ...] | None
 
 
 class NothingForEmpty(Assignments):
-    """Where there is no answer, everything is taken away."""
+    """An empty assignment is sent instead of none, which takes every queue away."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         found = super().assign(asked, members)
@@ -27,7 +27,7 @@ class NothingForEmpty(Assignments):
 
 
 class KeepsForStrangers(Assignments):
-    """A member that is not registered is not told that it has nothing."""
+    """A member that is not registered gets no assignment instead of an empty one."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         found = super().assign(asked, members)
@@ -41,7 +41,7 @@ class AveragesAnyway(Assignments):
 
 
 class Unsorted(Assignments):
-    """Strategies are given the members as they registered; those who come first count first."""
+    """Strategies get the members in the order of their registration, unsorted."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         if members is None or len({*members}) < len(members):
@@ -119,7 +119,7 @@ class NeverShares(Assignments):
 
 
 class EveryBrokerTwice(Assignments):
-    """Queue -1 stands in the list once for every queue, not once for every broker."""
+    """Queue -1 is listed once for every queue, not once for every broker."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         found = super().assign(asked, members)

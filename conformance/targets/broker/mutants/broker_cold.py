@@ -1,6 +1,6 @@
-"""Mutants of brokers that ``broker-cold`` notices: what becomes of messages that are put out of memory.
+"""Broker mutants that the suite ``broker-cold`` kills: wrong answers once messages are paged out of memory.
 
-Each repeats a defect that others really had, or is the wrong broker that is nearest.
+Each repeats a real defect, or is the faulty broker closest to the right one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant,
 
 
 class SeesWhatItCannot(Memory):
-    """What is out of memory is not there, on every Java."""
+    """Messages paged out count as missing, on every Java."""
 
     def evict(self) -> None:
         super().evict()
@@ -22,7 +22,7 @@ class SeesWhatItCannot(Memory):
 
 
 class EvictionLoses(Memory):
-    """What is out of memory is not found by a pull, either."""
+    """Messages paged out are not found by a pull, either."""
 
     def evict(self) -> None:
         super().evict()
@@ -33,7 +33,7 @@ class EvictionLoses(Memory):
 
 
 class EvictionForgets(Memory):
-    """Offsets go out of memory, too."""
+    """Stored offsets are lost with the pages."""
 
     def evict(self) -> None:
         super().evict()
@@ -41,7 +41,7 @@ class EvictionForgets(Memory):
 
 
 class AskingReads(Memory):
-    """A query of an offset reads the queue."""
+    """A query of an offset reads the queue's messages into memory."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
@@ -49,7 +49,7 @@ class AskingReads(Memory):
 
 
 class Returns(Memory):
-    """Everything that is put out of memory comes back with the first thing that is read."""
+    """The first read brings all pages back into memory."""
 
     def holds(self, topic: str, queue: int) -> bool | None:
         held = super().holds(topic, queue)

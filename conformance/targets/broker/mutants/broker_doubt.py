@@ -1,6 +1,6 @@
-"""Mutants of brokers that ``broker-doubt`` notices: what they do with a commit whose connection is cut.
+"""Broker mutants that the suite ``broker-doubt`` kills: wrong handling of a commit whose connection is cut.
 
-Each repeats a defect that others really had.
+Each repeats a real defect.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Key = tuple[str, str, int]
 
 
 class _Strangers(Offsets):
-    """Tells commits of connections that never committed before from others."""
+    """Distinguishes the first commit of a connection, by a *stranger*, from later ones."""
 
     def __init__(self, storage: Storage, memory: Memory) -> None:
         super().__init__(storage, memory)
@@ -41,11 +41,11 @@ class _Strangers(Offsets):
         return answer
 
     def committed(self, stranger: bool, before: Stored) -> None:
-        """After every commit; ``before`` is what was stored before it."""
+        """Called after every commit; ``before`` is the offset stored before it."""
 
 
 class CommitsTwice(_Strangers):
-    """What a stranger commits is stored at once, and again after the next commit of the same queue."""
+    """A stranger's commit is stored at once, and again after the next commit of the same queue."""
 
     def __init__(self, storage: Storage, memory: Memory) -> None:
         super().__init__(storage, memory)
@@ -62,7 +62,7 @@ class CommitsTwice(_Strangers):
 
 
 class TakesBack(_Strangers):
-    """What a stranger commits is stored until it is queried."""
+    """A stranger's commit is stored only until it is queried."""
 
     def __init__(self, storage: Storage, memory: Memory) -> None:
         super().__init__(storage, memory)
@@ -85,7 +85,7 @@ class TakesBack(_Strangers):
 
 
 class CountsFromZero(_Strangers):
-    """What a stranger commits is stored as 0."""
+    """A stranger's commit is stored as 0."""
 
     def committed(self, stranger: bool, before: Stored) -> None:
         now = self._storage.state.stored

@@ -1,6 +1,6 @@
-"""Mutants of brokers that ``broker-locks`` notices: locks and unlocks, in strict mode and not.
+"""Broker mutants that the suite ``broker-locks`` kills: wrong locks and unlocks, in strict mode and not.
 
-Each repeats a defect that others really had, or is the wrong broker that is nearest.
+Each repeats a real defect, or is the faulty broker closest to the right one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class NeverExpires(Consumers):
 
 
 class NotConfirmed(Consumers):
-    """A lock lives from when it was taken, however often its owner asks again."""
+    """A lock's lease is counted from the first grant: its owner cannot renew it."""
 
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
         now = self._clock()
@@ -113,18 +113,18 @@ class NobodyIsRefused(Consumers):
 
 class NeverDone(Unlocks):
     def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
-        """Answered, and that is all."""
+        """The unlock is acknowledged and ignored."""
 
 
 class MuchLater(Unlocks):
-    """An unlock is done when the lease is nearly over."""
+    """An unlock takes effect when the lease is nearly over."""
 
     def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
         self._later(self._consumers.lease * 0.9 / 1000, lambda: self._consumers.unlock(group, client, queues))
 
 
 class OfAnybody(Unlocks):
-    """The unlock that comes later no longer says who asked for it, and takes the lock of the next owner."""
+    """A delayed unlock forgets who requested it, and removes the lock of the next owner."""
 
     def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
         self._later(DELAY, lambda: self._free(group, queues))
@@ -135,7 +135,7 @@ class OfAnybody(Unlocks):
 
 
 class EveryQueue(Unlocks):
-    """What comes later is that a client leaves, not which queues it gives back."""
+    """A delayed unlock releases all locks of the client, not just the requested queues."""
 
     def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
         everything = [queue for of, queue in self._consumers.locks if of == group]

@@ -1,7 +1,7 @@
-"""Mutants of brokers that are stopped, killed, frozen and started.
+"""Broker mutants with faults when stopped, killed, frozen and started.
 
-``broker-process``, ``broker-restart`` and ``broker-expired`` notice them. Each repeats a defect that others really had,
-or is the wrong broker that is nearest.
+The suites ``broker-process``, ``broker-restart`` and ``broker-expired`` kill them. Each repeats a real defect, or is
+the faulty broker closest to the right one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueL
 
 class StopLoses(Lifetime):
     def stopped(self, frozen: bool) -> None:
-        """Nothing is written."""
+        """A stop writes nothing to disk."""
 
 
 class KillLosesSaved(Lifetime):
-    """What was written since the start is no file that survives."""
+    """A kill loses everything written since the start."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
@@ -37,7 +37,7 @@ class KillLosesSaved(Lifetime):
 
 
 class OneOfEach(Lifetime):
-    """One queue of a group and topic is written, and the others of them are not."""
+    """Only one queue of each group and topic is written."""
 
     def save(self) -> None:
         first = {(group, topic): queue for group, topic, queue in sorted(self._storage.state.stored, reverse=True)}
@@ -46,7 +46,7 @@ class OneOfEach(Lifetime):
 
 
 class Clamps(Lifetime):
-    """A stored offset beyond the end is set to the end at the start."""
+    """At the start, a stored offset beyond max is set to max."""
 
     def started(self) -> None:
         super().started()
@@ -59,7 +59,7 @@ class Clamps(Lifetime):
 
 
 class KillLosesMessages(Lifetime):
-    """The messages since the last time that offsets were written go with a kill."""
+    """A kill loses the messages sent since offsets were last written."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
@@ -89,7 +89,7 @@ class KillForgetsGroups(Lifetime):
 
 
 class _Looks(Lifetime):
-    """Looks for min at the start in a way of its own."""
+    """Computes min differently at the start."""
 
     def started(self) -> None:
         super().started()
@@ -97,7 +97,7 @@ class _Looks(Lifetime):
         self._storage.state = state._replace(logs={key: self.looked(log) for key, log in state.logs.items()})
 
     def looked(self, log: QueueLog) -> QueueLog:
-        """The queue with its min."""
+        """The queue with the min computed at the start."""
         raise AssertionError("every kind looks")
 
 
@@ -107,7 +107,7 @@ class MinIsZero(_Looks):
 
 
 class MinOfTheEmpty(_Looks):
-    """As a broker of an old release."""
+    """Computes the min of an empty queue as old releases did."""
 
     def looked(self, log: QueueLog) -> QueueLog:
         return log if log.times else log._replace(min=0)
@@ -119,7 +119,7 @@ class MinIsNext(_Looks):
 
 
 class EmptyBeginsAnew(_Looks):
-    """A queue whose messages have all expired counts from 0 again."""
+    """A queue whose messages have all expired starts from 0 again."""
 
     def looked(self, log: QueueLog) -> QueueLog:
         return log if log.times else ABSENT
@@ -129,14 +129,14 @@ class EmptyBeginsAnew(_Looks):
 
 
 class ResumeRereads(Lifetime):
-    """To go on is to start: offsets are those on disk."""
+    """A resume acts as a start: offsets are read from disk."""
 
     def resumed(self) -> None:
         self._storage.state = self._storage.state._replace(stored=self._written)
 
 
 class FrozenIsKilled(Lifetime):
-    """One that is frozen does not hear that it is to stop, and is ended by force."""
+    """A frozen broker misses SIGTERM, and is killed."""
 
     def stopped(self, frozen: bool) -> None:
         if not frozen:
@@ -144,7 +144,7 @@ class FrozenIsKilled(Lifetime):
 
 
 class _Late(Lifetime):
-    """Does something of its own with what it was asked while it was frozen."""
+    """Handles requests sent while it was frozen differently."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
@@ -160,7 +160,7 @@ class _Late(Lifetime):
             self._storage.state = state._replace(stored={**state.stored, **self.taken(late)})
 
     def taken(self, late: Stored) -> Stored:
-        """What is stored instead of these commits."""
+        """The commits to store instead of these."""
         raise AssertionError("every kind takes")
 
 
@@ -175,7 +175,7 @@ class LateIsNext(_Late):
 
 
 class LateForAll(_Late):
-    """What one queue of a group and topic was sent is stored for the others, too."""
+    """A commit for one queue of a group and topic is stored for the other queues, too."""
 
     def taken(self, late: Stored) -> Stored:
         given = {key[:2]: offset for key, offset in late.items()}

@@ -1,1 +1,1 @@
-"""The port with one deliberate fault each, a file per suite."""
+"""Mutants of the port: one module per suite that kills them, each exporting its own as ``MUTANTS``."""

@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's allocator, after defects that other clients really had."""
+"""Mutants of the port's allocation strategies, after real defects of clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's listeners and process queues, after defects that other clients really had."""
+"""Mutants of the port's listeners and process queues, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rocketmq_conformance.models.outcome import Result
 
 
 def _with(backlog: type[Backlog]) -> type[Consume]:
-    """A listener on other process queues."""
+    """The listener with another class of process queues."""
     return type(backlog.__name__, (Consume,), {"backlog_class": backlog})
 
 
 def _sending(returns: type[Returns]) -> type[Consume]:
-    """A listener that sends back in another way."""
+    """The listener with another way of sending back."""
     return type(returns.__name__, (Consume,), {"returns_class": returns})
 
 
@@ -245,23 +245,23 @@ class NewOrigin(Returns):
 
 
 class NeverLate(Consume):
-    def is_late(self, begun: int) -> bool:
+    def is_late(self, started_at: int) -> bool:
         return False
 
 
 class LateAtLimit(Consume):
-    def is_late(self, begun: int) -> bool:
-        return self.now - begun >= 900_000
+    def is_late(self, started_at: int) -> bool:
+        return self.now - started_at >= 900_000
 
 
 class LateInSeconds(Consume):
-    def is_late(self, begun: int) -> bool:
-        return self.now - begun > 900
+    def is_late(self, started_at: int) -> bool:
+        return self.now - started_at > 900
 
 
 class CleanedStays(Consume):
     def cleaned(self, backlog: Backlog, message: Pulled) -> None:
-        message.begun = None
+        message.started_at = None
 
 
 class CleanedIsCommitted(Consume):

@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's orderly listener, after defects that other clients really had."""
+"""Mutants of the port's orderly listener, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocketmq_conformance.models.outcome import Result
 
 
 def _with(backlog: type[Backlog]) -> type[ConsumeOrderly]:
-    """A listener on other process queues."""
+    """The listener with another class of process queues."""
     return type(backlog.__name__, (ConsumeOrderly,), {"backlog_class": backlog})
 
 

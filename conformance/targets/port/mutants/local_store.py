@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's local offset store, after defects that other clients really had."""
+"""Mutants of the port's local offset store, after real defects of clients."""
 
 from __future__ import annotations
 

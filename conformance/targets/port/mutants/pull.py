@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's pull loop, after defects that other clients really had."""
+"""Mutants of the port's pull loop, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.port.pull import (
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 
-# --- where the next pull goes --------------------------------------------------------------------------------
+# --- the offset of the next pull -----------------------------------------------------------------------------
 
 
 class NothingGoesNowhere(Pull):
@@ -80,10 +80,10 @@ class SkipMayLower(Pull):
 
 class RemembersTheBeginning(Pull):
     def gain(self, queue: int, offset: int, anew: bool) -> Result:
-        begun = super().gain(queue, offset, anew)
-        if begun == (True,):
+        result = super().gain(queue, offset, anew)
+        if result == (True,):
             self.store.update(queue, offset, True)
-        return begun
+        return result
 
 
 class GoesOnFromMemory(Pull):
@@ -91,7 +91,7 @@ class GoesOnFromMemory(Pull):
         pass
 
 
-# --- what is asked -------------------------------------------------------------------------------------------
+# --- pull requests -------------------------------------------------------------------------------------------
 
 
 class CommitsToSlaves(Pull):

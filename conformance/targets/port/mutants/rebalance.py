@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's rebalance, after defects that other clients really had."""
+"""Mutants of the port's rebalance, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance import (
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
 
-Begun = list[tuple[int, int]]
+NewPulls = list[tuple[int, int]]
 
 # --- the members ---------------------------------------------------------------------------------------------
 
@@ -37,9 +37,9 @@ class LostListIsEmpty(Rebalance):
 
 
 class MissingKeeps(Rebalance):
-    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: Begun) -> bool:
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: NewPulls) -> bool:
         keeps = not (consumer.broadcasts or wanted)
-        return keeps or super().own(consumer, topic, wanted, begun)
+        return keeps or super().own(consumer, topic, wanted, new_pulls)
 
 
 class Numbers(Rebalance):
@@ -95,10 +95,10 @@ class FailureEndsRound(Rebalance):
         self.ended = not topic
         return balanced and topic
 
-    def rebalance_topic(self, consumer: Consumer, topic: str, begun: Begun) -> bool:
+    def rebalance_topic(self, consumer: Consumer, topic: str, new_pulls: NewPulls) -> bool:
         if topic == consumer.topics[0]:
             self.ended = False
-        return not self.ended and super().rebalance_topic(consumer, topic, begun)
+        return not self.ended and super().rebalance_topic(consumer, topic, new_pulls)
 
 
 class LastTopicCounts(Rebalance):
@@ -210,8 +210,8 @@ class NeverExpires(Rebalance):
 
 
 class BornExpired(Rebalance):
-    def begin(self, consumer: Consumer, queue: int, offset: int, begun: Begun) -> None:
-        super().begin(consumer, queue, offset, begun)
+    def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: NewPulls) -> None:
+        super().begin(consumer, queue, offset, new_pulls)
         consumer.table[queue].pulled = 0
 
 
@@ -248,24 +248,24 @@ class GoesOnFromMemory(Rebalance):
 
 
 class BeginsWithoutStart(Rebalance):
-    def not_begun(self, consumer: Consumer, queue: int, begun: Begun) -> None:
-        self.begin(consumer, queue, 0, begun)
+    def without_start(self, consumer: Consumer, queue: int, new_pulls: NewPulls) -> None:
+        self.begin(consumer, queue, 0, new_pulls)
 
 
 class OwnsWithoutStart(Rebalance):
-    def not_begun(self, consumer: Consumer, queue: int, begun: Begun) -> None:
+    def without_start(self, consumer: Consumer, queue: int, new_pulls: NewPulls) -> None:
         consumer.table[queue] = ProcessQueue(0, self.now)
 
 
 class PullsTwice(Rebalance):
-    def begin(self, consumer: Consumer, queue: int, offset: int, begun: Begun) -> None:
-        super().begin(consumer, queue, offset, begun)
-        begun.append((queue, offset))
+    def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: NewPulls) -> None:
+        super().begin(consumer, queue, offset, new_pulls)
+        new_pulls.append((queue, offset))
 
 
 class ReturnIsNotPulled(Rebalance):
-    def begin(self, consumer: Consumer, queue: int, offset: int, begun: Begun) -> None:
-        super().begin(consumer, queue, offset, [] if queue in consumer.requests else begun)
+    def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: NewPulls) -> None:
+        super().begin(consumer, queue, offset, [] if queue in consumer.requests else new_pulls)
 
 
 # --- the end -------------------------------------------------------------------------------------------------

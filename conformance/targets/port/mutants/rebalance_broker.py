@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's rebalance by brokers, after defects that clients really had."""
+"""Mutants of the port's rebalance by the broker, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_broker import (
     RETRY,
     AssignedConsumer,
     Assignment,
-    Begun,
+    NewRequests,
     Popped,
     PopQueue,
     RebalanceBroker,
@@ -40,8 +40,8 @@ class EmptyIsNull(RebalanceBroker):
 
 
 class FallsBack(RebalanceBroker):
-    def unassigned(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
-        return self.rebalance_topic(consumer, topic, begun.pulls)
+    def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+        return self.rebalance_topic(consumer, topic, new_requests.pulls)
 
 
 class FallsBackForGood(RebalanceBroker):
@@ -49,14 +49,14 @@ class FallsBackForGood(RebalanceBroker):
         self.given_up: set[tuple[str, str]] = set()
         super().forget()
 
-    def bring(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
+    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         if (consumer.client, topic) in self.given_up:
-            return self.rebalance_topic(consumer, topic, begun.pulls)
-        return super().bring(consumer, topic, begun)
+            return self.rebalance_topic(consumer, topic, new_requests.pulls)
+        return super().bring(consumer, topic, new_requests)
 
-    def unassigned(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
+    def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         self.given_up.add((consumer.client, topic))
-        return super().unassigned(consumer, topic, begun)
+        return super().unassigned(consumer, topic, new_requests)
 
 
 class ProbesEveryRound(RebalanceBroker):
@@ -71,7 +71,7 @@ class AsksAgain(RebalanceBroker):
 
 
 class UnknownIsBalanced(RebalanceBroker):
-    def unassigned(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
+    def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         return True
 
 
@@ -85,18 +85,18 @@ class FailureEndsAssigning(RebalanceBroker):
         self.ended = False
         return super().round(consumer)
 
-    def bring(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
-        return not self.ended and super().bring(consumer, topic, begun)
+    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+        return not self.ended and super().bring(consumer, topic, new_requests)
 
-    def unassigned(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
+    def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         self.ended = True
         return False
 
 
 class BroadcastAsks(RebalanceBroker):
-    def bring(self, consumer: AssignedConsumer, topic: str, begun: Begun) -> bool:
+    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         given = self.assignment(consumer, topic)
-        return False if given is None else self.take_over(consumer, topic, given, begun)
+        return False if given is None else self.take_over(consumer, topic, given, new_requests)
 
 
 class LastAssignmentCounts(RebalanceBroker):
@@ -138,23 +138,25 @@ class ModeIsIgnored(RebalanceBroker):
 
 
 class PulledOnWhenPopped(RebalanceBroker):
-    def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, begun: Begun) -> bool:
+    def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, new_requests: NewRequests) -> bool:
         if given.pop and not given.pull:
             self.try_again(consumer, f"{RETRY}G_{topic}", given)
-            self.own_pops(consumer, topic, given.pop, begun)
+            self.own_pops(consumer, topic, given.pop, new_requests)
             return self.has(consumer, topic) == {*given.pop}
-        return super().take_over(consumer, topic, given, begun)
+        return super().take_over(consumer, topic, given, new_requests)
 
 
 class PoppedOnWhenPulled(RebalanceBroker):
-    def own_pops(self, consumer: AssignedConsumer, topic: str, wanted: tuple[int, ...], begun: Begun) -> None:
+    def own_pops(
+        self, consumer: AssignedConsumer, topic: str, wanted: tuple[int, ...], new_requests: NewRequests
+    ) -> None:
         kept = tuple([number for named, number in consumer.pops if named == topic and number not in wanted])
-        super().own_pops(consumer, topic, wanted + kept, begun)
+        super().own_pops(consumer, topic, wanted + kept, new_requests)
 
 
 class OnlyPullsCount(RebalanceBroker):
-    def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, begun: Begun) -> bool:
-        return super().take_over(consumer, topic, given, begun) and not given.pop
+    def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, new_requests: NewRequests) -> bool:
+        return super().take_over(consumer, topic, given, new_requests) and not given.pop
 
 
 class NeverFromFirst(RebalanceBroker):
@@ -183,16 +185,16 @@ class PopsAreKept(RebalanceBroker):
 
 
 class OwnedTwiceIsPulled(RebalanceBroker):
-    def gain_pop(self, consumer: AssignedConsumer, queue: Popped, begun: Begun) -> None:
+    def gain_pop(self, consumer: AssignedConsumer, queue: Popped, new_requests: NewRequests) -> None:
         topic, number = queue
         if number not in self.pulled(consumer, topic):
-            super().gain_pop(consumer, queue, begun)
+            super().gain_pop(consumer, queue, new_requests)
 
     def pulled(self, consumer: AssignedConsumer, topic: str) -> set[int]:
         return {number for number in self.has(consumer, topic) if (topic, number) not in consumer.pops}
 
 
-# --- messages that are to be tried again ---------------------------------------------------------------------
+# --- retry topics -------------------------------------------------------------------------------------------
 
 
 class NeverTriedAgain(RebalanceBroker):
@@ -214,10 +216,10 @@ class EmptyIsPopped(RebalanceBroker):
 
 
 class RetryOfRetry(RebalanceBroker):
-    def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, begun: Begun) -> bool:
+    def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, new_requests: NewRequests) -> bool:
         if topic == f"{RETRY}G":
             self.try_again(consumer, f"{RETRY}G_NEXT", given)
-        return super().take_over(consumer, topic, given, begun)
+        return super().take_over(consumer, topic, given, new_requests)
 
 
 class RetryWaits(RebalanceBroker):
@@ -255,7 +257,7 @@ MUTANTS = (
     _mutant("popped-on-when-pulled", "D86", "A topic that is pulled now is popped on.", PoppedOnWhenPulled),
     _mutant("only-pulls-count", "D80", "What is popped is not in balance.", OnlyPullsCount),
     _mutant("never-from-first", "D86", "ConsumeFromWhere does not count for pops.", NeverFromFirst),
-    _mutant("pop-never-expires", "D95", "A queue that nobody pops is never begun anew.", PopNeverExpires),
+    _mutant("pop-never-expires", "D95", "A queue that nobody pops is never new_requests anew.", PopNeverExpires),
     _mutant("pop-expires-early", "D57", "A queue to pop from expires after exactly 120 s.", PopExpiresEarly),
     _mutant("lost-is-popped-on", "D94", "A lost queue to pop from is not marked as dropped.", LostIsPoppedOn),
     _mutant("pops-are-kept", "D81", "Queues to pop from of an unsubscribed topic stay.", PopsAreKept),

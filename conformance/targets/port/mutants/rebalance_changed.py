@@ -1,4 +1,4 @@
-"""Deliberate faults of what the port tells when queues change, after defects that clients really had."""
+"""Mutants of the port's reports of changed queues, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rocketmq_conformance.models.outcome import Result
 
 class NoNewVersion(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
-        consumer.news.add(topic)  # nothing newer ever goes
+        consumer.news.add(topic)  # no newer version is ever sent
 
     def heartbeat(self, consumer: ChangedConsumer) -> Result:
         news = set(consumer.news)
-        said = super().heartbeat(consumer)
+        result = super().heartbeat(consumer)
         consumer.news |= news
-        return said
+        return result
 
 
 class NoHeartbeat(RebalanceChanged):
@@ -60,10 +60,10 @@ class NeverBrief(RebalanceChanged):
 
 class LostIsKnown(RebalanceChanged):
     def heartbeat(self, consumer: ChangedConsumer) -> Result:
-        said = super().heartbeat(consumer)
+        result = super().heartbeat(consumer)
         if consumer.brief and consumer.routes:
             consumer.known = tuple(sorted(consumer.topics))
-        return said
+        return result
 
 
 class SubscribesInSilence(RebalanceChanged):
@@ -86,19 +86,19 @@ class OnlyGains(RebalanceChanged):
 
 
 class CountsOnly(RebalanceChanged):
-    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: list[tuple[int, int]]) -> bool:
         had = set(consumer.table)
-        told = dict(consumer.told) if isinstance(consumer, ChangedConsumer) else {}
-        even = super().own(consumer, topic, wanted, begun)
+        before = dict(consumer.changes) if isinstance(consumer, ChangedConsumer) else {}
+        even = super().own(consumer, topic, wanted, new_pulls)
         if isinstance(consumer, ChangedConsumer) and had == set(consumer.table):
-            consumer.told = told
+            consumer.changes = before
         return even
 
 
 class EveryRound(RebalanceChanged):
-    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: list[tuple[int, int]]) -> bool:
-        even = super().own(consumer, topic, wanted, begun)
-        if isinstance(consumer, ChangedConsumer) and topic in consumer.topics and topic not in consumer.told:
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: list[tuple[int, int]]) -> bool:
+        even = super().own(consumer, topic, wanted, new_pulls)
+        if isinstance(consumer, ChangedConsumer) and topic in consumer.topics and topic not in consumer.changes:
             self.changed(consumer, topic, wanted)
         return even
 
@@ -115,7 +115,7 @@ class RetryToo(RebalanceChanged):
 
 
 class GoneIsTold(RebalanceChanged):
-    def gone(self, consumer: ChangedConsumer, topic: str) -> bool:
+    def not_subscribed(self, consumer: ChangedConsumer, topic: str) -> bool:
         consumer.topics.append(topic)
         try:
             return self.changed(consumer, topic, tuple(at for at in of_topic(topic) if at in consumer.table))
@@ -124,7 +124,7 @@ class GoneIsTold(RebalanceChanged):
 
 
 class GoneIsBalanced(RebalanceChanged):
-    def gone(self, consumer: ChangedConsumer, topic: str) -> bool:
+    def not_subscribed(self, consumer: ChangedConsumer, topic: str) -> bool:
         return True
 
 
@@ -189,7 +189,7 @@ class ListenerFirst(RebalanceChanged):
         self.tell(consumer, topic, tuple(at for at in of_topic(topic) if at in consumer.table))
 
     def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
-        if topic not in consumer.told:
+        if topic not in consumer.changes:
             super().tell(consumer, topic, mine)
 
 
@@ -198,7 +198,9 @@ class HearsItsOwn(RebalanceChanged):
         try:
             super().tell(consumer, topic, mine)
         finally:
-            consumer.told[topic] = consumer.told[topic]._replace(heard=(tuple(sorted(mine)), tuple(sorted(mine))))
+            consumer.changes[topic] = consumer.changes[topic]._replace(
+                queues=(tuple(sorted(mine)), tuple(sorted(mine)))
+            )
 
 
 class FailureIsSwallowed(RebalanceChanged):

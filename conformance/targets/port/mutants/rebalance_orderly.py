@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's orderly consumers, after defects that clients really had."""
+"""Mutants of the port's orderly consumers, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_orderly import (
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 
-Begun = list[tuple[int, int]]
+NewPulls = list[tuple[int, int]]
 
 # --- taking a lock -------------------------------------------------------------------------------------------
 
@@ -52,7 +52,7 @@ class IdsOnly(RebalanceOrderly):
 
 
 class RefusedIsForgotten(RebalanceOrderly):
-    def not_locked(self, consumer: Consumer, queue: int, begun: Begun) -> None:
+    def not_locked(self, consumer: Consumer, queue: int, new_pulls: NewPulls) -> None:
         consumer.store.remove(queue)
 
 
@@ -154,8 +154,8 @@ class KeptIsForgotten(RebalanceOrderly):
 
 
 class KeptIsBalanced(RebalanceOrderly):
-    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], begun: Begun) -> bool:
-        super().own(consumer, topic, wanted, begun)
+    def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: NewPulls) -> bool:
+        super().own(consumer, topic, wanted, new_pulls)
         return all(queue in consumer.table for queue in wanted)
 
 

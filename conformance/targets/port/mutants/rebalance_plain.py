@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's plain pull consumers, after defects that clients really had."""
+"""Mutants of the port's plain pull consumers, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class FailureEndsRound(RebalancePlain):
         self.ended = False
         return super().round(consumer, fails)
 
-    def rebalance_topic(self, consumer: Consumer, topic: str, begun: list[tuple[int, int]]) -> bool:
-        return self.ended or super().rebalance_topic(consumer, topic, begun)
+    def rebalance_topic(self, consumer: Consumer, topic: str, new_pulls: list[tuple[int, int]]) -> bool:
+        return self.ended or super().rebalance_topic(consumer, topic, new_pulls)
 
     def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         self.ended = self.fails
@@ -54,9 +54,9 @@ class FailureEndsRound(RebalancePlain):
 class FailureIsUnbalanced(RebalancePlain):
     failed = False
 
-    def rebalance_topic(self, consumer: Consumer, topic: str, begun: list[tuple[int, int]]) -> bool:
+    def rebalance_topic(self, consumer: Consumer, topic: str, new_pulls: list[tuple[int, int]]) -> bool:
         self.failed = False
-        return super().rebalance_topic(consumer, topic, begun) and not self.failed
+        return super().rebalance_topic(consumer, topic, new_pulls) and not self.failed
 
     def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         try:

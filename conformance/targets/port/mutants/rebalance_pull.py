@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's lite pull consumers, after defects that clients really had."""
+"""Mutants of the port's lite pull consumers, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_pull import (
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
 from rocketmq_conformance.models.outcome import Result
 
-Begun = list[tuple[int, int]]
+NewPulls = list[tuple[int, int]]
 
 # --- rounds --------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's timer of rebalances, after defects that clients really had."""
+"""Mutants of the port's rebalance timer, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ class ResumesLater(RebalanceService):
 
 class ResumesTheTimer(RebalanceService):
     def resume(self) -> Result:
-        said = super().resume()
+        result = super().resume()
         self.last, self.next = self.now, self.now + PERIOD
-        return said
+        return result
 
 
 class ResumesAll(RebalanceService):

@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's remote offset store, after defects that other clients really had."""
+"""Mutants of the port's remote offset store, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.port.remote_store import (
 )
 from rocketmq_conformance.models.outcome import Err, Result
 
-# --- what an answer of the broker means ----------------------------------------------------------------------
+# --- handling of the broker's response -----------------------------------------------------------------------
 
 
 class RefusalIsNew(RemoteStore):
@@ -290,7 +290,7 @@ class RemoveIgnored(RemoteStore):
 
 class RemoveByTopic(RemoteStore):
     def remove(self, queue: int) -> Result:
-        # Queues 0 and 1 are of one topic.
+        # queues 0 and 1 belong to one topic
         for other in (0, 1) if queue in (0, 1) else (queue,):
             super().remove(other)
         return None

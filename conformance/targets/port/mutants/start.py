@@ -1,4 +1,4 @@
-"""Deliberate faults of the port's start positions, after defects that other clients really had."""
+"""Mutants of the port's start positions, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -392,12 +392,12 @@ class RetryReadsTime(StartPosition):
         return super().begin(queue, where, text, zone)
 
 
-#: What plays the suites that start: each of them notices some of the faults.
+#: The parts of the start suites, by name: each suite kills some of the mutants.
 _PLAYED = {"start-push": StartPush, "start-lite-pull": StartLitePull, "start-pull": StartPull}
 
 
 def _mutant(name: str, defect: str, sentence: str, changed: type[StartPosition], equivalent: str = "") -> Mutant:
-    """A fault of all three consumers."""
+    """A mutant with a fault of all three consumers."""
     parts = {suite: type(changed.__name__, (changed, part), {}) for suite, part in _PLAYED.items()}
     return Mutant(name, defect, sentence, parts, equivalent)
 
