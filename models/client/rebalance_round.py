@@ -327,6 +327,7 @@ class RebalanceRoundModel(Generic[RoundT]):
         table = current.table
         current.events |= ALIGNED
         if table:
+            # as `is_expired` says, without a call for each queue: every step of a group comes here
             overdue = current.now - PULL_EXPIRY
             for queue in ROUND_QUEUES[topic]:
                 owned = table.get(queue)
