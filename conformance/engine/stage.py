@@ -255,35 +255,33 @@ class Stage:
         return Ok((*outcome.value, commits)) if isinstance(outcome.value, tuple) else outcome
 
     def _armed(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
-        world = self.world
         if spec.duration:
             return self._timed(call)
-        effect, commits = spec.effect, spec.commits
+        effect, commits, take = spec.effect, spec.commits, self.world.take_commits
         if not spec.faults and not effect and not commits:
             return call
-        script = world.broker.script
+        script = self.world.broker.script
         first, last, calm = _stretch(spec)
         more = last < len(spec.domains)
         kinds = [requests for _, requests in spec.faults]
         handlers, overlays = script.handlers, dict[tuple[str, ...], Overlay]()
 
         def armed(*args: Any) -> Result:
-            given = args[:first] + args[last:] if more else args[:first]
             faults = args[first:last]
             if faults == calm:
-                result = call(*given)
+                result = call(*args[:first], *args[last:]) if more else call(*args[:first])
             else:
                 overlay = overlays.get(faults)
                 if overlay is None:
                     overlay = overlays[faults] = script.overlay(zip(kinds, faults, strict=True))
                 handlers.update(overlay.armed)
-                result = call(*given)
+                result = call(*args[:first], *args[last:])
                 handlers.update(overlay.honest)
             if effect:
-                stored = world.take_commits()
+                stored = take()
                 return result if type(result) is Err else stored
             if commits:
-                stored = world.take_commits()
+                stored = take()
                 return (*result, stored) if type(result) is tuple else result
             return result
 
