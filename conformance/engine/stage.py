@@ -8,7 +8,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -220,28 +220,12 @@ class Stage:
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
-    @contextmanager
-    def guarded(self, what: str) -> Iterator[None]:
+    def guarded(self, what: str) -> AbstractContextManager[None]:
         """Turn any exception of an adapter, and its silence, into an AdapterError with a sentence.
 
         Inside another guard the time limit is that of the outer one.
         """
-        inner, self._guarding = self._guarding, True
-        try:
-            if not inner:
-                self.beat()
-                self._alarm.set(self.patience)
-            yield
-        except (AdapterError, CannotRunError, KeyboardInterrupt):
-            raise
-        except _Hangs:
-            raise AdapterError(f"The adapter did not return from {what} within {self.patience:g} s.") from None
-        except Exception as error:
-            raise AdapterError(f"The adapter raised {type(error).__name__} ({_short(error)}) in {what}.") from error
-        finally:
-            self._guarding = inner
-            if not inner:
-                self._alarm.unset()
+        return _Guard(self, what)
 
     def _with_effect(self, spec: OperationSpec, outcome: Outcome) -> Outcome:
         if not (spec.effect or spec.commits):
@@ -329,6 +313,38 @@ def _not_offered(*args: Any) -> Result:
 
 class _Hangs(BaseException):
     """Raised where an adapter hangs."""
+
+
+class _Guard:
+    """The context of ``Stage.guarded``; a class, which costs half of a generator: each case enters two."""
+
+    __slots__ = ("_outermost", "_stage", "_what")
+
+    def __init__(self, stage: Stage, what: str) -> None:
+        self._stage = stage
+        self._what = what
+        self._outermost = False
+
+    def __enter__(self) -> None:
+        stage = self._stage
+        if not stage._guarding:
+            self._outermost = stage._guarding = True
+            stage.beat()
+            stage._alarm.set(stage.patience)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        stage = self._stage
+        if self._outermost:
+            stage._guarding = False
+            stage._alarm.unset()
+        if error is None or isinstance(error, (AdapterError, CannotRunError)):
+            return
+        if isinstance(error, _Hangs):
+            raise AdapterError(f"The adapter did not return from {self._what} within {stage.patience:g} s.") from None
+        if isinstance(error, Exception):
+            raise AdapterError(
+                f"The adapter raised {type(error).__name__} ({_short(error)}) in {self._what}."
+            ) from error
 
 
 def _raise_hangs(signum: int, frame: FrameType | None) -> None:
