@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.compiled import mypyc_attr
-from rocketmq_conformance.conformance.fakes.page_residency import Memory
+from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.record import INDEX, Record
 from rocketmq_conformance.conformance.fakes.responses import (
     Answered,
@@ -28,7 +28,7 @@ from rocketmq_conformance.models.outcome import Err, Result
 class Offsets:
     """Stored offsets, bounds, and search by time. ``record`` records the commits that were stored."""
 
-    def __init__(self, storage: Storage, memory: Memory) -> None:
+    def __init__(self, storage: Storage, memory: PageResidency) -> None:
         self._storage = storage
         self._asked = memory.asked
         self.record: Record | None = None

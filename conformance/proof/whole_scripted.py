@@ -184,7 +184,9 @@ class ScriptedCase(PlayedCase):
                 key = document({"brokerName": BROKER, "queueId": 0, "topic": TOPIC}).decode()
                 fields = {"group": self.group, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
                 body = f'{{"offsetTable":{{{key}:{offset}}}}}'.encode()
-                self.broker.tell(self.group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
+                self.broker.send_to_members(
+                    self.group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body)
+                )
             case LockElsewhere():
                 self._planted[Request.LOCK_BATCH_MQ] = self.broker.arrived(Request.LOCK_BATCH_MQ) + 1
                 super().move(move)

@@ -52,7 +52,7 @@ class Subscription(NamedTuple):
     tags: frozenset[str] = frozenset()
 
 
-class ProcessQueue:
+class PullCache:
     """The cached messages of an owned queue."""
 
     __slots__ = ("dropped", "latest", "offsets")
@@ -83,7 +83,7 @@ class PullRequest:
     def __init__(self, queue: int, offset: int) -> None:
         self.queue = queue
         self.offset = offset
-        self.owned = ProcessQueue()
+        self.owned = PullCache()
         #: The subscription of the in-flight pull.
         self.subscription = Subscription()
 
@@ -107,11 +107,11 @@ class Pull:
         self.subscriptions = {"T": Subscription(), "U": Subscription()}
         self.table: dict[int, PullRequest] = {}
         self.ready: list[PullRequest] = []
-        self.under_way: list[PullRequest] = []
+        self.in_flight: list[PullRequest] = []
         #: With the task to run.
         self.timers: list[tuple[PullRequest, Callable[[PullRequest], None]]] = []
         #: When was it decided that a request waits, what for, and is a rebalance asked for?
-        self.waits, self.then, self.woken = 0, "", False
+        self.delay, self.next_action, self.rebalance_requested = 0, "", False
         self.counted = False
 
     def begin_case(self, case: Case) -> None:
@@ -142,9 +142,9 @@ class Pull:
             self.hold(request)
             asked = self.ask(request, reachable)
         except NotNowError as error:
-            self.later(request, error.millis)
+            self.pull_later(request, error.millis)
             return request.queue, "later", error.millis, self.counted
-        self.under_way.append(request)
+        self.in_flight.append(request)
         return request.queue, "asked", *asked, self.counted
 
     def count(self, request: PullRequest) -> None:
@@ -171,11 +171,11 @@ class Pull:
         """The topic is not subscribed to."""
         raise NotNowError(self.after_failure())
 
-    def is_full(self, owned: ProcessQueue) -> bool:
+    def is_full(self, owned: PullCache) -> bool:
         """Does the queue exceed the limit of messages or MiB?"""
         return len(owned.offsets) > MOST_MESSAGES or owned.mib() > MOST_MIB
 
-    def is_wide(self, owned: ProcessQueue) -> bool:
+    def is_wide(self, owned: PullCache) -> bool:
         """Does the queue exceed the limit of the span of offsets?"""
         return bool(owned.offsets) and owned.offsets[-1] - owned.offsets[0] > MOST_SPAN
 
@@ -207,9 +207,9 @@ class Pull:
         wanted = self.suggested.get(queue, MASTER)
         if wanted in self.nodes:
             return wanted
-        return self.instead(wanted)
+        return self.fallback_node(wanted)
 
-    def instead(self, wanted: int) -> int:
+    def fallback_node(self, wanted: int) -> int:
         """The node to use instead of one that is not known."""
         return wanted + 1 if wanted + 1 in self.nodes else self.nodes[0]
 
@@ -225,26 +225,26 @@ class Pull:
         """The expression that goes with a pull."""
         return chosen.text if self.posts else None
 
-    def later(self, request: PullRequest, millis: int) -> None:
+    def pull_later(self, request: PullRequest, millis: int) -> None:
         """Pull again after some ms."""
-        self.waits, self.then = millis, "later"
+        self.delay, self.next_action = millis, "later"
         self.timers.append((request, self.ready.append))
 
-    def soon(self, request: PullRequest) -> None:
+    def pull_now(self, request: PullRequest) -> None:
         """Pull again at once."""
-        self.waits, self.then = 0, "pull"
+        self.delay, self.next_action = 0, "pull"
         self.ready.append(request)
 
     # --- answers ------------------------------------------------------------------------------------------
 
     def arrived(self, place: int) -> PullRequest | None:
         """The in-flight request whose response arrived."""
-        return self.under_way.pop(place % len(self.under_way)) if self.under_way else None
+        return self.in_flight.pop(place % len(self.in_flight)) if self.in_flight else None
 
     def result(self, request: PullRequest, given: tuple[int, ...] = ()) -> Result:
         """The result of a step that handled a response."""
         held = self.store.read(request.queue, "memory")
-        return request.queue, self.then, self.waits, request.offset, given, held, request.owned.dropped
+        return request.queue, self.next_action, self.delay, request.offset, given, held, request.owned.dropped
 
     def found(self, place: int, next_offset: int, messages: tuple[Message, ...], suggested: int) -> Result:
         """Messages arrive."""
@@ -280,11 +280,11 @@ class Pull:
             return self.none_wanted(request)
         for offset in given:
             request.owned.put(offset)
-        return self.later(request, self.interval) if self.interval else self.soon(request)
+        return self.pull_later(request, self.interval) if self.interval else self.pull_now(request)
 
     def none_wanted(self, request: PullRequest) -> None:
         """All messages were filtered out."""
-        self.soon(request)
+        self.pull_now(request)
 
     def nothing(self, place: int, code: str, next_offset: int, suggested: int) -> Result:
         """A response without messages: there is no new message, or none that matches."""
@@ -295,7 +295,7 @@ class Pull:
         request.offset = self.next_empty(request, code, next_offset)
         if self.may_skip(request, code):
             self.skip(request.queue, next_offset)
-        self.soon(request)
+        self.pull_now(request)
         return self.result(request)
 
     def next_empty(self, request: PullRequest, code: str, next_offset: int) -> int:
@@ -327,7 +327,7 @@ class Pull:
     def stop(self, request: PullRequest) -> None:
         """Drop a queue, to start it again at the corrected offset."""
         request.owned.dropped = True
-        self.waits, self.then = self.correction_delay(), "correct"
+        self.delay, self.next_action = self.correction_delay(), "correct"
         self.timers.append((request, self.correct))
 
     def correction_delay(self) -> int:
@@ -344,7 +344,7 @@ class Pull:
 
     def failed(self, request: PullRequest, failure: str) -> None:
         """Retry later."""
-        self.later(request, WHEN_CONTROLLED if failure == "FLOW_CONTROL" else self.after_failure())
+        self.pull_later(request, WHEN_CONTROLLED if failure == "FLOW_CONTROL" else self.after_failure())
 
     # --- timers -------------------------------------------------------------------------------------------
 
@@ -353,18 +353,18 @@ class Pull:
         if not self.timers:
             return None
         request, do = self.timers.pop(place % len(self.timers))
-        ready, self.woken = len(self.ready), False
+        ready, self.rebalance_requested = len(self.ready), False
         do(request)
         queue = request.queue
         kind = "pull" if len(self.ready) > ready else "correct"
-        return queue, kind, queue in self.table, self.store.read(queue, "memory"), self.woken
+        return queue, kind, queue in self.table, self.store.read(queue, "memory"), self.rebalance_requested
 
     def correct(self, request: PullRequest) -> None:
         """Store the corrected offset, and drop the queue."""
         self.write(request.queue, request.offset)
         self.send(request.queue)
         self.end_corrected(request)
-        self.wake()
+        self.request_rebalance()
 
     def write(self, queue: int, offset: int) -> None:
         """Store and freeze the corrected offset, so that no late result changes it."""
@@ -375,9 +375,9 @@ class Pull:
         if request.queue in self.table:
             self.end(request.queue)
 
-    def wake(self) -> None:
+    def request_rebalance(self) -> None:
         """Ask for a rebalance."""
-        self.woken = True
+        self.rebalance_requested = True
 
     def send(self, queue: int) -> None:
         """Send an offset, if the broker is found."""
@@ -390,7 +390,7 @@ class Pull:
         self.send(queue)
         self.store.remove(queue)
 
-    def drop(self, owned: ProcessQueue) -> None:
+    def drop(self, owned: PullCache) -> None:
         """Mark a process queue as dropped, for the loops and listeners that still use it."""
         owned.dropped = True
 

@@ -33,7 +33,7 @@ _POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class ProcessQueue:
+class OwnedQueue:
     """A queue that a consumer owns, from gaining to dropping it."""
 
     __slots__ = ("dropped", "offset", "pulled")
@@ -60,11 +60,11 @@ class Consumer:
         self.gave_up = False
         #: Readable queues by topic, as of the last route from the name server.
         self.routes: dict[str, tuple[int, ...]] = {}
-        self.table: dict[int, ProcessQueue] = {}
+        self.table: dict[int, OwnedQueue] = {}
         #: The process queue that the latest pull request of each queue belongs to.
-        self.requests: dict[int, ProcessQueue] = {}
+        self.requests: dict[int, OwnedQueue] = {}
         #: The process queues whose listener is busy.
-        self.taken: dict[int, ProcessQueue] = {}
+        self.taken: dict[int, OwnedQueue] = {}
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -104,11 +104,11 @@ class Rebalance:
         new_pulls: list[tuple[int, int]] = []
         balanced = True
         for topic in consumer.topics:
-            balanced = self.both(balanced, self.rebalance_topic(consumer, topic, new_pulls))
+            balanced = self.is_round_balanced(balanced, self.rebalance_topic(consumer, topic, new_pulls))
         self.give_up_topics(consumer)
         return tuple(sorted(consumer.table)), tuple(sorted(new_pulls)), balanced
 
-    def both(self, balanced: bool, topic: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         """A round is balanced when every topic is."""
         return balanced and topic
 
@@ -207,7 +207,7 @@ class Rebalance:
             complete = complete and all(map(table.__contains__, missing))
         return complete
 
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         """Has the pull loop forgotten a queue?"""
         return self.now - owned.pulled > PULL_EXPIRY
 
@@ -221,7 +221,7 @@ class Rebalance:
         self.drop(consumer.table.pop(queue))
         self.hand_over(consumer, queue)
 
-    def drop(self, owned: ProcessQueue) -> None:
+    def drop(self, owned: OwnedQueue) -> None:
         """Mark a process queue as dropped, for the loops and listeners that still use it."""
         owned.dropped = True
 
@@ -261,9 +261,9 @@ class Rebalance:
         consumer.table[queue] = consumer.requests[queue] = self.new_queue(offset)
         new_pulls.append((queue, offset))
 
-    def new_queue(self, offset: int) -> ProcessQueue:
+    def new_queue(self, offset: int) -> OwnedQueue:
         """A new process queue."""
-        return ProcessQueue(offset, self.now)
+        return OwnedQueue(offset, self.now)
 
     def give_up_topics(self, consumer: Consumer) -> None:
         """Drop the queues of unsubscribed topics."""
@@ -358,7 +358,7 @@ class Rebalance:
             self.result(consumer, queue, owned, offset)
         return self.remembered(consumer, queue)
 
-    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+    def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         """Update the offset in memory, unless the queue was dropped in the meantime."""
         if not owned.dropped:
             consumer.store.update(queue, offset, True)

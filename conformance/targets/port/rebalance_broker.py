@@ -83,9 +83,9 @@ class RebalanceBroker(Rebalance):
         """One round: (pulled, popped, pulls that begin, pops that begin, is it balanced?)."""
         new_requests = NewRequests([], [])
         balanced = True
-        for topic in self.visited(consumer):
+        for topic in self.topics_in_order(consumer):
             if topic in consumer.topics:  # now: a topic can come and go on the way
-                balanced = self.both(balanced, self.bring(consumer, topic, new_requests))
+                balanced = self.is_round_balanced(balanced, self.rebalance_one(consumer, topic, new_requests))
         self.give_up_topics(consumer)
         self.give_up_pops(consumer)
         return (
@@ -96,11 +96,11 @@ class RebalanceBroker(Rebalance):
             balanced,
         )
 
-    def visited(self, consumer: AssignedConsumer) -> tuple[str, ...]:
+    def topics_in_order(self, consumer: AssignedConsumer) -> tuple[str, ...]:
         """The topics of a round, in its order."""
         return in_order(tuple(consumer.topics))
 
-    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+    def rebalance_one(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         """Rebalance one topic; is it balanced?"""
         if consumer.broadcasts:
             return self.rebalance_topic(consumer, topic, new_requests.pulls)

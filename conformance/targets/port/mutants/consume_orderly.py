@@ -8,19 +8,19 @@ from functools import partial
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.consume import Returns
 from rocketmq_conformance.conformance.targets.port.consume_orderly import ConsumeOrderly
-from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
+from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQueue, Pulled
 from rocketmq_conformance.models.outcome import Result
 
 
-def _with(backlog: type[Backlog]) -> type[ConsumeOrderly]:
+def _with(process_queue: type[ProcessQueue]) -> type[ConsumeOrderly]:
     """The listener with another class of process queues."""
-    return type(backlog.__name__, (ConsumeOrderly,), {"backlog_class": backlog})
+    return type(process_queue.__name__, (ConsumeOrderly,), {"queue_class": process_queue})
 
 
 # --- process queues ------------------------------------------------------------------------------------------
 
 
-class AsideIsNotCounted(Backlog):
+class AsideIsNotCounted(ProcessQueue):
     def take(self, most: int) -> list[Pulled]:
         taken = super().take(most)
         self.count -= len(taken)
@@ -39,14 +39,14 @@ class AsideIsNotCounted(Backlog):
         super().put_back(messages)
 
 
-class StaysBusy(Backlog):
+class StaysBusy(ProcessQueue):
     def take(self, most: int) -> list[Pulled]:
         taken = super().take(most)
         self.consuming = True
         return taken
 
 
-class TakesInPulledOrder(Backlog):
+class TakesInPulledOrder(ProcessQueue):
     def take(self, most: int) -> list[Pulled]:
         taken = [self.messages.pop(offset) for offset in list(self.messages)[:most]]
         self.aside.update({message.offset: message for message in taken})
@@ -54,29 +54,29 @@ class TakesInPulledOrder(Backlog):
         return taken
 
 
-class TakesOneByOne(Backlog):
+class TakesOneByOne(ProcessQueue):
     def take(self, most: int) -> list[Pulled]:
         return super().take(1)
 
 
-class EmptyCommitIsNone(Backlog):
+class EmptyCommitIsNone(ProcessQueue):
     def commit(self) -> int:
         return super().commit() if self.aside else 0
 
 
-class CommitsLastTaken(Backlog):
+class CommitsLastTaken(ProcessQueue):
     def commit(self) -> int:
         return super().commit() - 1
 
 
-class CommitsFirstTaken(Backlog):
+class CommitsFirstTaken(ProcessQueue):
     def commit(self) -> int:
         first = min(self.aside) + 1
         super().commit()
         return first
 
 
-class CommitKeepsBytes(Backlog):
+class CommitKeepsBytes(ProcessQueue):
     def commit(self) -> int:
         before = self.bytes
         offset = super().commit()
@@ -84,25 +84,25 @@ class CommitKeepsBytes(Backlog):
         return offset
 
 
-class PutBackTwice(Backlog):
+class PutBackTwice(ProcessQueue):
     def put_back(self, messages: Sequence[Pulled]) -> None:
         for message in messages:
             self.messages[message.offset] = message
 
 
-class PutsAllBack(Backlog):
+class PutsAllBack(ProcessQueue):
     def put_back(self, messages: Sequence[Pulled]) -> None:
         super().put_back(messages)
         self.rollback()
 
 
-class ClearWakes(Backlog):
+class ClearWakes(ProcessQueue):
     def clear(self) -> None:
         super().clear()
         self.consuming = False
 
 
-class ClearLeavesAside(Backlog):
+class ClearLeavesAside(ProcessQueue):
     def clear(self) -> None:
         aside = dict(self.aside)
         super().clear()
@@ -113,45 +113,53 @@ class ClearLeavesAside(Backlog):
 
 
 class OrderlyIncreases(ConsumeOrderly):
-    def commit(self, backlog: Backlog, offset: int) -> None:
-        if not backlog.dropped:
-            self.store.update(backlog.queue, offset, True)
+    def commit(self, process_queue: ProcessQueue, offset: int) -> None:
+        if not process_queue.dropped:
+            self.store.update(process_queue.queue, offset, True)
 
 
 class LateCommitCounts(ConsumeOrderly):
-    def commit(self, backlog: Backlog, offset: int) -> None:
-        self.store.update(backlog.queue, offset, False)
+    def commit(self, process_queue: ProcessQueue, offset: int) -> None:
+        self.store.update(process_queue.queue, offset, False)
 
 
 class AlwaysAutomatic(ConsumeOrderly):
-    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
-        return super().result(backlog, messages, status, True, suspension)
+    def result(
+        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
+    ) -> bool:
+        return super().result(process_queue, messages, status, True, suspension)
 
 
 class NeverAutomatic(ConsumeOrderly):
-    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
-        return super().result(backlog, messages, status, False, suspension)
+    def result(
+        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
+    ) -> bool:
+        return super().result(process_queue, messages, status, False, suspension)
 
 
 class RollsBackAlways(ConsumeOrderly):
-    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
-        return super().result(backlog, messages, status, automatic and status != "ROLLBACK", suspension)
+    def result(
+        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
+    ) -> bool:
+        return super().result(process_queue, messages, status, automatic and status != "ROLLBACK", suspension)
 
 
 class RollsBackBatch(ConsumeOrderly):
-    def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
-        backlog.put_back(messages)
+    def roll_back(self, process_queue: ProcessQueue, messages: Sequence[Pulled]) -> None:
+        process_queue.put_back(messages)
 
 
 class RollbackDrops(ConsumeOrderly):
-    def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
+    def roll_back(self, process_queue: ProcessQueue, messages: Sequence[Pulled]) -> None:
         pass
 
 
 class SuspendsOn(ConsumeOrderly):
-    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
+    def result(
+        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
+    ) -> bool:
         going = status not in ("null", "raise")
-        return super().result(backlog, messages, status if going else "SUCCESS", automatic, suspension)
+        return super().result(process_queue, messages, status if going else "SUCCESS", automatic, suspension)
 
 
 class SpentIsNotSentOn(ConsumeOrderly):
@@ -226,7 +234,7 @@ class NoLongest(ConsumeOrderly):
 
 
 class NeverWakes(ConsumeOrderly):
-    def wait(self, backlog: Backlog, suspension: int) -> None:
+    def wait(self, process_queue: ProcessQueue, suspension: int) -> None:
         pass
 
 

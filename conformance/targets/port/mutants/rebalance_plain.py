@@ -9,7 +9,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance import (
     PULL_EXPIRY,
     RETRY_TOPIC,
     Consumer,
-    ProcessQueue,
+    OwnedQueue,
     Rebalance,
 )
 from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, RebalancePlain
@@ -22,7 +22,7 @@ class AsksForStart(RebalancePlain):
 
 
 class Expires(RebalancePlain):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled > PULL_EXPIRY
 
 
@@ -46,9 +46,9 @@ class FailureEndsRound(RebalancePlain):
     def rebalance_topic(self, consumer: Consumer, topic: str, new_pulls: list[tuple[int, int]]) -> bool:
         return self.ended or super().rebalance_topic(consumer, topic, new_pulls)
 
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         self.ended = self.fails
-        super().call(consumer, topic, every, mine)
+        super().call_listener(consumer, topic, every, mine)
 
 
 class FailureIsUnbalanced(RebalancePlain):
@@ -58,16 +58,16 @@ class FailureIsUnbalanced(RebalancePlain):
         self.failed = False
         return super().rebalance_topic(consumer, topic, new_pulls) and not self.failed
 
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         try:
-            super().call(consumer, topic, every, mine)
+            super().call_listener(consumer, topic, every, mine)
         except ListenerError:
             self.failed = True
 
 
 class HearsShareOnly(RebalancePlain):
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
-        super().call(consumer, topic, mine, mine)
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        super().call_listener(consumer, topic, mine, mine)
 
 
 class HearsGainsOnly(RebalancePlain):
