@@ -109,6 +109,6 @@ class Administration:
 
     def _runtime(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         table = {"bootTimestamp": str(self._started), "brokerVersionDesc": description(self._release)}
-        if not self._wire.version_number_gone:
+        if not self._wire.omits_version:
             table["brokerVersion"] = str(self._wire.ordinal)
         return 0, "", {}, document({"table": table})
