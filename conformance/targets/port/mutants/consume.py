@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TypeVar
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.consume import Batch, Consume, Returns
+from rocketmq_conformance.conformance.targets.port.consume import Batch, Consume, Consumption, Returns
 from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQueue, Pulled
 from rocketmq_conformance.models.outcome import Result
 
+Listener = TypeVar("Listener", bound=Consumption)
 
-def _with(process_queue: type[ProcessQueue]) -> type[Consume]:
-    """The listener with another class of process queues."""
-    return type(process_queue.__name__, (Consume,), {"queue_class": process_queue})
+
+def with_queues(base: type[Listener], process_queue: type[ProcessQueue]) -> type[Listener]:
+    """A listener with another class of process queues."""
+    return type(process_queue.__name__, (base,), {"queue_class": process_queue})
 
 
 def _sending(returns: type[Returns]) -> type[Consume]:
@@ -276,6 +279,7 @@ class CleanedStaysCounted(Consume):
         process_queue.messages.pop(message.offset)
 
 
+_with = partial(with_queues, Consume)
 _mutant = partial(Mutant.of, "consume")
 
 MUTANTS = (

@@ -8,13 +8,23 @@ from functools import partial
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.consume import Returns
 from rocketmq_conformance.conformance.targets.port.consume_orderly import ConsumeOrderly
+from rocketmq_conformance.conformance.targets.port.mutants.consume import with_queues
 from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQueue, Pulled
 from rocketmq_conformance.models.outcome import Result
 
 
-def _with(process_queue: type[ProcessQueue]) -> type[ConsumeOrderly]:
-    """The listener with another class of process queues."""
-    return type(process_queue.__name__, (ConsumeOrderly,), {"queue_class": process_queue})
+class _Misread(ConsumeOrderly):
+    """Takes a result of the listener for another one."""
+
+    def result(
+        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
+    ) -> bool:
+        status, automatic = self.read(status, automatic)
+        return super().result(process_queue, messages, status, automatic, suspension)
+
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        """The status, and whether commits are automatic, as the mutant has them."""
+        return status, automatic
 
 
 # --- process queues ------------------------------------------------------------------------------------------
@@ -123,25 +133,19 @@ class LateCommitCounts(ConsumeOrderly):
         self.store.update(process_queue.queue, offset, False)
 
 
-class AlwaysAutomatic(ConsumeOrderly):
-    def result(
-        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
-    ) -> bool:
-        return super().result(process_queue, messages, status, True, suspension)
+class AlwaysAutomatic(_Misread):
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        return status, True
 
 
-class NeverAutomatic(ConsumeOrderly):
-    def result(
-        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
-    ) -> bool:
-        return super().result(process_queue, messages, status, False, suspension)
+class NeverAutomatic(_Misread):
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        return status, False
 
 
-class RollsBackAlways(ConsumeOrderly):
-    def result(
-        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
-    ) -> bool:
-        return super().result(process_queue, messages, status, automatic and status != "ROLLBACK", suspension)
+class RollsBackAlways(_Misread):
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        return status, automatic and status != "ROLLBACK"
 
 
 class RollsBackBatch(ConsumeOrderly):
@@ -154,12 +158,9 @@ class RollbackDrops(ConsumeOrderly):
         pass
 
 
-class SuspendsOn(ConsumeOrderly):
-    def result(
-        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
-    ) -> bool:
-        going = status not in ("null", "raise")
-        return super().result(process_queue, messages, status if going else "SUCCESS", automatic, suspension)
+class SuspendsOn(_Misread):
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        return "SUCCESS" if status in ("null", "raise") else status, automatic
 
 
 class SpentIsNotSentOn(ConsumeOrderly):
@@ -238,6 +239,7 @@ class NeverWakes(ConsumeOrderly):
         pass
 
 
+_with = partial(with_queues, ConsumeOrderly)
 _mutant = partial(Mutant.of, "consume-orderly")
 
 MUTANTS = (
