@@ -6,17 +6,16 @@ Nothing here waits: the caller decides which request is sent, which response arr
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
-from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
+from rocketmq_conformance.conformance.targets.port.pull_request import NotNowError, PullCache, PullRequest
+from rocketmq_conformance.conformance.targets.port.pull_settings import MASTER, PullSettings, Subscription
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.fixtures import QUEUES
-from rocketmq_conformance.models.outcome import Err, Result, Value
+from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import pull as operations
 
-MASTER = 0
 #: Bits of a pull's flag.
 COMMIT, SUSPEND, EXPRESSION = 1, 2, 4
 #: Ms until a pull that could not be sent is retried.
@@ -25,70 +24,11 @@ AFTER_FAILURE, WHILE_PAUSED, WHILE_FULL, WHEN_CONTROLLED = 1_000, 1_000, 50, 20
 MOST_MESSAGES, MOST_MIB, MOST_SPAN = 3, 0, 8
 #: The queues that a consumer owns at first, and where it begins.
 OWNED, BEGINNING = (0, 1, 2), 5
-#: Bytes of the message at this offset; the others are small.
-SIZES = {14: 1 << 20}
-MIB = 1 << 20
 
 Message = tuple[int, str]
 
 
-class NotNowError(Exception):
-    """A pull must wait for so many ms."""
-
-    def __init__(self, millis: int) -> None:
-        super().__init__(millis)
-        self.millis = millis
-
-
-class RefusedError(Exception):
-    """An expression is invalid."""
-
-
-class Subscription(NamedTuple):
-    """The subscription to a topic."""
-
-    text: str = "*"
-    kind: str = "TAG"
-    tags: frozenset[str] = frozenset()
-
-
-class PullCache:
-    """The cached messages of an owned queue."""
-
-    __slots__ = ("dropped", "latest", "offsets")
-
-    def __init__(self) -> None:
-        self.offsets: list[int] = []
-        #: The offset that was cached last.
-        self.latest = NO_OFFSET
-        self.dropped = False
-
-    def put(self, offset: int) -> None:
-        """Cache a message."""
-        if offset not in self.offsets:
-            self.offsets.append(offset)
-            self.offsets.sort()
-            self.latest = offset
-
-    def mib(self) -> int:
-        """The cached MiB, rounded down."""
-        return sum(SIZES.get(offset, 1) for offset in self.offsets) // MIB
-
-
-class PullRequest:
-    """One pull loop."""
-
-    __slots__ = ("offset", "owned", "queue", "subscription")
-
-    def __init__(self, queue: int, offset: int) -> None:
-        self.queue = queue
-        self.offset = offset
-        self.owned = PullCache()
-        #: The subscription of the in-flight pull.
-        self.subscription = Subscription()
-
-
-class Pull:
+class Pull(PullSettings):
     """The pull loops of one consumer. Queues are given by their position in the layout."""
 
     def __init__(self, transport: Transport) -> None:
@@ -99,12 +39,9 @@ class Pull:
     def clear(self) -> None:
         """Clear everything: no queues, no requests."""
         self.store.forget()
-        self.running, self.paused, self.posts, self.interval = True, False, False, 0
-        self.nodes: tuple[int, ...] = (MASTER,)
-        self.old = False
+        self.clear_settings()
         #: The node that the last answer suggested, by queue.
         self.suggested: dict[int, int] = {}
-        self.subscriptions = {"T": Subscription(), "U": Subscription()}
         self.table: dict[int, PullRequest] = {}
         self.ready: list[PullRequest] = []
         self.in_flight: list[PullRequest] = []
@@ -394,7 +331,7 @@ class Pull:
         """Mark a process queue as dropped, for the loops and listeners that still use it."""
         owned.dropped = True
 
-    # --- the listener, the rebalance, the application -----------------------------------------------------
+    # --- the listener, the rebalance ----------------------------------------------------------------------
 
     def consume(self, queue: int, everything: bool) -> Result:
         """The listener is done with the first message, or with all."""
@@ -432,63 +369,6 @@ class Pull:
         """An application sets an offset."""
         self.store.update(queue, offset, False)
         return self.store.read(queue, "memory")
-
-    def subscribe(self, topic: str, expression: str) -> Result:
-        """Subscribe by tags."""
-        try:
-            self.subscriptions[topic] = self.parse(expression)
-        except RefusedError:
-            return Err("CLIENT")
-        return None
-
-    def parse(self, expression: str) -> Subscription:
-        """A tag expression; RefusedError."""
-        if expression in ("", "*"):
-            return Subscription()
-        if not expression.replace("||", ""):
-            raise RefusedError
-        return Subscription(expression, "TAG", self.named(expression.split("||")))
-
-    def named(self, parts: list[str]) -> frozenset[str]:
-        """The tags of an expression."""
-        return frozenset(part.strip() for part in parts if part.strip())
-
-    def select(self, topic: str, expression: str) -> Result:
-        """Subscribe by an SQL92 expression."""
-        if not expression:
-            return Err("CLIENT")
-        self.subscriptions[topic] = Subscription(expression, "SQL92")
-        return None
-
-    def unsubscribe(self, topic: str) -> Result:
-        """Unsubscribe from a topic."""
-        self.subscriptions.pop(topic, None)
-        return None
-
-    def run(self, running: bool) -> Result:
-        """The consumer is running, or not yet."""
-        self.running = running
-        return None
-
-    def pause(self, paused: bool) -> Result:
-        """The consumer is paused, or goes on."""
-        self.paused = paused
-        return None
-
-    def space(self, interval: int) -> Result:
-        """Set the pull interval (ms)."""
-        self.interval = interval
-        return None
-
-    def post(self, posts: bool) -> Result:
-        """Send the expression with every pull, or not."""
-        self.posts = posts
-        return None
-
-    def learn(self, nodes: tuple[int, ...], old: bool) -> Result:
-        """Know these nodes of the broker."""
-        self.nodes, self.old = nodes, old
-        return None
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""

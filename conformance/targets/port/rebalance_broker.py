@@ -9,14 +9,9 @@ from typing import NamedTuple
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.port.rebalance import (
-    PULL_EXPIRY,
-    Consumer,
-    Rebalance,
-    of_topic,
-    place_of,
-    routed,
-)
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer
+from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Rebalance
+from rocketmq_conformance.conformance.targets.port.routes import of_topic, place_of, routed
 from rocketmq_conformance.conformance.targets.port.start import FIRST, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES

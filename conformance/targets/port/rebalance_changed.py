@@ -9,7 +9,9 @@ from typing import NamedTuple
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.port.rebalance import LAST, RETRY_TOPIC, Consumer, Rebalance, place_of
+from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer
+from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
+from rocketmq_conformance.conformance.targets.port.routes import place_of
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, OwnedQueue, Rebalance
+from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
 from rocketmq_conformance.models.client.fixtures import CLIENTS, TOPIC_OF
 from rocketmq_conformance.models.outcome import Result

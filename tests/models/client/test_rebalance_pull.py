@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.rebalance import OwnedQueue
+from rocketmq_conformance.conformance.targets.port.group_member import OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_pull import RebalancePull
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round

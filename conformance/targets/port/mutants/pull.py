@@ -5,13 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.pull import (
-    Message,
-    Pull,
-    PullCache,
-    PullRequest,
-    Subscription,
-)
+from rocketmq_conformance.conformance.targets.port.pull import Message, Pull
+from rocketmq_conformance.conformance.targets.port.pull_request import PullCache, PullRequest
+from rocketmq_conformance.conformance.targets.port.pull_settings import Subscription
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 

@@ -5,14 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import (
-    RETRY_TOPIC,
-    Consumer,
-    OwnedQueue,
-    Rebalance,
-    of_topic,
-    readable,
-)
+from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
+from rocketmq_conformance.conformance.targets.port.routes import of_topic, readable
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
 

@@ -6,13 +6,14 @@ from contextlib import suppress
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, of_topic
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.rebalance_changed import (
     NO_LIMIT,
     ChangedConsumer,
     ListenerError,
     RebalanceChanged,
 )
+from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.models.outcome import Result
 
 # --- versions and heartbeats ---------------------------------------------------------------------------------

@@ -5,13 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import (
-    PULL_EXPIRY,
-    RETRY_TOPIC,
-    Consumer,
-    OwnedQueue,
-    Rebalance,
-)
+from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Rebalance
 from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, RebalancePlain
 from rocketmq_conformance.models.outcome import Result
 

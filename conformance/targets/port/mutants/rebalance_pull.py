@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
-from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY
 from rocketmq_conformance.conformance.targets.port.rebalance_pull import (
     Assignment,
     LiteConsumer,
