@@ -7,7 +7,7 @@ whether a change has arrived in a release of either line.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import total_ordering
 
 _FORM = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-(PREVIEW|ALPHA|incubating))?")
@@ -56,12 +56,19 @@ class Switch:
     The 5.0.0 previews left the main line around 4.9.1: ``v5="5.0.0-PREVIEW"`` means every 5.x has it.
     """
 
+    #: Number in docs/switches.md; changes that belong together share one.
     id: str
+    #: What changed, as a sentence without its full stop.
     change: str
-    v4: str | None
-    v5: str | None
+    _: KW_ONLY
+    v4: str | None = None
+    v5: str | None = None
     #: First release of 5.x that lost it again, if any.
     until_v5: str | None = None
+    #: The rules that it changes.
+    rules: tuple[str, ...]
+    #: Where the change can be read: ``Class#method, #method`` of the Java source.
+    source: str
 
     def on(self, release: Release) -> bool:
         """Has the change arrived in this release?"""

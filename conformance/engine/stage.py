@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.adapter import (
 )
 from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
-from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, world_did
+from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, record_environment
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.fault_script import Overlay
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
@@ -101,7 +101,7 @@ class Stage:
         if operation.spec.side is Side.WORLD:
             played_by(self.world, operation)(*args)
             if self._recorder:
-                world_did(suite.operation(row), self._recorder.hear)
+                record_environment(suite.operation(row), self._recorder.record)
             return Ok()
         if at not in self._offered(suite):
             return Unsupported(f"{self.profile} does not have it")
@@ -116,7 +116,7 @@ class Stage:
             if turns and isinstance(self.adapter, VirtualClock):
                 outcome = self.adapter.pass_time(args[0])
             else:
-                outcome = self.adapter.apply(operation.asked(args))
+                outcome = self.adapter.apply(operation.for_implementation(args))
         if turns and isinstance(outcome, Ok):
             self.world.pass_time(args[0])
         if not isinstance(outcome, (Ok, Err, Unsupported)):
@@ -165,19 +165,19 @@ class Stage:
     def listening(self) -> Iterator[MessageRecorder]:
         """Record the messages between the implementation and its brokers, in cases that begin inside."""
         recorder = MessageRecorder()
-        recording = RecordingBroker(self.world.broker, recorder.hear)
+        recording = RecordingBroker(self.world.broker, recorder.record)
         self._recorder, self._recording = recorder, recording
-        talks = self.adapter if isinstance(self.adapter, adapters.Overheard) else None
+        talks = self.adapter if isinstance(self.adapter, adapters.RecordsMessages) else None
         try:
             self.world.broker.answer_by(recording)
             if talks:
-                talks.overhear(recorder.hear)
+                talks.record_messages(recorder.record)
             yield recorder
         finally:
             self._recorder = self._recording = None
             self.world.broker.answer_by(None)
             if talks:
-                talks.overhear(None)
+                talks.record_messages(None)
 
     def calls(self, suite: Suite) -> list[Callable[..., Result]] | None:
         """Plain callables for every operation of a suite, if the adapter offers them; faults and effects included."""

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.launch_config import java, java_feature, seeing_java
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.broker import lifecycle
 from rocketmq_conformance.models.broker.aged_store import aged_broker
 from rocketmq_conformance.models.broker.assignment import POP, PULL, Mode
@@ -265,7 +265,7 @@ def prove_seen_cold(tally: Tally) -> bool:
     java = seeing_java()
     if not java:
         return False
-    adapter = BrokerAdapter(Started(Release.parse(tally.release), java=java))
+    adapter = BrokerAdapter(StartedBroker(Release.parse(tally.release), java=java))
     try:
         return prove_cold(adapter, tally)
     finally:
@@ -287,7 +287,7 @@ def prove_release(release: str) -> Tally:
     parsed = Release.parse(release)
     profile = Profile.of(broker=release, java=java_feature(java()))
     with Expiry(parsed, profile) as expiry:
-        adapter = BrokerAdapter(Started(parsed))
+        adapter = BrokerAdapter(StartedBroker(parsed))
         try:
             hello = adapter.hello()
             assert hello.broker == release, hello

@@ -287,7 +287,7 @@ def _scan(
 ) -> tuple[str, int, tuple[int, ...], Reason]:
     most = min(request.most if rules.full_batch else request.most - 1, MAX_MESSAGES)
     least, each = (16_000, 20) if rules.scans_entries else (800, 1)
-    looks_at = max(least, each * request.most) if rules.scans_as_asked else least
+    looks_at = max(least, each * request.most) if rules.scans_by_request else least
     limit = request.offset + looks_at + rules.scans_one_more
     found: list[int] = []
     size = 0

@@ -127,7 +127,7 @@ def search(
         if not times:
             return state, log.min if rules.clamped_search else 0, why["empty"]
         return state, _nearest(log, timestamp), why[kind]
-    upper = boundary == UPPER and rules.upper_asked
+    upper = boundary == UPPER and rules.honours_boundary
     why = _UPPER if upper else _BOUNDARY_IGNORED if boundary == UPPER else _LOWER
     found = bisect_right(times, timestamp) - 1 if upper else bisect_left(times, timestamp)
     return state, min(max(log.first + found, log.min), log.max), why[kind]

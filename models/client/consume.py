@@ -342,7 +342,7 @@ class ConsumeModel:
         kept: list[CachedMessage] = []
         end = "gone before"
         for message in bad:
-            if rules.skips_gone and message.offset not in cached.tree:
+            if rules.skips_uncached and message.offset not in cached.tree:
                 continue
             back = send_back(message, level, max_times, fault, rules.copies_origin)
             if back is None:

@@ -206,7 +206,7 @@ class RebalanceChangedRoundModel(RebalanceRoundModel[RebalanceChangedRound]):
         if not self.notifies_of_unknown or topic == RETRY_TOPIC:
             return even
         current.extra_events |= _NONE
-        return self._tell(current, topic, (), ())
+        return self._call_listener(current, topic, (), ())
 
     def _align(self, current: RebalanceChangedRound, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share: is the topic balanced?"""
@@ -216,11 +216,13 @@ class RebalanceChangedRoundModel(RebalanceRoundModel[RebalanceChangedRound]):
 
     def changed(self, current: RebalanceChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
-        if self._tell(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target):
+        if self._call_listener(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target):
             return even
         return topic == RETRY_TOPIC  # the listener's exception is swallowed for it, but it counts as not balanced
 
-    def _tell(self, current: RebalanceChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
+    def _call_listener(
+        self, current: RebalanceChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]
+    ) -> bool:
         """Announce changed queues of a topic, both in the topic's order: does the topic go on to its end?"""
         if not self.announces:
             return True

@@ -167,7 +167,7 @@ class RebalanceOrderlyModel:
             return state, None, NO_MEMBER
         current = RebalanceOrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
         owned, dispatched, balanced, commits = self.rebalancing.run(current, routes, listed_members(listed, list_fault))
-        soon = self.start.client.asks_again and is_lock_refused(current)
+        soon = self.start.client.requests_round and is_lock_refused(current)
         answer = (owned, dispatched, balanced, soon, commits)
         who_after = current.after()
         if who_after is who and current.locks is locks:

@@ -127,7 +127,7 @@ class RebalanceServiceModel:
 
     def __init__(self, profile: Profile) -> None:
         rules = ClientRules.of(profile)
-        self.soon = rules.rebalances_soon
+        self.soon = rules.retries_round
         self.skips_disabled = rules.skips_disabled
 
     def elapse(self, state: RebalanceServiceState, elapses: int) -> Answer[RebalanceServiceState]:

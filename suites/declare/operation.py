@@ -137,7 +137,7 @@ class Operation:
         return tuple(vars(self).values())
 
     @classmethod
-    def asked(cls, args: Sequence[Any]) -> Self:
+    def for_implementation(cls, args: Sequence[Any]) -> Self:
         """The operation as an implementation is given it, of all its arguments in field order."""
         made = cls.__new__(cls)
         vars(made).update((cls.spec.domains[at][0], args[at]) for at in cls.spec.given)

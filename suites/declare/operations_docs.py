@@ -1,17 +1,12 @@
-"""The page of the operations, made from their declarations.
-
-``python -m rocketmq_conformance.suites.declare.operations_docs > docs/operations.md`` writes it; a test compares.
-"""
+"""The page of the operations (docs/operations.md), made from their declarations."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from typing import Any
 
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Domain, Schema, Values
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -20,8 +15,8 @@ _OLDEST = Profile.of("4.0.0", "4.0.0")
 
 _INTRODUCTION = """# Operations
 
-Every operation of every suite, as its declaration in `suites/` has it. The page is made from the declarations:
-`python -m rocketmq_conformance.suites.declare.operations_docs > docs/operations.md`.
+Every operation of every suite, as its declaration in `suites/` has it. The page is made from the declarations by
+`rocketmq-conformance regenerate`.
 
 A plan file writes a step as `{"operation": {"argument": value, …}}`; `rocketmq-conformance list operations --format
 schema` prints the JSON Schema. Values are listed simplest first, the way in which a failing plan shrinks; `×4` after a
@@ -101,8 +96,3 @@ def _described(schema: Schema) -> str:
 
 def _code(value: Any) -> str:
     return f"`{json.dumps(value, ensure_ascii=False)}`"
-
-
-if __name__ == "__main__":
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    sys.stdout.write(page(SUITES.values()))

@@ -88,9 +88,9 @@ class Suite:
         """The dataclass of a row."""
         return self.operations[row[0]](*row[1])
 
-    def asked(self, row: Row) -> Operation:
+    def for_implementation(self, row: Row) -> Operation:
         """The operation of a row as an implementation gets it: without the arguments that the kit plays itself."""
-        return self.operations[row[0]].asked(row[1])
+        return self.operations[row[0]].for_implementation(row[1])
 
     @cached_property
     def clock(self) -> int | None:

@@ -242,7 +242,7 @@ def test_the_page_marks_where_the_common_belief_is_wrong(tmp_path: Path) -> None
         line for line in lines if line.startswith("| 5.0.0 |") and "OFF-R-FETCH" in line and "wrong" not in line
     ][:1]
     assert "| holds |" in special
-    assert any("S17: asks the broker not to answer 0" in line for line in lines)
+    assert any("S17: The client asks the broker not to answer 0" in line for line in lines)
 
 
 def test_events_that_were_cut_off_make_no_page_and_no_verdict(tmp_path: Path) -> None:

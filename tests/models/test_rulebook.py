@@ -15,7 +15,6 @@ import pytest
 from rocketmq_conformance import models
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import remote_store, start
-from rocketmq_conformance.models.release import Release, Switch
 from rocketmq_conformance.models.rule import Level, Origin, Reason, Rule
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
@@ -147,12 +146,3 @@ def test_the_digest_sees_a_rule_that_is_missing(monkeypatch: pytest.MonkeyPatch)
     others = {name: rule for name, rule in rulebook.RULES.items() if name != "START-PUSH-1"}
     monkeypatch.setattr(rulebook, "RULES", others)
     assert rulebook.digest() != before
-
-
-def test_every_switch_names_releases() -> None:
-    switches = [value for module in MODULES for value in vars(module).values() if isinstance(value, Switch)]
-    assert len(switches) > 20
-    for switch in switches:
-        for text in (switch.v4, switch.v5, switch.until_v5):
-            assert text is None or str(Release.parse(text)) == text
-        assert switch.change

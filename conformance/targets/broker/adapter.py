@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hear, Hello
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, RecordMessage
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -24,7 +24,7 @@ from rocketmq_conformance.conformance.targets.broker import requests as wire
 from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import routed
-from rocketmq_conformance.conformance.targets.broker.jobs import NotHereError, begin, clean_up, leave
+from rocketmq_conformance.conformance.targets.broker.jobs import UnsupportedHereError, begin, clean_up, leave
 from rocketmq_conformance.conformance.targets.broker.part import LANES, Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
@@ -75,7 +75,7 @@ class BrokerAdapter:
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
-        self._hear: Hear | None = None
+        self._record: RecordMessage | None = None
         self._process = ProcessControl(source.own, self)
         #: The last request about a reset that was sent to members, by group.
         self._resets: dict[str, Command] = {}
@@ -140,9 +140,9 @@ class BrokerAdapter:
         """The address of the broker that this adapter started, for others; "" when the kit did not start it."""
         return self.source.shared_address()
 
-    def overhear(self, hear: Hear | None) -> None:
+    def record_messages(self, record: RecordMessage | None) -> None:
         """Record every request and response of operations from now on; None ends it."""
-        self._hear = hear
+        self._record = record
 
     # --- lanes ------------------------------------------------------------------------------------------------
 
@@ -206,8 +206,8 @@ class BrokerAdapter:
         names = self._lanes[lane]
         job = make(names, *operation.args)
         try:
-            result = yield from job if self._hear is None else recorded(job, names, self._hear)
-        except NotHereError as error:
+            result = yield from job if self._record is None else recorded(job, names, self._record)
+        except UnsupportedHereError as error:
             return Unsupported(str(error))
         except TimeoutError as error:
             # what a frozen broker does with it is part of the model
@@ -220,11 +220,11 @@ class BrokerAdapter:
         if member is None or member.closed:
             member = self._members[connection] = self.source.open()
         code, ext, body = request
-        if self._hear:
-            self._hear(MEMBER, BROKER, names.plain(request_text(code, ext)))
+        if self._record:
+            self._record(MEMBER, BROKER, names.plain(request_text(code, ext)))
         answer = member.call(code, ext, body, PATIENCE)
-        if self._hear:
-            self._hear(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
+        if self._record:
+            self._record(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
         return answer
 
     def _take_reset_notice(self, group: str) -> Command | None:
@@ -239,8 +239,8 @@ class BrokerAdapter:
         """Send a request over a connection that is cut before the response arrives."""
         connection = self._connected()
         host, _, port = connection.address.rpartition(":")
-        if self._hear:
-            self._hear(MEMBER, BROKER, f"{request_text(ask.code, ask.ext)}, cut when {cut}")
+        if self._record:
+            self._record(MEMBER, BROKER, f"{request_text(ask.code, ask.ext)}, cut when {cut}")
         broker_doubt.send_and_cut(host, int(port), ask, cut)
 
     # --- the broker as a whole --------------------------------------------------------------------------------
@@ -281,14 +281,14 @@ class BrokerAdapter:
     def ask(self, request: wire.Ask) -> bytes:
         """Send one request for the broker as a whole; the body of the response."""
         code, ext, body = request
-        if self._hear:
-            self._hear(MEMBER, BROKER, request_text(code, ext))
+        if self._record:
+            self._record(MEMBER, BROKER, request_text(code, ext))
         try:
             answer = self._connected().call(code, ext, body)
         except OSError as error:
             raise self._broken(error) from error
-        if self._hear:
-            self._hear(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
+        if self._record:
+            self._record(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
         refused = wire.refused(answer)
         if refused is not None:
             raise AdapterError(f"The broker refused request {code}: {refused.code} {refused.detail}.")

@@ -7,7 +7,7 @@ import time
 
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
-from rocketmq_conformance.conformance.targets.broker.jobs import NotHereError, Requests
+from rocketmq_conformance.conformance.targets.broker.jobs import Requests, UnsupportedHereError
 from rocketmq_conformance.conformance.targets.broker.part import Part
 from rocketmq_conformance.models.broker.broker_locks import CLIENTS, LEASE, QUEUES
 from rocketmq_conformance.models.message_queue import Queue
@@ -60,7 +60,7 @@ def unlock(names: CaseNames, group: int, client: int | None, queues: tuple[int, 
 def wait(names: CaseNames, share: int) -> Requests:
     """Let a share of the lease pass."""
     if names.lease > _LONGEST_LEASE:
-        raise NotHereError(_TOO_LONG)
+        raise UnsupportedHereError(_TOO_LONG)
     yield share / LEASE * names.lease
     return None
 

@@ -21,7 +21,7 @@ SHORT_LEASE = 1.0
 _SAVE_LIMIT = 60.0
 
 
-class Started:
+class StartedBroker:
     """A broker that the kit starts and controls."""
 
     late_topics = True
@@ -62,7 +62,7 @@ class Started:
     # --- location ---------------------------------------------------------------------------------------------
 
     @property
-    def own(self) -> Started:
+    def own(self) -> StartedBroker:
         """Everything may be done to it."""
         return self
 

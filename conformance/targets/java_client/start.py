@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, returning_errors
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.fixtures import GROUP
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values import start as operations
 
 
 class JavaStart(JavaConsumer):
@@ -73,3 +75,7 @@ class JavaStart(JavaConsumer):
     def start_at_time_checked(self, queue: int, timestamp: str | None, zone: str) -> Result:
         """The same, with failures as errors."""
         return self.compute(queue, TIMESTAMP, timestamp, zone, True)
+
+    def around(self) -> Methods:
+        """The method that does each operation besides starting, by its class."""
+        return {operations.Update: self.update, operations.Remove: self.remove, operations.Read: self.read}

@@ -26,7 +26,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-PAGES = ("docs/operations.md", "docs/campaign-tables.md", "docs/proof.md")
+PAGES = ("docs/operations.md", "docs/campaign-tables.md", "docs/switches.md", "docs/proof.md")
 
 
 def test_check_names_stale_files_and_changes_nothing(checkout: Path) -> None:

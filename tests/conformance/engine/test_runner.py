@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
@@ -372,7 +372,7 @@ def test_a_broker_that_dies_ends_every_suite_with_a_sentence() -> None:
         if isinstance(event, CaseEnded):
             broker.stop()
 
-    ran = run(BrokerAdapter(Running(host, int(port))), OFFSETS, SEARCH, cases=300, steps=10, tap=dies)
+    ran = run(BrokerAdapter(RunningBroker(host, int(port))), OFFSETS, SEARCH, cases=300, steps=10, tap=dies)
     assert ran.verdict(OFFSETS).cases[CONFORMS] > 0
     assert ran.verdict(OFFSETS).cases[COULD_NOT_RUN] > 0
     assert "closed the connection" in ran.verdict(OFFSETS).reason

@@ -13,8 +13,8 @@ from rocketmq_conformance.conformance.proof import broker_expiry, broker_tables,
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.requests import Ask
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.assignment import Mode
@@ -41,7 +41,7 @@ class ModelAdapter(BrokerAdapter):
     """A broker that is the model itself, with a fault where wanted."""
 
     def __init__(self, profile: Profile, fault: Fault = lambda operation, result: result) -> None:
-        super().__init__(Running("nowhere", 1))
+        super().__init__(RunningBroker("nowhere", 1))
         self.profile = profile
         self.model = BrokerOffsetsModel(profile)
         self.fault = fault
@@ -294,7 +294,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
     made: list[ModelAdapter] = []
 
     class Pretended(ModelAdapter):
-        def __init__(self, source: Started) -> None:
+        def __init__(self, source: StartedBroker) -> None:
             super().__init__(Profile.of(broker=str(source.release)))
             self.release = str(source.release)
             made.append(self)

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.rebalance import ProcessQueue
+from rocketmq_conformance.conformance.targets.port.group_member import OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_pull import RebalancePull
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
@@ -170,7 +170,7 @@ def test_queues_that_come_back_in_5_5_0_are_not_pulled() -> None:
 class OpensAgain(RebalancePull):
     """Begins queues anew that were dropped while nobody knew of them (D95)."""
 
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return owned.dropped
 
 

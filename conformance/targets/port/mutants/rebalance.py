@@ -5,14 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import (
-    RETRY_TOPIC,
-    Consumer,
-    ProcessQueue,
-    Rebalance,
-    of_topic,
-    readable,
-)
+from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
+from rocketmq_conformance.conformance.targets.port.routes import of_topic, readable
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
 
@@ -91,7 +86,7 @@ class RouteIsFinal(Rebalance):
 
 
 class FailureEndsRound(Rebalance):
-    def both(self, balanced: bool, topic: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         self.ended = not topic
         return balanced and topic
 
@@ -102,7 +97,7 @@ class FailureEndsRound(Rebalance):
 
 
 class LastTopicCounts(Rebalance):
-    def both(self, balanced: bool, topic: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         return topic
 
 
@@ -170,23 +165,23 @@ class OthersAreSent(Rebalance):
 
 
 class LostIsPulledOn(Rebalance):
-    def drop(self, owned: ProcessQueue) -> None:
+    def drop(self, owned: OwnedQueue) -> None:
         pass
 
 
 class LateResultCounts(Rebalance):
-    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+    def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         consumer.store.update(queue, offset, True)
 
 
 class ResultOfEarlierTime(Rebalance):
-    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+    def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         if queue in consumer.table:
             consumer.store.update(queue, offset, True)
 
 
 class ResultMayLower(Rebalance):
-    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+    def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         if not owned.dropped:
             consumer.store.update(queue, offset, False)
 
@@ -195,17 +190,17 @@ class ResultMayLower(Rebalance):
 
 
 class ExpiresEarly(Rebalance):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled >= 120_000
 
 
 class ExpiresInSeconds(Rebalance):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled > 120
 
 
 class NeverExpires(Rebalance):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return False
 
 
@@ -254,7 +249,7 @@ class BeginsWithoutStart(Rebalance):
 
 class OwnsWithoutStart(Rebalance):
     def without_start(self, consumer: Consumer, queue: int, new_pulls: NewPulls) -> None:
-        consumer.table[queue] = ProcessQueue(0, self.now)
+        consumer.table[queue] = OwnedQueue(0, self.now)
 
 
 class PullsTwice(Rebalance):

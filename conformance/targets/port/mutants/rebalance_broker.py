@@ -49,10 +49,10 @@ class FallsBackForGood(RebalanceBroker):
         self.given_up: set[tuple[str, str]] = set()
         super().forget()
 
-    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+    def rebalance_one(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         if (consumer.client, topic) in self.given_up:
             return self.rebalance_topic(consumer, topic, new_requests.pulls)
-        return super().bring(consumer, topic, new_requests)
+        return super().rebalance_one(consumer, topic, new_requests)
 
     def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         self.given_up.add((consumer.client, topic))
@@ -85,8 +85,8 @@ class FailureEndsAssigning(RebalanceBroker):
         self.ended = False
         return super().round(consumer)
 
-    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
-        return not self.ended and super().bring(consumer, topic, new_requests)
+    def rebalance_one(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+        return not self.ended and super().rebalance_one(consumer, topic, new_requests)
 
     def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         self.ended = True
@@ -94,13 +94,13 @@ class FailureEndsAssigning(RebalanceBroker):
 
 
 class BroadcastAsks(RebalanceBroker):
-    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+    def rebalance_one(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         given = self.assignment(consumer, topic)
         return False if given is None else self.take_over(consumer, topic, given, new_requests)
 
 
 class LastAssignmentCounts(RebalanceBroker):
-    def both(self, balanced: bool, topic: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         return topic
 
 
@@ -223,13 +223,13 @@ class RetryOfRetry(RebalanceBroker):
 
 
 class RetryWaits(RebalanceBroker):
-    def visited(self, consumer: AssignedConsumer) -> tuple[str, ...]:
-        return tuple([topic for topic in super().visited(consumer) if topic in consumer.topics])
+    def topics_in_order(self, consumer: AssignedConsumer) -> tuple[str, ...]:
+        return tuple([topic for topic in super().topics_in_order(consumer) if topic in consumer.topics])
 
 
 class RetryAtOnce(RebalanceBroker):
-    def visited(self, consumer: AssignedConsumer) -> tuple[str, ...]:
-        return tuple(sorted(super().visited(consumer), key=lambda topic: topic.startswith(RETRY)))
+    def topics_in_order(self, consumer: AssignedConsumer) -> tuple[str, ...]:
+        return tuple(sorted(super().topics_in_order(consumer), key=lambda topic: topic.startswith(RETRY)))
 
 
 _mutant = partial(Mutant.of, "rebalance-broker")

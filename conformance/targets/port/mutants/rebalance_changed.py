@@ -6,13 +6,14 @@ from contextlib import suppress
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, of_topic
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.rebalance_changed import (
     NO_LIMIT,
     ChangedConsumer,
     ListenerError,
     RebalanceChanged,
 )
+from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.models.outcome import Result
 
 # --- versions and heartbeats ---------------------------------------------------------------------------------
@@ -20,35 +21,35 @@ from rocketmq_conformance.models.outcome import Result
 
 class NoNewVersion(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
-        consumer.news.add(topic)  # no newer version is ever sent
+        consumer.unsent_topics.add(topic)  # no newer version is ever sent
 
     def heartbeat(self, consumer: ChangedConsumer) -> Result:
-        news = set(consumer.news)
+        news = set(consumer.unsent_topics)
         result = super().heartbeat(consumer)
-        consumer.news |= news
+        consumer.unsent_topics |= news
         return result
 
 
 class NoHeartbeat(RebalanceChanged):
-    def greet(self, consumer: ChangedConsumer) -> None:
+    def send_full_heartbeat(self, consumer: ChangedConsumer) -> None:
         pass
 
 
 class HeartbeatFirst(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
-        super().greet(consumer)
+        super().send_full_heartbeat(consumer)
         super().renew_version(consumer, topic)
 
-    def greet(self, consumer: ChangedConsumer) -> None:
+    def send_full_heartbeat(self, consumer: ChangedConsumer) -> None:
         pass
 
 
 class BriefNews(RebalanceChanged):
-    def greet(self, consumer: ChangedConsumer) -> None:
+    def send_full_heartbeat(self, consumer: ChangedConsumer) -> None:
         self.heartbeat(consumer)
 
 
-class BriefForGood(RebalanceChanged):
+class AlwaysBriefOnce(RebalanceChanged):
     def is_known(self, consumer: ChangedConsumer, topics: tuple[str, ...]) -> bool:
         return consumer.known is not None
 
@@ -67,14 +68,14 @@ class LostIsKnown(RebalanceChanged):
 
 
 class SubscribesInSilence(RebalanceChanged):
-    def subscribe_and_tell(self, consumer: ChangedConsumer, topic: str) -> Result:
+    def subscribe_with_heartbeat(self, consumer: ChangedConsumer, topic: str) -> Result:
         self.subscribe(consumer, topic)
         return None
 
 
 class SubscribesOnce(RebalanceChanged):
-    def subscribe_and_tell(self, consumer: ChangedConsumer, topic: str) -> Result:
-        return None if topic in consumer.topics else super().subscribe_and_tell(consumer, topic)
+    def subscribe_with_heartbeat(self, consumer: ChangedConsumer, topic: str) -> Result:
+        return None if topic in consumer.topics else super().subscribe_with_heartbeat(consumer, topic)
 
 
 # --- what counts as a change ---------------------------------------------------------------------------------
@@ -104,12 +105,12 @@ class EveryRound(RebalanceChanged):
 
 
 class NothingIsNoChange(RebalanceChanged):
-    def nothing_known(self, consumer: ChangedConsumer, topic: str) -> bool:
+    def no_known_queues(self, consumer: ChangedConsumer, topic: str) -> bool:
         return True
 
 
 class RetryToo(RebalanceChanged):
-    def nothing_known(self, consumer: ChangedConsumer, topic: str) -> bool:
+    def no_known_queues(self, consumer: ChangedConsumer, topic: str) -> bool:
         self.changed(consumer, topic, ())
         return True
 
@@ -186,17 +187,17 @@ class AtOnce(RebalanceChanged):
 class ListenerFirst(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
         super().renew_version(consumer, topic)
-        self.tell(consumer, topic, tuple(at for at in of_topic(topic) if at in consumer.table))
+        self.call_listener(consumer, topic, tuple(at for at in of_topic(topic) if at in consumer.table))
 
-    def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         if topic not in consumer.changes:
-            super().tell(consumer, topic, mine)
+            super().call_listener(consumer, topic, mine)
 
 
 class HearsItsOwn(RebalanceChanged):
-    def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         try:
-            super().tell(consumer, topic, mine)
+            super().call_listener(consumer, topic, mine)
         finally:
             consumer.changes[topic] = consumer.changes[topic]._replace(
                 queues=(tuple(sorted(mine)), tuple(sorted(mine)))
@@ -204,9 +205,9 @@ class HearsItsOwn(RebalanceChanged):
 
 
 class FailureIsSwallowed(RebalanceChanged):
-    def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         with suppress(ListenerError):
-            super().tell(consumer, topic, mine)
+            super().call_listener(consumer, topic, mine)
 
 
 class FailureOfRetryCounts(RebalanceChanged):
@@ -221,8 +222,8 @@ class FailureEndsTheRound(RebalanceChanged):
         self.ended = False
         return super().round(consumer, fails, given_up)
 
-    def bring(self, consumer: ChangedConsumer, topic: str) -> bool:
-        return not self.ended and super().bring(consumer, topic)
+    def rebalance_one(self, consumer: ChangedConsumer, topic: str) -> bool:
+        return not self.ended and super().rebalance_one(consumer, topic)
 
     def failed(self, topic: str) -> bool:
         self.ended = True
@@ -236,7 +237,9 @@ MUTANTS = (
     _mutant("no-heartbeat-of-changes", "D96", "No heartbeat tells of changed queues.", NoHeartbeat),
     _mutant("heartbeat-before-version", "D96", "The heartbeat goes before the new version is there.", HeartbeatFirst),
     _mutant("brief-news", "D96", "The heartbeat of changed queues leaves the subscriptions out.", BriefNews),
-    _mutant("brief-for-good", "D96", "After one full heartbeat all are brief, whatever is subscribed.", BriefForGood),
+    _mutant(
+        "brief-for-good", "D96", "After one full heartbeat all are brief, whatever is subscribed.", AlwaysBriefOnce
+    ),
     _mutant("never-brief", "D96", "No heartbeat is brief.", NeverBrief),
     _mutant("lost-heartbeat-is-known", "D05", "A heartbeat that was lost counts as heard.", LostIsKnown),
     _mutant("subscribes-in-silence", "D96", "Subscribing sends no heartbeat.", SubscribesInSilence),

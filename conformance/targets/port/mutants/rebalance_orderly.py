@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import (
     FORCE,
     LOCK_EXPIRY,
@@ -27,7 +27,7 @@ class BornUnlockedQueue(OrderlyQueue):
 
 
 class BornUnlocked(RebalanceOrderly):
-    def new_queue(self, offset: int) -> ProcessQueue:
+    def new_queue(self, offset: int) -> OwnedQueue:
         return BornUnlockedQueue(offset, self.now)
 
 
@@ -57,7 +57,7 @@ class RefusedIsForgotten(RebalanceOrderly):
 
 
 class NeverAsksAgain(RebalanceOrderly):
-    def again(self) -> bool:
+    def wants_round(self) -> bool:
         return False
 
 
@@ -65,7 +65,7 @@ class NeverAsksAgain(RebalanceOrderly):
 
 
 class LostIsKept(RebalanceOrderly):
-    def lost(self, owned: OrderlyQueue) -> None:
+    def mark_lost(self, owned: OrderlyQueue) -> None:
         pass
 
 
@@ -84,27 +84,27 @@ class FailureConfirms(RebalanceOrderly):
 
 
 class RenewsOne(RebalanceOrderly):
-    def renewed(self, consumer: Consumer) -> tuple[int, ...]:
-        return super().renewed(consumer)[:1]
+    def queues_to_renew(self, consumer: Consumer) -> tuple[int, ...]:
+        return super().queues_to_renew(consumer)[:1]
 
 
 class RenewsDropped(RebalanceOrderly):
-    def renewed(self, consumer: Consumer) -> tuple[int, ...]:
+    def queues_to_renew(self, consumer: Consumer) -> tuple[int, ...]:
         return tuple(consumer.table)
 
 
 class LockNeverExpires(RebalanceOrderly):
-    def is_old(self, owned: OrderlyQueue) -> bool:
+    def has_expired(self, owned: OrderlyQueue) -> bool:
         return False
 
 
 class LockExpiresEarly(RebalanceOrderly):
-    def is_old(self, owned: OrderlyQueue) -> bool:
+    def has_expired(self, owned: OrderlyQueue) -> bool:
         return self.now - owned.confirmed >= LOCK_EXPIRY
 
 
 class LockExpiresWithBrokers(RebalanceOrderly):
-    def is_old(self, owned: OrderlyQueue) -> bool:
+    def has_expired(self, owned: OrderlyQueue) -> bool:
         return self.now - owned.confirmed > 2 * LOCK_EXPIRY
 
 
@@ -123,7 +123,7 @@ class EndIsNotUnlocked(RebalanceOrderly):
 
 class FirstIsNotUnlocked(RebalanceOrderly):
     def unlock_all(self, consumer: Consumer) -> None:
-        queues = self.renewed(consumer)[1:]
+        queues = self.queues_to_renew(consumer)[1:]
         if queues:
             self.unlock(consumer, queues, False)
 
@@ -185,21 +185,21 @@ class PullsFromNowhere(RebalanceOrderly):
 
 
 class ConsumesUnlocked(RebalanceOrderly):
-    def relies(self, owned: OrderlyQueue) -> bool:
+    def is_locked(self, owned: OrderlyQueue) -> bool:
         return True
 
 
 class ListenersOverlap(RebalanceOrderly):
-    def has_turn(self, consumer: Consumer, queue: int) -> OrderlyQueue | None:
+    def queue_to_consume(self, consumer: Consumer, queue: int) -> OrderlyQueue | None:
         busy = consumer.taken.pop(queue, None)
-        mine = super().has_turn(consumer, queue)
+        mine = super().queue_to_consume(consumer, queue)
         if busy is not None:
             consumer.taken[queue] = busy
         return mine
 
 
 class LateResultCounts(RebalanceOrderly):
-    def is_late(self, taken: ProcessQueue) -> bool:
+    def is_late(self, taken: OwnedQueue) -> bool:
         return False
 
 

@@ -5,13 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import (
-    PULL_EXPIRY,
-    RETRY_TOPIC,
-    Consumer,
-    ProcessQueue,
-    Rebalance,
-)
+from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Rebalance
 from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, RebalancePlain
 from rocketmq_conformance.models.outcome import Result
 
@@ -22,7 +17,7 @@ class AsksForStart(RebalancePlain):
 
 
 class Expires(RebalancePlain):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled > PULL_EXPIRY
 
 
@@ -46,9 +41,9 @@ class FailureEndsRound(RebalancePlain):
     def rebalance_topic(self, consumer: Consumer, topic: str, new_pulls: list[tuple[int, int]]) -> bool:
         return self.ended or super().rebalance_topic(consumer, topic, new_pulls)
 
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         self.ended = self.fails
-        super().call(consumer, topic, every, mine)
+        super().call_listener(consumer, topic, every, mine)
 
 
 class FailureIsUnbalanced(RebalancePlain):
@@ -58,16 +53,16 @@ class FailureIsUnbalanced(RebalancePlain):
         self.failed = False
         return super().rebalance_topic(consumer, topic, new_pulls) and not self.failed
 
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         try:
-            super().call(consumer, topic, every, mine)
+            super().call_listener(consumer, topic, every, mine)
         except ListenerError:
             self.failed = True
 
 
 class HearsShareOnly(RebalancePlain):
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
-        super().call(consumer, topic, mine, mine)
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        super().call_listener(consumer, topic, mine, mine)
 
 
 class HearsGainsOnly(RebalancePlain):

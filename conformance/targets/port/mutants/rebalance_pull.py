@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
-from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Consumer, ProcessQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY
 from rocketmq_conformance.conformance.targets.port.rebalance_pull import (
     Assignment,
     LiteConsumer,
@@ -23,7 +24,7 @@ NewPulls = list[tuple[int, int]]
 
 
 class Expires(RebalancePull):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled > PULL_EXPIRY
 
 
@@ -54,12 +55,12 @@ class FromMemory(RebalancePull):
 
 
 class HearsEveryRound(RebalancePull):
-    def has_changed(self, before: dict[int, ProcessQueue], consumer: Consumer) -> bool:
+    def has_changed(self, before: dict[int, OwnedQueue], consumer: Consumer) -> bool:
         return True
 
 
 class HearsOfGainsOnly(RebalancePull):
-    def has_changed(self, before: dict[int, ProcessQueue], consumer: Consumer) -> bool:
+    def has_changed(self, before: dict[int, OwnedQueue], consumer: Consumer) -> bool:
         return not before.keys() >= consumer.table.keys()
 
 

@@ -5,27 +5,32 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance_service import PERIOD, SOON, Member, RebalanceService
+from rocketmq_conformance.conformance.targets.port.rebalance_service import (
+    PERIOD,
+    RETRY_PERIOD,
+    Member,
+    RebalanceService,
+)
 from rocketmq_conformance.models.outcome import Result
 
 
-class NeverSoon(RebalanceService):
+class NeverRetries(RebalanceService):
     def period(self, balanced: bool) -> int:
         return PERIOD
 
 
-class AlwaysSoon(RebalanceService):
+class AlwaysRetries(RebalanceService):
     def period(self, balanced: bool) -> int:
-        return SOON
+        return RETRY_PERIOD
 
 
 class LastMemberCounts(RebalanceService):
-    def both(self, balanced: bool, member: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, member: bool) -> bool:
         return member
 
 
 class FirstMemberCounts(RebalanceService):
-    def both(self, balanced: bool, member: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, member: bool) -> bool:
         return balanced if self.seen_one() else member
 
     def seen_one(self) -> bool:
@@ -40,22 +45,22 @@ class WakesAtOnce(RebalanceService):
 
 class EarlyWakeIsLost(RebalanceService):
     def wake(self) -> None:
-        if self.now - self.last >= SOON:
+        if self.now - self.last >= RETRY_PERIOD:
             self.round()
 
 
 class EarlyWakeWaits(RebalanceService):
     def wake(self) -> None:
-        if self.now - self.last < SOON:
-            self.next = self.now + SOON
+        if self.now - self.last < RETRY_PERIOD:
+            self.next = self.now + RETRY_PERIOD
         else:
             self.round()
 
 
 class EarlyByOne(RebalanceService):
     def wake(self) -> None:
-        if self.now - self.last <= SOON:
-            self.next = self.last + SOON
+        if self.now - self.last <= RETRY_PERIOD:
+            self.next = self.last + RETRY_PERIOD
         else:
             self.round()
 
@@ -128,8 +133,8 @@ class RefusalEndsTheRound(RebalanceService):
 _mutant = partial(Mutant.of, "rebalance-service")
 
 MUTANTS = (
-    _mutant("never-soon", "D80", "A round that is not balanced is not soon followed by another.", NeverSoon),
-    _mutant("always-soon", "D80", "A round comes every second.", AlwaysSoon),
+    _mutant("never-soon", "D80", "A round that is not balanced is not soon followed by another.", NeverRetries),
+    _mutant("always-soon", "D80", "A round comes every second.", AlwaysRetries),
     _mutant(
         "last-consumer-counts", "D80", "Only the last consumer says whether a round is balanced.", LastMemberCounts
     ),
