@@ -117,6 +117,7 @@ SUITE = Suite(
         "OFF-R-P",
         "OFF-R-REM",
         "OFF-R-UPD",
+        "BQ-QUERY-1",
         "BQ-UPDATE-2",
     ),
 )

@@ -55,5 +55,12 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=values.show,
-    rules=("START-PUSH-1", "START-PUSH-ERROR", "START-CHECKED", "START-TS-1", "API-ADM-1"),
+    rules=(
+        "START-PUSH-1",
+        "START-PUSH-ERROR",
+        "START-CHECKED",
+        "START-TS-1",
+        "API-ADM-1",
+        *values.STORE,
+    ),
 )
