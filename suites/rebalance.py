@@ -209,13 +209,9 @@ SUITE = Suite(
         *rules.ROUND,
         *rules.PUSH,
         *rules.OFFSETS,
-        "REB-CLU-ROUTE",
         "PULL-PRE-DROP",
         "CONS-DROP",
         "BQ-UPDATE-2",
     ),
-    limits=(
-        rules.REFUSED,
-        rules.ROUTE_LEARNED,
-    ),
+    limits=rules.LIMITS,
 )

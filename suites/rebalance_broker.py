@@ -198,7 +198,6 @@ SUITE = Suite(
         *rules.ROUND,
         *rules.PUSH,
         *rules.OFFSETS,
-        "REB-CLU-ROUTE",
         "PULL-PRE-DROP",
         "CONS-DROP",
         "BQ-UPDATE-2",

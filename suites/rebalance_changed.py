@@ -144,11 +144,9 @@ SUITE = Suite(
         "REB-SUB-BEAT",
         *rules.ROUND,
         *rules.PUSH,
-        "REB-CLU-ROUTE",
     ),
     limits=(
-        rules.REFUSED,
-        rules.ROUTE_LEARNED,
+        *rules.LIMITS,
         RuleLimit(
             rules=("REB-ADD-START", "START-PUSH-ERROR", "START-CHECKED"),
             client="5.0.0-ALPHA+",

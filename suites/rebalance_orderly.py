@@ -232,8 +232,6 @@ SUITE = Suite(
         "BQ-LOCK-2",
         "BQ-LOCK-3",
         "BQ-UPDATE-2",
-        "REB-CLU-ROUTE",
     ),
-    limits=(rules.REFUSED,
-        rules.ROUTE_LEARNED,),
+    limits=rules.LIMITS,
 )

@@ -133,11 +133,7 @@ SUITE = Suite(
         "REB-VAR-PLAIN-ROUTE",
         *rules.ROUND,
         *rules.OFFSETS,
-        "REB-CLU-ROUTE",
         "REB-SUB-1",
     ),
-    limits=(
-        rules.REFUSED,
-        rules.ROUTE_LEARNED,
-    ),
+    limits=rules.LIMITS,
 )

@@ -218,7 +218,7 @@ SUITE = Suite(
         "BQ-UPDATE-2",
     ),
     limits=(
-        rules.REFUSED,
+        *rules.LIMITS,
         RuleLimit(
             rules=("REB-ADD-START", "START-CHECKED"),
             client="4.6.1+",

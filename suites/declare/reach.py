@@ -5,7 +5,7 @@ in a run or campaign, and ``docs/operations.md``. A rule cannot fire
 
 - on a release that it is not for (``Rule.releases``, of the side that the suite judges);
 - where a :class:`~rocketmq_conformance.suites.declare.rule_limit.RuleLimit` of the suite says so;
-- by a profile that has no operation of the implementation in the suite.
+- by a profile that has no operation of the suite but those of the world and time that passes.
 """
 
 from __future__ import annotations
@@ -14,10 +14,22 @@ from collections.abc import Mapping
 
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import Releases
+from rocketmq_conformance.models.release import Release, Releases
 from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
+
+
+class UnreachableRuleError(ValueError):
+    """A rule can fire in no suite by a profile; one sentence with what to do."""
+
+    def __init__(self, rule: str, reasons: Mapping[str, str]) -> None:
+        """``reasons`` are why it cannot, by suite."""
+        distinct = "; ".join(dict.fromkeys(reasons.values()))
+        super().__init__(
+            f"The rule {rule} cannot fire here: {distinct}. Judge by a release that has it (--like, --with): "
+            f"`explain {rule}` names them."
+        )
 
 
 def reachable(suite: Suite, profile: Profile) -> tuple[str, ...]:
@@ -28,8 +40,9 @@ def reachable(suite: Suite, profile: Profile) -> tuple[str, ...]:
 def reach(suite: Suite, profile: Profile) -> Mapping[str, str]:
     """Of each rule that the suite names, by id: why it cannot fire by this profile, or "" when it can."""
     profile = profile.judged()
-    if not any(suite.operations[at].spec.side is not Side.WORLD for at in suite.offered(profile)):
-        return dict.fromkeys(suite.rules, f"{judged_release(suite, profile)} has no operation of {suite.name}")
+    offered = [suite.operations[at].spec for at in suite.offered(profile)]
+    if all(spec.side is Side.WORLD or spec.duration for spec in offered):
+        return dict.fromkeys(suite.rules, f"{judged_release(suite, profile)} has nothing of {suite.name}")
     return {name: _why_not(suite, rule_of(suite, name), profile) for name in suite.rules}
 
 
@@ -38,14 +51,19 @@ def rule_of(suite: Suite, name: str) -> Rule:
     return rulebook.RULES.get(name) or next(rule for rule in suite.own_rules if rule.id == name)
 
 
+def judged_side(suite: Suite) -> str:
+    """Whose release decides about the suite's rules: "client" or "broker"."""
+    return "broker" if suite.side is Side.BROKER else "client"
+
+
 def judged_release(suite: Suite, profile: Profile) -> str:
     """The release that decides about the suite's rules: "broker 5.1.4"."""
-    return f"broker {profile.broker}" if suite.side is Side.BROKER else f"client {profile.client}"
+    return f"{judged_side(suite)} {_release(suite, profile)}"
 
 
 def where(suite: Suite, rule: Rule) -> str:
     """The releases on which the suite reaches the rule: "client 5.2.0+", or "client, all releases"."""
-    side = "broker" if suite.side is Side.BROKER else "client"
+    side = judged_side(suite)
     limits = [str(limit) for limit in suite.limits if rule.id in limit.rules]
     if any(limit.startswith(side) for limit in limits):  # it is the narrower of the two
         return ", ".join(limits)
@@ -54,10 +72,13 @@ def where(suite: Suite, rule: Rule) -> str:
 
 
 def _why_not(suite: Suite, rule: Rule, profile: Profile) -> str:
-    release = profile.broker if suite.side is Side.BROKER else profile.client
-    if release not in Releases.parse(rule.releases):
+    if _release(suite, profile) not in Releases.parse(rule.releases):
         return f"it is a rule of {rule.releases}, not of {judged_release(suite, profile)}"
     for limit in suite.limits:
         if rule.id in limit.rules and not limit.allows(profile):
             return limit.because
     return ""
+
+
+def _release(suite: Suite, profile: Profile) -> Release:
+    return profile.broker if suite.side is Side.BROKER else profile.client

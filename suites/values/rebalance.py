@@ -10,6 +10,7 @@ ROUND = (
     "REB-CLU-1",
     "REB-CLU-3",
     "REB-CLU-4",
+    "REB-CLU-ROUTE",
     "REB-BC-1",
     "REB-DROP-1",
     "REB-TRUNC-1",
@@ -30,14 +31,16 @@ PUSH = (
 )
 #: Offsets in memory, and those that timers and a shutdown send.
 OFFSETS = ("REB-END-1", "REB-PERSIST-1", "OFF-UPD-1", "OFF-R-PALL")
-#: When a strategy refuses, and a route is learned by looking for the list.
-REFUSED = RuleLimit(
-    rules=("REB-CLU-3",),
-    client="up to 5.4.0",
-    because="from 5.5.0 on the queues or the list of such a topic count as unknown instead",
-)
-ROUTE_LEARNED = RuleLimit(
-    rules=("REB-CLU-ROUTE",),
-    client="up to 5.4.0",
-    because="from 5.5.0 on nobody is asked for the list while no queues are known",
+#: Where a strategy can refuse, and where looking for the list can make a member learn a route.
+LIMITS = (
+    RuleLimit(
+        rules=("REB-CLU-3",),
+        client="up to 5.4.0",
+        because="from 5.5.0 on the queues or the list of such a topic count as unknown instead",
+    ),
+    RuleLimit(
+        rules=("REB-CLU-ROUTE",),
+        client="up to 5.4.0",
+        because="from 5.5.0 on nobody is asked for the list while no queues are known",
+    ),
 )
