@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from rocketmq_conformance.conformance.adapter import Adapter
+from rocketmq_conformance.conformance.adapter import Adapter, Hello
 from rocketmq_conformance.conformance.engine import corpus as corpora
 from rocketmq_conformance.conformance.engine.handshake import clock_notes, hello_of, profile_of
 from rocketmq_conformance.conformance.engine.options import Options
@@ -26,6 +26,7 @@ from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import INTERRUPTED, Event, RunEnded
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.reach import UnreachableRuleError, reach
 from rocketmq_conformance.suites.declare.suite import Suite
 
 
@@ -86,11 +87,13 @@ def judge(
     max_wait: float = LONGEST_WAIT,
     planned: Profile | None = None,
     named: bool = False,
+    rule: str = "",
 ) -> Events:
     """Open the target, ask it who it is, and run the suites; the target is closed when the generator ends.
 
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
-    that those which the implementation does not offer are reported instead of left out.
+    that those which the implementation does not offer are reported instead of left out. Of the suites only those are
+    run that can reach the rule of the id ``rule``, if one is given; UnreachableRuleError when there are none.
     """
     releases = releases or {}
     judged_as = tuple(word for item in releases.items() for word in ("--with", "=".join(item)))
@@ -105,12 +108,22 @@ def judge(
         notes = [*options.notes, *clock_notes(hello, max_wait)]
         if planned is not None and planned != profile:
             notes.append(f"the plan was written for {planned}; it is judged by {profile}")
-        if not named and planned is None:
+        if rule:
+            suites = _reaching(rule, suites, hello, profile)
+        elif not named and planned is None:
             suites = [suite for suite in suites if not hello.refuses(suite)] or suites
         options = replace(options, judged_as=judged_as, notes=tuple(notes))
         yield from Runner(stage, hello, profile, options).run(suites)
     finally:
         stage.close()
+
+
+def _reaching(rule: str, suites: Sequence[Suite], hello: Hello, profile: Profile) -> list[Suite]:
+    """The suites in which the rule can fire here."""
+    reasons = {suite.name: hello.refuses(suite) or reach(suite, profile)[rule] for suite in suites}
+    if all(reasons.values()):
+        raise UnreachableRuleError(rule, reasons)
+    return [suite for suite in suites if not reasons[suite.name]]
 
 
 def _suite(name: str | Suite) -> Suite:

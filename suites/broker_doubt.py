@@ -91,6 +91,15 @@ SUITE = Suite(
     steps=12,
     cases=256,
     show=values.show,
-    rules=("BQ-UPDATE-1", "BQ-UPDATE-FIELD", "BQ-UPDATE-2", "BQ-QUERY-1", "BQ-COM-3"),
+    rules=(
+        "BQ-UPDATE-1",
+        "BQ-UPDATE-FIELD",
+        "BQ-UPDATE-2",
+        "BQ-GROUP-1",
+        "BQ-QUERY-1",
+        "BQ-COM-3",
+        "BQ-QUERY-4",
+        "BQ-QUERY-G3",
+    ),
     repeatable=False,
 )

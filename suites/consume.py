@@ -175,8 +175,10 @@ SUITE = Suite(
         "CONS-1-GONE",
         "CONS-1-BROADCAST",
         "CONS-1-DROPPED",
+        "CONS-DROP",
         "PQ-4",
         "PQ-4-COUNT",
         "PQ-4-BEGUN",
+        "OFF-UPD-1",
     ),
 )

@@ -141,7 +141,6 @@ SUITE = Suite(
     rules=(
         "PQ-1",
         "PQ-BODY",
-        "PQ-SIZE",
         "PQ-3",
         "CONS-2",
         "CONS-2-AUTO",
@@ -150,5 +149,7 @@ SUITE = Suite(
         "CONS-2-TIMES",
         "CONS-2-COPY",
         "CONS-2-COMMIT",
+        "CONS-DROP",
+        "OFF-UPD-1",
     ),
 )

@@ -261,6 +261,7 @@ SUITE = Suite(
     show=_show,
     rules=(
         "PULL-PRE-1",
+        "PULL-PRE-DROP",
         "PULL-RES-1",
         "PULL-FND-1",
         "PULL-NEXT-1",
@@ -277,5 +278,8 @@ SUITE = Suite(
         "PULL-SUB-4",
         "PULL-SUB-1",
         "PULL-SUB-2",
+        "CONS-DROP",
+        "OFF-UPD-1",
+        "OFF-FRZ-1",
     ),
 )

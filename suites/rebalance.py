@@ -19,6 +19,7 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)))
 QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
@@ -205,25 +206,12 @@ SUITE = Suite(
     steps=60,
     show=_show,
     rules=(
-        "REB-DO-1",
-        "REB-CLU-1",
-        "REB-CLU-ROUTE",
-        "REB-CLU-3",
-        "REB-CLU-4",
-        "REB-BC-1",
-        "REB-DROP-1",
-        "REB-REM-1",
-        "REB-ADD-1",
-        "REB-ADD-START",
-        "REB-TRUNC-1",
-        "REB-RET-1",
-        "REB-DROP-EXPIRY",
+        *rules.ROUND,
+        *rules.PUSH,
+        *rules.OFFSETS,
         "PULL-PRE-DROP",
         "CONS-DROP",
-        "REB-BEGIN-1",
-        "REB-END-1",
-        "REB-PERSIST-1",
-        "REB-SUB-1",
-        "REB-ROUTE-1",
+        "BQ-UPDATE-2",
     ),
+    limits=rules.LIMITS,
 )

@@ -15,9 +15,11 @@ from rocketmq_conformance.models.client.rebalance_changed_round import NO_LIMIT
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
@@ -140,5 +142,15 @@ SUITE = Suite(
         "REB-MQC-NONE",
         "REB-MQC-BRIEF",
         "REB-SUB-BEAT",
+        *rules.ROUND,
+        *rules.PUSH,
+    ),
+    limits=(
+        *rules.LIMITS,
+        RuleLimit(
+            rules=("REB-ADD-START", "START-PUSH-ERROR", "START-CHECKED"),
+            client="5.0.0-ALPHA+",
+            because="before 5.0.0-ALPHA a refusal reads as no offset, and a start position is found",
+        ),
     ),
 )

@@ -30,6 +30,7 @@ from rocketmq_conformance.suites.rebalance import (
     Update,
 )
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(3, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 3, weights=(6, 4, 1, 1, 1))
@@ -223,5 +224,14 @@ SUITE = Suite(
         "REB-REM-2",
         "REB-REM-3",
         "REB-DROP-KEPT",
+        *rules.ROUND,
+        *rules.PUSH,
+        *rules.OFFSETS,
+        "PULL-PRE-DROP",
+        "BQ-LOCK-1",
+        "BQ-LOCK-2",
+        "BQ-LOCK-3",
+        "BQ-UPDATE-2",
     ),
+    limits=rules.LIMITS,
 )

@@ -13,6 +13,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 TOPICS = Values(TOPIC, OTHER_TOPIC)
@@ -124,5 +125,15 @@ SUITE = Suite(
     bind=_bind,
     steps=60,
     show=_show,
-    rules=("REB-VAR-PLAIN", "REB-VAR-PLAIN-REM", "REB-VAR-PLAIN-MQC", "REB-VAR-PLAIN-NONE", "REB-VAR-PLAIN-ROUTE"),
+    rules=(
+        "REB-VAR-PLAIN",
+        "REB-VAR-PLAIN-REM",
+        "REB-VAR-PLAIN-MQC",
+        "REB-VAR-PLAIN-NONE",
+        "REB-VAR-PLAIN-ROUTE",
+        *rules.ROUND,
+        *rules.OFFSETS,
+        "REB-SUB-1",
+    ),
+    limits=rules.LIMITS,
 )

@@ -81,5 +81,13 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=_show,
-    rules=("REB-SVC-1", "REB-SVC-WAKE", "REB-SVC-MIN", "REB-SVC-SOON", "REB-SVC-PAUSE", "REB-SVC-PULL"),
+    rules=(
+        "REB-SVC-1",
+        "REB-SVC-WAKE",
+        "REB-SVC-MIN",
+        "REB-SVC-SOON",
+        "REB-SVC-PAUSE",
+        "REB-SVC-PULL",
+        "REB-CLU-3",
+    ),
 )

@@ -10,6 +10,7 @@ from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import LITE_PULL, LITE_STARTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
 
@@ -78,5 +79,25 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=values.show,
-    rules=("START-LITE-1", "START-CHECKED", "START-TS-1", "API-ADM-1"),
+    rules=(
+        "START-LITE-0",
+        "START-LITE-1",
+        "START-LITE-MAX",
+        "START-CHECKED",
+        "START-TS-1",
+        "API-ADM-1",
+        *values.STORE,
+    ),
+    limits=(
+        RuleLimit(
+            rules=("START-CHECKED", "START-TS-1", "API-ADM-1"),
+            client="4.6.1+",
+            because="a lite pull consumer of 4.6.0 starts at 0 and asks nobody",
+        ),
+        RuleLimit(
+            rules=("START-LITE-MAX",),
+            client="4.9.0, 5.0.0-PREVIEW",
+            because="the checked variant, which shows it, is there from 4.9.0 on",
+        ),
+    ),
 )

@@ -35,5 +35,8 @@ SUITE = Suite(
     bind=_bind,
     steps=20,
     show=values.show,
-    rules=("START-PULL-1",),
+    rules=(
+        "START-PULL-1",
+        *values.STORE,
+    ),
 )

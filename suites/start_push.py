@@ -7,6 +7,7 @@ from functools import partial
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
 
@@ -55,5 +56,19 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=values.show,
-    rules=("START-PUSH-1", "START-PUSH-ERROR", "START-CHECKED", "START-TS-1", "API-ADM-1"),
+    rules=(
+        "START-PUSH-1",
+        "START-PUSH-ERROR",
+        "START-CHECKED",
+        "START-TS-1",
+        "API-ADM-1",
+        *values.STORE,
+    ),
+    limits=(
+        RuleLimit(
+            rules=("START-TS-1",),
+            client="up to 5.0.0-PREVIEW, 5.0.0+",
+            because="5.0.0-ALPHA takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
+    ),
 )

@@ -21,6 +21,7 @@ from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout, Report
 from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.suites.declare.reach import UnreachableRuleError
 from rocketmq_conformance.suites.declare.suite import Suite
 
 
@@ -31,11 +32,13 @@ def judge(
     *,
     planned: Profile | None = None,
     named: bool = False,
+    rule: str = "",
 ) -> None:
     """Judge the address of the options and end the process with the run's exit code.
 
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
-    that those which the implementation does not offer are reported instead of left out.
+    that those which the implementation does not offer are reported instead of left out. ``rule`` is the id of a rule:
+    of the suites only those are run that can reach it.
     """
     events = api.judge(
         options.address,
@@ -46,6 +49,7 @@ def judge(
         max_wait=judging.max_wait,
         planned=planned,
         named=named,
+        rule=rule,
     )
     with closing(events):
         try:
@@ -53,7 +57,7 @@ def judge(
             if options.out:
                 writable_folder(options.out)
             code = _report(header, events, options, judging.form)
-        except AddressError as error:
+        except (AddressError, UnreachableRuleError) as error:
             raise click.UsageError(str(error)) from error
         except (AdapterError, CannotRunError) as error:
             raise CouldNot(str(error)) from error

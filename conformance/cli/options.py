@@ -145,7 +145,9 @@ def chosen_suites(pattern: str | None, rule_id: str | None) -> list[Suite]:
         rule = rule_named(rule_id)
         suites = [suite for suite in suites if rule.id in suite.rules]
         if not suites:
-            raise click.UsageError(f"No chosen suite can reach the rule {rule.id}.")
+            raise click.UsageError(f"No chosen suite can reach the rule {rule.id}; see `explain {rule.id}`.")
+        if pattern is None:  # slow ones only if no other reaches it
+            suites = [suite for suite in suites if suite.ordinary] or suites
     return suites
 
 

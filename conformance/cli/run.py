@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.cli.options import (
     judging_options,
     out_option,
     read_corpus,
+    rule_named,
     seed_option,
 )
 from rocketmq_conformance.conformance.engine.options import Options
@@ -24,7 +25,7 @@ from rocketmq_conformance.conformance.engine.options import Options
 @click.command()
 @address_argument
 @click.option("-k", "pattern", help="Only suites that match: a part of the name, or a pattern such as 'start-*'.")
-@click.option("--rule", "rule_id", help="Only suites that can reach this rule.")
+@click.option("--rule", "rule_id", help="Only suites in which this rule can fire.")
 @click.option("--cases", type=click.IntRange(min=1), help="Cases per suite.")
 @click.option("--steps", type=click.IntRange(min=1, max=100_000), help="Steps per case.")
 @seed_option
@@ -63,4 +64,4 @@ def run(
     seed = secrets.randbelow(2**32) if seed is None else seed
     out = out or default_out(address, seed)
     options = Options(address, seed, cases, steps, max_time, out, stop_at_first, corpus=corpus)
-    judge(suites, options, judging, named=bool(pattern or rule_id))
+    judge(suites, options, judging, named=bool(pattern or rule_id), rule=rule_named(rule_id).id if rule_id else "")

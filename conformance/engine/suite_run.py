@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.engine.verdict import together
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
+from rocketmq_conformance.suites.declare.reach import reachable
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases in a row that cannot be run before a suite is given up.
@@ -68,7 +69,7 @@ class SuiteRun:
         self.verdict = UNDECIDED
         #: Was the planted wrong answer noticed? None when none could be planted.
         self.control: bool | None = None
-        #: Rules of the suite that never fired.
+        #: Rules that could have fired, and never did; a plan that is replayed is not meant to reach any.
         self.silent: list[str] = []
         #: Did the time limit end the suite before its last case?
         self.cut_short = False
@@ -233,8 +234,8 @@ class SuiteRun:
         self.verdict = self._judged(stop)
         coverage = self.judge.coverage.rows()
         fired = {row[0] for row in coverage}
-        if self.done and not self.refused:
-            self.silent = [rule for rule in self.suite.rules if rule not in fired]
+        if self.done and not self.refused and not self.options.plan:
+            self.silent = [rule for rule in reachable(self.suite, self.profile) if rule not in fired]
         if self.verdict == UNDECIDED and not self.reason:
             self.reason = (
                 "the planted wrong answer was not noticed" if self.control is False else "no control could be played"

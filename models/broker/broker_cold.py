@@ -26,6 +26,7 @@ RULES = (
         "offset does not bring it back; pulling it does, and so may sending.",
         "DefaultMessageStore#checkInMemByConsumeOffset, DefaultMappedFile#isLoaded @ 5.1.0, 5.5.0",
         releases="5.1.0+",
+        needs="Java 8 to 13",
     ),
 )
 

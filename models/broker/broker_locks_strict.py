@@ -28,6 +28,7 @@ RULES = (
         "a lock that its owner takes meanwhile goes with it.",
         "AdminBrokerProcessor#unlockBatchMQ @ 5.0.0, 5.5.0",
         releases="5.0.0+",
+        needs="lockInStrictMode, off by default",
     ),
 )
 

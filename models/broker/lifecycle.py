@@ -26,7 +26,7 @@ RULES = (
         "Up to 5.0.0-ALPHA min becomes the first retained message; when none is left it stays where it was, and "
         "after a restart it is 0.",
         "ConsumeQueue#correctMinOffset @ 4.9.7",
-        releases="3.x – 5.0.0-ALPHA",
+        releases="up to 5.0.0-ALPHA",
     ),
     Rule(
         "BQ-MIN-3",

@@ -81,7 +81,8 @@ RULES = (
         "A pull that passes the checks takes a pending reset away: it finds nothing and is sent to the offset of the "
         "reset. If it has the commit flag, its commitOffset is stored all the same, over the reset.",
         "PullMessageProcessor#processRequest @ 5.1.0, 5.2.0, 5.5.0",
-        releases="5.1.0+ with useServerSideResetOffset, the default from 5.2.0",
+        releases="5.1.0+",
+        needs="useServerSideResetOffset, the default from 5.2.0",
     ),
     Rule(
         "BQ-PULL-10",

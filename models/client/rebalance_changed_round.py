@@ -63,7 +63,7 @@ RULES = (
         "A subscribed topic without known queues counts as changed in every round, with no queues: a new version, a "
         "heartbeat, thresholds, the listener. The retry topic of a cluster does not.",
         "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "REB-MQC-BRIEF",

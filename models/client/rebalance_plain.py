@@ -67,7 +67,7 @@ RULES = (
         "REB-VAR-PLAIN-NONE",
         "A topic without known queues is heard of in every round, with no queues.",
         "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "REB-VAR-PLAIN-ROUTE",

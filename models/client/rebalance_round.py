@@ -110,7 +110,7 @@ RULES = (
         "balanced, one whose strategy refused does not. Before 5.2.0 only the topic that comes last in the client's "
         "hash table counts.",
         "RebalanceImpl#doRebalance, #rebalanceByTopic @ 5.0.0, 5.1.4, 5.2.0, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
 )
 

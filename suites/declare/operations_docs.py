@@ -9,6 +9,7 @@ from typing import Any
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Domain, Schema, Values
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
+from rocketmq_conformance.suites.declare.reach import judged_side, rule_of, where
 from rocketmq_conformance.suites.declare.suite import Suite
 
 _OLDEST = Profile.of("4.0.0", "4.0.0")
@@ -40,14 +41,24 @@ def page(suites: Iterable[Suite]) -> str:
 def _suite(suite: Suite) -> str:
     size = f"{suite.cases} cases of {suite.steps} steps"
     when = "" if suite.ordinary else " It is run only when it is named with `-k`."
-    rules = ", ".join(f"`{rule}`" for rule in dict.fromkeys(suite.rules))
     parts = [
         f"## {suite.name}",
         f"{suite.sentence}{suite.beginning and ' '}{suite.beginning} An ordinary run has {size}.{when}",
-        f"Rules that it can reach: {rules}.",
+        _rules(suite),
         *(_operation(op.spec) for op in suite.operations),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _rules(suite: Suite) -> str:
+    """The rules by the releases on which the suite reaches them, those of all releases first."""
+    found: dict[str, list[str]] = {}
+    for name in suite.rules:
+        found.setdefault(where(suite, rule_of(suite, name)), []).append(f"`{name}`")
+    everywhere = found.pop(f"{judged_side(suite)}, all releases", [])
+    groups = [", ".join(everywhere)] if everywhere else []
+    groups += [f"of {releases}: {', '.join(names)}" for releases, names in found.items()]
+    return f"Rules that it can reach: {'; '.join(groups)}."
 
 
 def _operation(spec: OperationSpec) -> str:

@@ -71,6 +71,19 @@ TIME = Values(
 ZONE = Values("UTC", "Asia/Shanghai", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe")
 TIMED_FAULT = Fault(Requests.OFFSETS, "QUERY_NOT_FOUND", "answer")
 TIMED_BOUND_FAULT = Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", "negative", weights=(2, 1, 1))
+#: Rules of the offset store, and of the broker, that every start asks.
+STORE = (
+    "OFF-UPD-1",
+    "OFF-R-READ",
+    "OFF-R-READ-ERROR",
+    "OFF-R-FETCH",
+    "OFF-R-REM",
+    "API-QCO-1",
+    "BQ-QUERY-1",
+    "BQ-STORE-MAX",
+    "BQ-STORE-MIN",
+    "BQ-UPDATE-2",
+)
 
 
 def checked(profile: Profile) -> bool:
