@@ -297,6 +297,8 @@ class PowerStarted(Event):
     #: Cases per suite that a mutant is given to be noticed in.
     limit: int
     started: str
+    #: Notes that the user should read first, such as what a pattern selects.
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,7 @@ def release_choice(hello: Hello, overrides: Mapping[str, str], profile: Profile)
         reasons.setdefault(reason, []).append(f"{side} {release}")
         if reason == NO_OTHER:
             guessed.append(f"{option}{'' if option.endswith('=') else ' '}{ANOTHER}")
-    chosen = " and ".join(f"{' and '.join(names)}, because {reason}" for reason, names in reasons.items())
+    chosen = ", and ".join(f"{' and '.join(names)}, because {reason}" for reason, names in reasons.items())
     hint = f"; {' or '.join(guessed)} judges by another release" if guessed else ""
     return f"judged as {chosen}{hint}"
 

@@ -100,7 +100,10 @@ class SuiteRun:
         return time.monotonic() - self.started - self.planning
 
     def run(self, cases: Iterable[Numbered]) -> Iterator[Event]:
-        """Play the cases (``of`` of them), then the control; always ends with SuiteEnded. Stop and KeyboardInterrupt go on after it."""
+        """Play the cases (``of`` of them), then the control; always ends with SuiteEnded.
+
+        Stop and KeyboardInterrupt go on after it.
+        """
         stop: BaseException | None = None
         if self.refused:
             self.reason = self.refused
