@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import Adapter, Hello
 from rocketmq_conformance.conformance.engine import corpus as corpora
-from rocketmq_conformance.conformance.engine.handshake import clock_notes, hello_of, profile_of
+from rocketmq_conformance.conformance.engine.handshake import clock_notes, hello_of, profile_of, release_choice
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.runner import Events, Runner
 from rocketmq_conformance.conformance.engine.stage import LONGEST_WAIT, PATIENCE, Stage
@@ -49,9 +49,9 @@ def run(
 
     ``suites`` are names, or suites of your own; without them it is every suite that the implementation offers.
     ``cases`` and ``steps`` are per suite and per case; each suite has its own defaults. ``seed`` is a random one unless
-    given. ``max_time`` is in seconds, ``patience`` in seconds per operation, and ``max_wait`` in seconds per wait for a
-    real clock. With ``corpus`` the stored plans come first. ``out`` is the folder for plans. ``releases`` say which
-    release judges a side: {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
+    given. ``max_time`` is in seconds of playing, ``patience`` in seconds per operation, and ``max_wait`` in seconds per
+    wait for a real clock. With ``corpus`` the stored plans come first. ``out`` is the folder for plans. ``releases``
+    say which release judges a side: {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
 
     ValueError for what does not exist (a suite, an address, a release), CannotRunError for what cannot be judged here,
     AdapterError for an adapter that cannot say who it is. The implementation is opened with the first event, and closed
@@ -112,7 +112,8 @@ def judge(
             suites = _reaching(rule, suites, hello, profile)
         elif not named and planned is None:
             suites = [suite for suite in suites if not hello.refuses(suite)] or suites
-        options = replace(options, judged_as=judged_as, notes=tuple(notes))
+        choice = release_choice(hello, releases, profile)
+        options = replace(options, judged_as=judged_as, notes=tuple(notes), release_choice=choice)
         yield from Runner(stage, hello, profile, options).run(suites)
     finally:
         stage.close()

@@ -183,7 +183,8 @@ def header(event: RunStarted) -> list[RenderableType]:
         ("out", Text(clean(event.out) or "nothing is kept")),
         *(("note", Text(clean(note), style="yellow")) for note in event.notes),
     ]
-    return [title, "", grid(rows)]
+    choice = [Text(clean(event.release_choice[:1].upper() + event.release_choice[1:] + "."))]
+    return [*(choice if event.release_choice else []), title, "", grid(rows)]
 
 
 def _totals(summary: RunSummary) -> dict[str, int]:

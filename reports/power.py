@@ -80,6 +80,7 @@ def _header(event: PowerStarted) -> list[RenderableType]:
         ("mutants", Text(f"{event.mutants}, each given {count(event.limit, 'case')} per suite")),
         ("profile", Text(profile(event.profile))),
         ("seed", Text(str(event.seed))),
+        *(("note", Text(clean(note), style="yellow")) for note in event.notes),
     ]
     return [title, "", grid(rows)]
 

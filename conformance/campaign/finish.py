@@ -161,7 +161,7 @@ class ClosingEvents:
         counts = self.progress.counts[part]
         verdict = together(counts)
         if verdict in (COULD_NOT_RUN, UNDECIDED):
-            return verdict, self._first_reason(part, verdict) if counts[verdict] else "no case was played"
+            return verdict, self._first_reason(part, verdict) if counts[verdict] else "no generated case was played"
         if verdict != CONFORMS:
             return verdict, ""
         control = self.controls.get(part)

@@ -22,6 +22,8 @@ from rocketmq_conformance.conformance.cli.options import (
     patience_option,
     releases_option,
     seed_option,
+    suite_notes,
+    suites_option,
 )
 from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.reports import html, jsonl, junit
@@ -66,7 +68,7 @@ def campaign() -> None:
 @click.option(
     "--cases", type=click.IntRange(min=1), help=f"Cases in all, spread over the suites.  [default: {CASES:,}]"
 )
-@click.option("-k", "pattern", help="Only suites that match: a part of the name, or a pattern such as 'start-*'.")
+@suites_option
 @seed_option
 @click.option("--steps", type=click.IntRange(min=1, max=100_000), help="Steps per case.")
 @click.option("--master", metavar="URL", help="Where Spark runs: local[N], spark://HOST:PORT …  [default: local[*]]")
@@ -94,7 +96,7 @@ def campaign() -> None:
 def run(
     addresses: tuple[str, ...],
     cases: int | None,
-    pattern: str | None,
+    patterns: tuple[str, ...],
     seed: int | None,
     steps: int | None,
     master: str | None,
@@ -136,7 +138,7 @@ def run(
         # a resumed campaign keeps its own unless the user says otherwise
         "patience": patience if click.get_current_context().get_parameter_source("patience") != DEFAULT else None,
         "memory": None if memory is None else memory << 20,
-        "suites": tuple(suite.name for suite in chosen_suites(pattern, None)) if pattern else None,
+        "suites": tuple(suite.name for suite in chosen_suites(patterns, None)) if patterns else None,
     }
     asked = {name: value for name, value in asked.items() if value is not None}
     if resume and out is None:
@@ -155,7 +157,9 @@ def run(
             fanout.add(jsonl.JsonlReport.to(out / jsonl.NAME))
             fanout.add(junit.JunitReport(out / junit.NAME))
             fanout.add(html.HtmlReport(out / html.NAME))
-            code = Driver(spec, SessionOptions(out, master, partitions, max_time, max_divergences), fanout).run(opened)
+            notes = suite_notes(patterns)
+            options = SessionOptions(out, master, partitions, max_time, max_divergences, notes)
+            code = Driver(spec, options, fanout).run(opened)
     except (CannotRunError, DamagedError) as error:
         raise CouldNot(str(error)) from error
     except (AddressError, CampaignError, MasterError) as error:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import click
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine import plan as plans
+from rocketmq_conformance.conformance.engine.selection import select, selection_notes
 from rocketmq_conformance.conformance.engine.stage import LONGEST_WAIT, PATIENCE
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.release import Release
@@ -61,6 +61,13 @@ address_argument = click.argument("address", default="port")
 plan_argument = click.argument("plan", type=click.Path(path_type=Path))
 case_option = click.option("--case", "number", type=int, help="Only this case of the plan.")
 out_option = click.option("--out", type=click.Path(path_type=Path), help="Folder for plans, events and reports.")
+suites_option = click.option(
+    "-k",
+    "patterns",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only this suite, or those that match: a part of the name, or a pattern such as 'start-*'. May be repeated.",
+)
 seed_option = click.option(
     "--seed", type=int, help="Seed of the plans; a random one is chosen and printed when absent."
 )
@@ -133,14 +140,16 @@ def overrides(releases: dict[str, str], like: str | None) -> dict[str, str]:
         raise click.BadParameter(str(error), param_hint="--like") from error
 
 
-def chosen_suites(pattern: str | None, rule_id: str | None) -> list[Suite]:
-    """The suites of a run; usage errors for what matches nothing."""
-    if pattern is None:
+def chosen_suites(patterns: Sequence[str], rule_id: str | None) -> list[Suite]:
+    """The suites of a run, those of all patterns together; usage errors for what matches nothing."""
+    if not patterns:
         suites = [suite for suite in SUITES.values() if suite.ordinary or rule_id is not None]
     else:
-        suites = [suite for suite in SUITES.values() if pattern in suite.name or fnmatch(suite.name, pattern)]
-        if not suites:
-            raise click.UsageError(f"No suite matches {pattern!r}; there are {', '.join(SUITES)}.")
+        selected = {pattern: select(pattern, SUITES) for pattern in patterns}
+        for pattern, names in selected.items():
+            if not names:
+                raise click.UsageError(f"No suite matches {pattern!r}; there are {', '.join(SUITES)}.")
+        suites = [suite for suite in SUITES.values() if any(suite.name in names for names in selected.values())]
     if rule_id is not None:
         rule = rule_named(rule_id)
         suites = [suite for suite in suites if rule.id in suite.rules]
@@ -149,6 +158,11 @@ def chosen_suites(pattern: str | None, rule_id: str | None) -> list[Suite]:
         if pattern is None:  # slow ones only if no other reaches it
             suites = [suite for suite in suites if suite.ordinary] or suites
     return suites
+
+
+def suite_notes(patterns: Sequence[str]) -> tuple[str, ...]:
+    """A sentence for every -k that is not the name of a suite, with the suites that it selects."""
+    return tuple(f"-k {note}" for note in selection_notes(patterns, SUITES))
 
 
 def rule_named(rule_id: str) -> Rule:
@@ -170,6 +184,16 @@ def read_plan(path: Path, number: int | None) -> plans.Plan:
     if number not in read.cases:
         raise click.UsageError(f"{path} has no case {number}.")
     return replace(read, cases={number: read.cases[number]})
+
+
+def plan_notes(plan: plans.Plan) -> tuple[str, ...]:
+    """Sentences on a plan that its user should know."""
+    notes = []
+    if plan.rulebook != rulebook.digest():
+        notes.append("the plan was written under another rule book; it is judged by this one")
+    if plan.cut_off:
+        notes.append("the last line of the plan is cut off: its case is left out")
+    return tuple(notes)
 
 
 def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[corpus.CorpusCase]]:

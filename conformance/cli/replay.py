@@ -14,10 +14,10 @@ from rocketmq_conformance.conformance.cli.options import (
     judging_options,
     out_option,
     plan_argument,
+    plan_notes,
     read_plan,
 )
 from rocketmq_conformance.conformance.engine.options import Options
-from rocketmq_conformance.models import rulebook
 
 
 @click.command()
@@ -29,8 +29,6 @@ from rocketmq_conformance.models import rulebook
 def replay(plan: Path, address: str, number: int | None, out: Path | None, judging: Judging) -> None:
     """Run the cases of a PLAN file again on ADDRESS."""
     read = read_plan(plan, number)
-    notes = []
-    if read.rulebook != rulebook.digest():
-        notes.append("the plan was written under another rule book; it is judged by this one")
-    options = Options(address, read.seed, out=out, plans={read.suite.name: read.cases}, notes=tuple(notes), plan=plan)
+    cases = {read.suite.name: read.cases}
+    options = Options(address, read.seed, out=out, plans=cases, notes=plan_notes(read), plan=plan)
     judge([read.suite], options, judging, planned=read.profile)

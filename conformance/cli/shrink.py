@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.cli.options import (
     case_option,
     judging_options,
     plan_argument,
+    plan_notes,
     read_plan,
 )
 from rocketmq_conformance.conformance.engine.options import Options
@@ -29,5 +30,6 @@ def shrink(plan: Path, address: str, number: int | None, out: Path | None, judgi
     read = read_plan(plan, number)
     folder = out or plan.parent / f"{plan.name.removesuffix('.jsonl').removesuffix('.plan')}-shrunk"
     cases = {read.suite.name: read.cases}
-    options = Options(address, read.seed, out=folder, stop_at_first=True, plans=cases, plan=plan)
+    notes = plan_notes(read)
+    options = Options(address, read.seed, out=folder, stop_at_first=True, plans=cases, notes=notes, plan=plan)
     judge([read.suite], options, judging, planned=read.profile)

@@ -18,4 +18,4 @@ SMOKE_CASES, SMOKE_STEPS = 3, 10
 def smoke(address: str, judging: Judging) -> None:
     """Run a few short cases of every suite, to check that the adapter at ADDRESS is wired up."""
     options = Options(address, 1, SMOKE_CASES, SMOKE_STEPS)
-    judge(chosen_suites(None, None), options, judging)
+    judge(chosen_suites((), None), options, judging)

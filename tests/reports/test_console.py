@@ -98,6 +98,15 @@ def test_the_replay_line_stays_one_line_on_a_narrow_screen() -> None:
     assert found().replay in {line.removeprefix("replay").strip() for line in printed([found()], width=40).splitlines()}
 
 
+def test_the_first_line_says_which_release_judges_and_why() -> None:
+    started = events("conforms")[0]
+    assert isinstance(started, RunStarted)
+    choice = "judged as client 5.5.0, because nothing says otherwise; --like 4.9.8 judges by another release"
+    lines = printed([dataclasses.replace(started, release_choice=choice)], width=120).splitlines()
+    assert lines[0] == f"J{choice[1:]}."
+    assert lines[1:3] == printed([started], width=120).splitlines()[:2]
+
+
 def test_a_run_that_never_began_prints_nothing() -> None:
     assert printed([]) == ""
 

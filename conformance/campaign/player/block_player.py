@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.campaign.tables.packing import Packer
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.divergence import format_result
-from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of
+from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of, release_choice
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -124,6 +124,7 @@ class BlockPlayer:
             "profile": plan.profile_json(one.profile),
             "refuses": {suite.name: why for suite in SUITES.values() if (why := hello.refuses(suite))},
             "notes": newer_than_known(one.profile),
+            "release_choice": release_choice(one.hello, self.spec.releases, one.profile),
             "shared": shared,
         }
 

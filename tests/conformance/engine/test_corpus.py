@@ -31,12 +31,14 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.models.outcome import Ok, Outcome
+from rocketmq_conformance.models.outcome import Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
+    UNDECIDED,
+    UNSUPPORTED,
     CaseEnded,
     DivergenceFound,
     Event,
@@ -344,12 +346,12 @@ def test_a_plan_with_an_operation_that_the_release_lacks_counts_as_unsupported(t
     assert done.returncode == end.exit_code
 
 
-def told(adapter: Adapter, known: list[CorpusCase], **more: Any) -> list[Event]:
+def told(adapter: Adapter, known: list[CorpusCase], profile: Profile = PROFILE, **more: Any) -> list[Event]:
     """The events of a run of the remote store with these cases as its corpus; by default five generated ones."""
-    stage = Stage(adapter, PROFILE)
+    stage = Stage(adapter, profile)
     options = Options(**{"address": "python:it:it", "seed": 1, "cases": 5, "corpus": {STORE.name: known}, **more})
     try:
-        return list(Runner(stage, hello_of(stage), PROFILE, options).run([STORE]))
+        return list(Runner(stage, hello_of(stage), profile, options).run([STORE]))
     finally:
         stage.close()
 
@@ -381,11 +383,50 @@ def test_a_generated_case_carries_the_planted_wrong_answer(tmp_path: Path) -> No
     assert [(end.verdict, end.control) for end in ends] == [(CONFORMS, True)]
 
 
-def test_a_corpus_carries_it_where_no_generated_case_conforms(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"max_time": 0.0}, "time limit after 1 of 6 cases: no generated case was played"),
+        ({"cases": 0}, "no generated case was played"),
+    ],
+    ids=str,
+)
+def test_a_corpus_alone_is_no_pass(more: dict[str, Any], reason: str, tmp_path: Path) -> None:
     kept(tmp_path, "remote-store.a.plan.jsonl", "fine")
-    events = told(OffByOne(), corpus.cases([tmp_path], [STORE])[STORE.name], cases=1, max_time=0.0)
+    events = told(Port(), corpus.cases([tmp_path], [STORE])[STORE.name], **more)
     (end,) = [event for event in events if isinstance(event, SuiteEnded)]
-    assert (end.verdict, end.control, end.cases[CONFORMS]) == (CONFORMS, True, 1)
+    assert (end.verdict, end.control, end.cases[CONFORMS]) == (UNDECIDED, True, 1)
+    assert end.reason == reason
+    assert isinstance(events[-1], RunEnded)
+    assert (events[-1].verdict, events[-1].exit_code) == (UNDECIDED, 3)
+
+
+def test_a_corpus_is_no_pass_where_no_generated_case_can_be_played(tmp_path: Path) -> None:
+    class OnlyRemoves(OffByOne):
+        def apply(self, operation: Operation) -> Outcome:
+            return super().apply(operation) if operation.spec.name == "remove" else Unsupported("it only removes")
+
+    kept(tmp_path, "remote-store.a.plan.jsonl", "fine")
+    stored = corpus.cases([tmp_path], [STORE])[STORE.name]
+    (end,) = [event for event in told(OnlyRemoves(), stored, cases=1, steps=1) if isinstance(event, SuiteEnded)]
+    assert (end.cases[CONFORMS], end.cases[UNSUPPORTED]) == (1, 1)
+    assert (end.verdict, end.reason) == (UNDECIDED, "no generated case conforms, only plans of the corpus do")
+
+
+def test_a_corpus_for_other_releases_alone_is_undecided_not_unsupported(tmp_path: Path) -> None:
+    kept(tmp_path, "remote-store.a.plan.jsonl", "freezes")
+    stored = corpus.cases([tmp_path], [STORE])[STORE.name]
+    events = told(Port(), stored, Profile.of("4.9.8"), max_time=0.0)
+    (end,) = [event for event in events if isinstance(event, SuiteEnded)]
+    assert end.cases[UNSUPPORTED] == 1
+    assert (end.verdict, end.reason) == (UNDECIDED, "time limit after 1 of 6 cases: no generated case was played")
+
+
+def test_a_plan_that_is_cut_off_is_no_corpus_plan(tmp_path: Path) -> None:
+    path = kept(tmp_path, "remote-store.a.plan.jsonl", "fine", "off-by-one")
+    path.write_text(path.read_text()[:-9])
+    with pytest.raises(PlanError, match="is cut off in its last line"):
+        corpus.read(path)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +435,7 @@ def test_a_corpus_carries_it_where_no_generated_case_conforms(tmp_path: Path) ->
         (["--corpus", "nowhere"], "nowhere is no corpus (No such file or directory): name a folder of plan files."),
         (["--corpus", "file"], "file is no corpus (Not a directory)"),
         (["--corpus", "empty"], "empty has no plans of a corpus (SUITE.FINGERPRINT.plan.jsonl): name another folder."),
-        (["--corpus", "damaged"], "damaged/remote-store.a.plan.jsonl, line 2 is not JSON"),
+        (["--corpus", "damaged"], "damaged/remote-store.a.plan.jsonl has no whole case"),
         (["--corpus", "badly-named"], "badly-named/remote-store.plan.jsonl is in a corpus and its name says no suite"),
         (["--corpus", "fine", "--no-corpus"], "--corpus and --no-corpus contradict each other"),
     ],
