@@ -44,8 +44,8 @@ from rocketmq_conformance.reports.text import clean, count, duration, first_name
 
 #: Verbose reports: replay lines that are repeated at the end.
 REPEATED = 10
-#: Short reports: lines for the names of the suites in the header, notes, and lines of each.
-_SUITES, _NOTES, _NOTE = 3, 3, 3
+#: Short reports: names of suites in the header and their lines, notes and lines of each.
+_NAMES, _NAME_LINES, _NOTES, _NOTE_LINES = 6, 3, 3, 3
 
 
 class ConsoleReport:
@@ -112,7 +112,7 @@ class ConsoleReport:
             left_out = self._kinds()
         self._screen.gap()
         self._screen.show(Rule(Text("Verdicts", style="bold"), style="dim", align="left"))
-        self._screen.show(verdict_numbers(summary), "")
+        self._screen.show(verdict_numbers(summary), *([""] if verbose else []))
         self._screen.show(grid(numbers(summary, verbose=verbose)))
         files = (("events", jsonl.NAME), ("junit", junit.NAME)) if verbose else ()
         show_files(self._screen, summary, (*files, ("page", html.NAME)))
@@ -193,12 +193,12 @@ def _names(suites: Sequence[str], verbose: bool) -> RenderableType:
     """The names of the suites that will run."""
     if verbose:
         return Text(clean(", ".join(suites)) or "none")
-    return Cut(Text(first_names(suites, 3 * _SUITES) or "none"), _SUITES, indent=0)
+    return Cut(Text(first_names(suites, _NAMES) or "none"), _NAME_LINES, indent=0)
 
 
 def _note(note: str, verbose: bool) -> RenderableType:
     text = Text(clean(note), style="yellow")
-    return text if verbose else Cut(text, _NOTE, indent=0)
+    return text if verbose else Cut(text, _NOTE_LINES, indent=0)
 
 
 def _totals(summary: RunSummary) -> dict[str, int]:

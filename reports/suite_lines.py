@@ -25,12 +25,12 @@ STYLES = {CONFORMS: "green", DIVERGES: "red", UNDECIDED: "yellow", COULD_NOT_RUN
 #: Verdicts of suites that need no attention.
 QUIET = (CONFORMS, UNSUPPORTED)
 #: Suites that get a line each; of more, those that conform and stand together share lines.
-EACH = 24
+EACH = 22
 #: Reasons of cases that are shown below a suite.
 REASONS = 5
 #: Short reports: reasons of cases below a suite, and texts below all suites that conform or are unsupported, and
 #: below all others.
-SHORT_REASONS, QUIET_TEXTS, OTHER_TEXTS = 3, 4, 30
+SHORT_REASONS, QUIET_TEXTS, OTHER_TEXTS = 3, 3, 30
 
 INDENT = 2
 
@@ -43,7 +43,7 @@ class FullSuiteLines:
 
     def add(self, ended: SuiteEnded) -> Iterator[RenderableType]:
         """What the end of a suite adds."""
-        yield _line([ended], _width(self._summary.suites))
+        yield _line(ended, _width(self._summary.suites))
         below = [*_numbers(ended), *_reasons(self._summary, ended, REASONS)]
         below += [clean(f"unsupported: {operation}: {why}") for operation, why in ended.unsupported.items()]
         below += _control(ended)
@@ -80,8 +80,10 @@ class ShortSuiteLines:
         together, self._together = self._together, []
         if not together:
             return
-        names = self._summary.suites
-        yield _line(together, _width(names) + (len(" (+99)") if len(names) > EACH else 0))
+        if self._share() > 1:
+            yield Cut(_shared_line(together, _width(self._summary.suites)), 1, indent=0)
+        else:
+            yield _line(together[0], _width(self._summary.suites))
         for ended in together:
             name = f"{clean(ended.suite)}: " if len(together) > 1 else ""
             yield from self.below(ended, name)
@@ -105,18 +107,22 @@ class ShortSuiteLines:
         return -(-len(self._summary.suites) // EACH)
 
 
-def _line(together: Sequence[SuiteEnded], width: int) -> Text:
-    """The line of one suite, or of several that have the same verdict."""
+def _line(ended: SuiteEnded, width: int) -> Text:
+    numbers = f"{count(sum(ended.cases.values()), 'case'):>12}  {count(ended.steps, 'step'):>15}"
+    return _named(f"{clean(ended.suite):<{width}}", ended.verdict, f"{numbers}  {duration(ended.seconds):>9}")
+
+
+def _shared_line(together: Sequence[SuiteEnded], width: int) -> Text:
+    """The line of suites that have the same verdict, in fewer columns."""
     first, others = together[0], len(together) - 1
-    name = clean(first.suite) + (f" (+{others})" if others else "")
     cases = sum(sum(one.cases.values()) for one in together)
     steps, seconds = sum(one.steps for one in together), sum(one.seconds for one in together)
-    return Text.assemble(
-        (f"{name:<{width}}", "bold"),
-        "  ",
-        (f"{clean(first.verdict):<13}", STYLES.get(first.verdict, "")),
-        f"  {count(cases, 'case'):>12}  {count(steps, 'step'):>15}  {duration(seconds):>9}",
-    )
+    numbers = f"{count(cases, 'case')}, {count(steps, 'step')}, {duration(seconds)}"
+    return _named(f"{clean(first.suite):<{width}} {f'+{others}' if others else '':<3}", first.verdict, numbers)
+
+
+def _named(name: str, verdict: str, numbers: str) -> Text:
+    return Text.assemble((name, "bold"), "  ", (f"{clean(verdict):<13}", STYLES.get(verdict, "")), f"  {numbers}")
 
 
 def _width(suites: Sequence[str]) -> int:

@@ -20,7 +20,7 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def first_names(names: Iterable[str], most: int = 6) -> str:
+def first_names(names: Iterable[str], most: int = 4) -> str:
     """``a, b, c and 4 more``."""
     every = [clean(name) for name in names]
     # one name takes no more room than the number that would stand for it

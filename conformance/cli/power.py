@@ -22,12 +22,13 @@ from rocketmq_conformance.reports.power import PowerReport
     "--cases", type=click.IntRange(min=1), default=2000, show_default=True, help="Cases per suite and mutant."
 )
 @out_option
+@click.option("-v", "--verbose", is_flag=True, help="List every mutant, however many there are.")
 @format_option
-def power(names: tuple[str, ...], seed: int | None, cases: int, out: Path | None, form: str) -> None:
+def power(names: tuple[str, ...], seed: int | None, cases: int, out: Path | None, verbose: bool, form: str) -> None:
     """Run the mutants (all, or NAMES) and print which of them were noticed, and how soon."""
     seed = 1 if seed is None else seed
     reports: list[Report] = [
-        PowerReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout),
+        PowerReport(sys.stdout, verbose=verbose) if form == "human" else jsonl.JsonlReport(sys.stdout),
     ]
     if out:
         reports.append(jsonl.JsonlReport.to(writable_folder(out) / "power.jsonl"))
