@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.cli.options import (
     seed_option,
     suite_notes,
     suites_option,
+    verbose_option,
 )
 from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.reports import html, jsonl, junit
@@ -92,6 +93,7 @@ def campaign() -> None:
 @releases_option
 @like_option
 @patience_option
+@verbose_option
 @click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
 def run(
     addresses: tuple[str, ...],
@@ -112,6 +114,7 @@ def run(
     releases: dict[str, str],
     like: str | None,
     patience: float,
+    verbose: bool,
     form: str,
 ) -> None:
     """Play cases on every ADDRESS: all play the same plans and are compared with the model and with one another.
@@ -149,7 +152,8 @@ def run(
         asked.setdefault("cases", CASES)
         out = out or Path(f"{default_out('-'.join(chosen), seed)}-campaign")
     assert out is not None
-    reports: list[Report] = [CampaignReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout)]
+    human = form == "human"
+    reports: list[Report] = [CampaignReport(sys.stdout, verbose=verbose) if human else jsonl.JsonlReport(sys.stdout)]
     fanout = Fanout(reports)
     code = FAULT
     try:

@@ -56,7 +56,7 @@ def judge(
             header = next(events)
             if options.out:
                 writable_folder(options.out)
-            code = _report(header, events, options, judging.form)
+            code = _report(header, events, options, judging)
         except (AddressError, UnreachableRuleError) as error:
             raise click.UsageError(str(error)) from error
         except (AdapterError, CannotRunError) as error:
@@ -68,10 +68,13 @@ def judge(
     finish(code)
 
 
-def _report(header: Event, events: Events, options: Options, form: str) -> int:
+def _report(header: Event, events: Events, options: Options, judging: Judging) -> int:
     """Make the reports; the exit code."""
     summary = RunSummary()
-    reports: list[Report] = [ConsoleReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout)]
+    human = judging.form == "human"
+    reports: list[Report] = [
+        ConsoleReport(sys.stdout, verbose=judging.verbose) if human else jsonl.JsonlReport(sys.stdout)
+    ]
     if options.out:
         reports.append(jsonl.JsonlReport.to(options.out / jsonl.NAME))
         reports.append(junit.JunitReport(options.out / junit.NAME))

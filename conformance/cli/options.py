@@ -71,6 +71,9 @@ suites_option = click.option(
 seed_option = click.option(
     "--seed", type=int, help="Seed of the plans; a random one is chosen and printed when absent."
 )
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Print everything: each divergence in full, and the coverage of every rule."
+)
 format_option = click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
 releases_option = click.option(
     "--with",
@@ -93,7 +96,7 @@ max_wait_option = click.option(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judging:
     """The options that say how to judge and how to report."""
 
@@ -105,10 +108,12 @@ class Judging:
     patience: float
     #: Seconds that are waited at once for an implementation with a real clock.
     max_wait: float
+    #: Print everything, not a summary; for people.
+    verbose: bool
 
 
 def judging_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command --format, --with, --like, --patience and --max-wait; it gets them as one argument, ``judging``.
+    """Give a command --verbose, --format, --with, --like, --patience and --max-wait, as one argument, ``judging``.
 
     To be the last decorator, so that these options stand last in the command's help.
     """
@@ -121,11 +126,15 @@ def judging_options(command: Callable[..., None]) -> Callable[..., None]:
         like: str | None,
         patience: float,
         max_wait: float,
+        verbose: bool,
         **others: Any,
     ) -> None:
-        command(*args, judging=Judging(form, overrides(releases, like), patience, max_wait), **others)
+        judging = Judging(
+            form=form, overrides=overrides(releases, like), patience=patience, max_wait=max_wait, verbose=verbose
+        )
+        command(*args, judging=judging, **others)
 
-    for option in (max_wait_option, patience_option, like_option, releases_option, format_option):
+    for option in (max_wait_option, patience_option, like_option, releases_option, format_option, verbose_option):
         with_judging = option(with_judging)
     return with_judging
 

@@ -43,9 +43,16 @@ DEFAULT = "-"
     "after NAMES.  [default: suites/corpus of the kit's source tree, else ./corpus]",
 )
 @out_option
+@click.option("-v", "--verbose", is_flag=True, help="List every mutant, however many there are.")
 @format_option
 def power(
-    names: tuple[str, ...], seed: int | None, cases: int, promote: str | None, out: Path | None, form: str
+    names: tuple[str, ...],
+    seed: int | None,
+    cases: int,
+    promote: str | None,
+    out: Path | None,
+    verbose: bool,
+    form: str,
 ) -> None:
     """Run the mutants (all, or NAMES) and print which of them were noticed, and how soon.
 
@@ -56,7 +63,7 @@ def power(
     to = None if promote is None else corpus_folder() if promote == DEFAULT else Path(promote)
     seed = 1 if seed is None else seed
     reports: list[Report] = [
-        PowerReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout),
+        PowerReport(sys.stdout, verbose=verbose) if form == "human" else jsonl.JsonlReport(sys.stdout),
     ]
     if out:
         reports.append(jsonl.JsonlReport.to(writable_folder(out) / "power.jsonl"))

@@ -118,3 +118,12 @@ def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     said = report(events, "--out", tmp_path / "nowhere" / "page.html")
     assert said.exit_code == 4
     assert said.output.startswith("Error: Nothing can be written to ")
+
+
+@pytest.mark.parametrize("name", ["diverges", "campaign"])
+def test_everything_that_a_run_or_campaign_found_is_printed_when_asked_for(name: str, tmp_path: Path) -> None:
+    shutil.copy(GOLDEN / f"{name}.events.jsonl", tmp_path / "events.jsonl")
+    said = report(tmp_path, "--verbose")
+    page, printed = said.output.split("\n", 1)
+    assert (said.exit_code, page) == (0, f"{tmp_path / 'report.html'}  (diverges)")
+    assert printed == (GOLDEN / f"{name}.verbose.txt").read_text("utf-8")
