@@ -19,9 +19,10 @@ from pathlib import Path
 from rocketmq_conformance.conformance.adapter import Adapter
 from rocketmq_conformance.conformance.engine import corpus as corpora
 from rocketmq_conformance.conformance.engine.handshake import clock_notes, hello_of, profile_of
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.runner import Events, Runner
-from rocketmq_conformance.conformance.engine.stage import LONGEST_WAIT, PATIENCE, Stage
+from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import INTERRUPTED, Event, RunEnded

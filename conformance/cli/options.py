@@ -1,6 +1,7 @@
 """Options and arguments that several commands share, and the checks of their values.
 
 Checks raise usage errors (exit code 2), or :class:`CouldNot` (4) where something beyond the command line is missing.
+Functions that need models, suites or plans import them themselves, so that no command's --help loads them.
 """
 
 from __future__ import annotations
@@ -10,19 +11,19 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.engine import corpus
-from rocketmq_conformance.conformance.engine import plan as plans
-from rocketmq_conformance.conformance.engine.stage import LONGEST_WAIT, PATIENCE
-from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.models.rule import Rule
-from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.suite import Suite
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+    from rocketmq_conformance.conformance.engine.plan import Plan
+    from rocketmq_conformance.models.rule import Rule
+    from rocketmq_conformance.suites.declare.suite import Suite
 
 SIDES = ("client", "broker", "java")
 
@@ -135,6 +136,8 @@ def overrides(releases: dict[str, str], like: str | None) -> dict[str, str]:
 
 def chosen_suites(pattern: str | None, rule_id: str | None) -> list[Suite]:
     """The suites of a run; usage errors for what matches nothing."""
+    from rocketmq_conformance.suites.declare.discovery import SUITES
+
     if pattern is None:
         suites = [suite for suite in SUITES.values() if suite.ordinary or rule_id is not None]
     else:
@@ -151,14 +154,18 @@ def chosen_suites(pattern: str | None, rule_id: str | None) -> list[Suite]:
 
 def rule_named(rule_id: str) -> Rule:
     """The rule of the rule book that has this id, in any case of its letters."""
+    from rocketmq_conformance.models import rulebook
+
     try:
         return rulebook.rule(rule_id)
     except KeyError as error:
         raise click.UsageError(str(error.args[0])) from error
 
 
-def read_plan(path: Path, number: int | None) -> plans.Plan:
+def read_plan(path: Path, number: int | None) -> Plan:
     """The plan of a file; only the case ``number`` of it, if one is given."""
+    from rocketmq_conformance.conformance.engine import plan as plans
+
     try:
         read = plans.read(path)
     except plans.PlanError as error:
@@ -170,8 +177,11 @@ def read_plan(path: Path, number: int | None) -> plans.Plan:
     return replace(read, cases={number: read.cases[number]})
 
 
-def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[corpus.CorpusCase]]:
+def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[CorpusCase]]:
     """The corpus of the suites, with the folders ``more`` of --corpus; usage errors for what is none or is damaged."""
+    from rocketmq_conformance.conformance.engine import corpus
+    from rocketmq_conformance.conformance.engine import plan as plans
+
     try:
         for folder in more:
             if not corpus.files(folder):

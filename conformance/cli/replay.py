@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.judging import judge
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
     address_argument,
@@ -16,8 +15,6 @@ from rocketmq_conformance.conformance.cli.options import (
     plan_argument,
     read_plan,
 )
-from rocketmq_conformance.conformance.engine.options import Options
-from rocketmq_conformance.models import rulebook
 
 
 @click.command()
@@ -28,6 +25,11 @@ from rocketmq_conformance.models import rulebook
 @judging_options
 def replay(plan: Path, address: str, number: int | None, out: Path | None, judging: Judging) -> None:
     """Run the cases of a PLAN file again on ADDRESS."""
+    # The engine, with all models and suites, is imported when a command needs it: --help does not.
+    from rocketmq_conformance.conformance.cli.judging import judge
+    from rocketmq_conformance.conformance.engine.options import Options
+    from rocketmq_conformance.models import rulebook
+
     read = read_plan(plan, number)
     notes = []
     if read.rulebook != rulebook.digest():

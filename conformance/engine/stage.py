@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.adapter import (
     VirtualClock,
 )
 from rocketmq_conformance.conformance.engine.environment import played_by
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
 from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, world_did
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
@@ -34,10 +35,6 @@ from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
-#: Seconds that one operation may take before the adapter counts as hanging.
-PATIENCE = 60.0
-#: The longest wait for one step, in seconds, when an implementation has a real clock.
-LONGEST_WAIT = 2.0
 #: Why an operation that lets time pass cannot be done.
 NO_CLOCK = "nobody can turn its clock: give its adapter the method pass_time, or say that its clock is real"
 
