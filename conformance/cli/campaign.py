@@ -10,7 +10,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import FAULT, KIT_FAULT, CouldNot, Interrupted, finish, reported
 from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
 from rocketmq_conformance.conformance.cli.options import (
@@ -23,10 +22,6 @@ from rocketmq_conformance.conformance.cli.options import (
     releases_option,
     seed_option,
 )
-from rocketmq_conformance.conformance.targets.address import AddressError
-from rocketmq_conformance.reports import html, jsonl, junit
-from rocketmq_conformance.reports.campaign import CampaignReport
-from rocketmq_conformance.reports.fanout import Fanout, Report
 
 CASES = 100_000
 DEFAULT = ParameterSource.DEFAULT
@@ -116,6 +111,13 @@ def run(
 
     Without ADDRESS it is the bundled port. Exit codes are those of `run`.
     """
+    # Adapters, Spark and the reports are imported when they are needed: --help does not.
+    from rocketmq_conformance.conformance.adapter import CannotRunError
+    from rocketmq_conformance.conformance.targets.address import AddressError
+    from rocketmq_conformance.reports import html, jsonl, junit
+    from rocketmq_conformance.reports.campaign import CampaignReport
+    from rocketmq_conformance.reports.fanout import Fanout, Report
+
     try:
         from rocketmq_conformance.conformance.campaign.api import opened_campaign
         from rocketmq_conformance.conformance.campaign.driver import Driver, SessionOptions
