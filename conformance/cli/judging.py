@@ -21,6 +21,7 @@ from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout, Report
 from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.reports.start_display import StartDisplay
 from rocketmq_conformance.suites.declare.suite import Suite
 
 
@@ -37,6 +38,7 @@ def judge(
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
     that those which the implementation does not offer are reported instead of left out.
     """
+    display = StartDisplay(sys.stderr)
     events = api.judge(
         options.address,
         suites,
@@ -44,12 +46,15 @@ def judge(
         releases=judging.overrides,
         patience=judging.patience,
         max_wait=judging.max_wait,
+        start_timeout=judging.start_timeout,
+        on_start=display,
         planned=planned,
         named=named,
     )
     with closing(events):
         try:
-            header = next(events)
+            with display:
+                header = next(events)
             if options.out:
                 writable_folder(options.out)
             code = _report(header, events, options, judging.form)

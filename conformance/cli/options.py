@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
 from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
@@ -78,6 +78,13 @@ like_option = click.option("--like", metavar="RELEASE", help="Judge a port as th
 patience_option = click.option(
     "--patience", type=click.FloatRange(0.1, 86_400), default=PATIENCE, show_default=True, help="Seconds per operation."
 )
+start_timeout_option = click.option(
+    "--start-timeout",
+    type=click.FloatRange(0.1, 86_400),
+    default=START_TIMEOUT,
+    show_default=True,
+    help="Seconds for downloads and for starting what is judged.",
+)
 max_wait_option = click.option(
     "--max-wait",
     type=click.FloatRange(0, 86_400),
@@ -87,7 +94,7 @@ max_wait_option = click.option(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judging:
     """The options that say how to judge and how to report."""
 
@@ -99,10 +106,14 @@ class Judging:
     patience: float
     #: Seconds that are waited at once for an implementation with a real clock.
     max_wait: float
+    #: Seconds that the start of the implementation may take.
+    start_timeout: float
 
 
 def judging_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command --format, --with, --like, --patience and --max-wait; it gets them as one argument, ``judging``.
+    """Give a command --format, --with, --like, --patience, --max-wait and --start-timeout.
+
+    It gets them as one argument, ``judging``.
 
     To be the last decorator, so that these options stand last in the command's help.
     """
@@ -115,11 +126,19 @@ def judging_options(command: Callable[..., None]) -> Callable[..., None]:
         like: str | None,
         patience: float,
         max_wait: float,
+        start_timeout: float,
         **others: Any,
     ) -> None:
-        command(*args, judging=Judging(form, overrides(releases, like), patience, max_wait), **others)
+        judging = Judging(
+            form=form,
+            overrides=overrides(releases, like),
+            patience=patience,
+            max_wait=max_wait,
+            start_timeout=start_timeout,
+        )
+        command(*args, judging=judging, **others)
 
-    for option in (max_wait_option, patience_option, like_option, releases_option, format_option):
+    for option in (start_timeout_option, max_wait_option, patience_option, like_option, releases_option, format_option):
         with_judging = option(with_judging)
     return with_judging
 

@@ -6,3 +6,5 @@ from __future__ import annotations
 PATIENCE = 60.0
 #: The longest wait for one step of an implementation with a real clock.
 LONGEST_WAIT = 2.0
+#: All of the start: a first download over a slow line, and a broker on a busy machine.
+START_TIMEOUT = 300.0

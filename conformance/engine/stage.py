@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import tempfile
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from rocketmq_conformance.conformance import adapter as adapters
@@ -23,6 +20,7 @@ from rocketmq_conformance.conformance.adapter import (
     RefusesFaults,
     VirtualClock,
 )
+from rocketmq_conformance.conformance.alarm import Alarm, Overdue
 from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
@@ -63,7 +61,7 @@ class Stage:
         #: The requests that the latest operation had faults for.
         self._faulty: list[Requests] = []
         self._guarding = False
-        self._alarm = _Alarm()
+        self._alarm = Alarm()
         self._closed = False
 
     def use(self, profile: Profile) -> None:
@@ -218,26 +216,29 @@ class Stage:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
     @contextmanager
-    def guarded(self, what: str) -> Iterator[None]:
+    def guarded(self, what: str, *, limited: bool = True) -> Iterator[None]:
         """Turn any exception of an adapter, and its silence, into an AdapterError with a sentence.
 
-        Inside another guard the time limit is that of the outer one.
+        Inside another guard the time limit is that of the outer one; unless ``limited`` it is that of the caller.
         """
         inner, self._guarding = self._guarding, True
         try:
             if not inner:
                 self.beat()
-                self._alarm.set(self.patience)
+                if limited:
+                    self._alarm.set(self.patience)
             yield
         except (AdapterError, CannotRunError, KeyboardInterrupt):
             raise
-        except _Hangs:
+        except Overdue:
+            if not limited:
+                raise
             raise AdapterError(f"The adapter did not return from {what} within {self.patience:g} s.") from None
         except Exception as error:
             raise AdapterError(f"The adapter raised {type(error).__name__} ({_short(error)}) in {what}.") from error
         finally:
             self._guarding = inner
-            if not inner:
+            if not inner and limited:
                 self._alarm.unset()
 
     def _with_effect(self, spec: OperationSpec, outcome: Outcome) -> Outcome:
@@ -322,45 +323,6 @@ def _stretch(spec: OperationSpec) -> tuple[int, int, tuple[str, ...]]:
 def _not_offered(*args: Any) -> Result:
     """An answer that never agrees, so that the case is judged step by step, which leaves the operation out."""
     return Err("UNSUPPORTED")
-
-
-class _Hangs(BaseException):
-    """Raised where an adapter hangs."""
-
-
-def _raise_hangs(signum: int, frame: FrameType | None) -> None:
-    raise _Hangs
-
-
-class _Alarm:
-    """Raises _Hangs in the main thread, the only one that can be interrupted, when its time has come.
-
-    The handler is installed once, because installing one costs more than playing a step.
-    """
-
-    def __init__(self) -> None:
-        self._before: Any = None
-        self._installed = False
-
-    def set(self, seconds: float) -> None:
-        """Raise _Hangs after so many seconds."""
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-            return
-        if not self._installed:
-            self._before = signal.signal(signal.SIGALRM, _raise_hangs)
-            self._installed = True
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-
-    def unset(self) -> None:
-        """Cancel the alarm."""
-        if self._installed:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-
-    def remove(self) -> None:
-        """Restore the handler that the signal had before."""
-        if self._installed:
-            signal.signal(signal.SIGALRM, self._before or signal.SIG_DFL)
-            self._installed = False
 
 
 def _short(value: object) -> str:
