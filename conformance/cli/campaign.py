@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.cli.options import (
     patience_option,
     releases_option,
     seed_option,
+    start_timeout_option,
 )
 
 CASES = 100_000
@@ -85,6 +86,7 @@ def campaign() -> None:
 @releases_option
 @like_option
 @patience_option
+@start_timeout_option
 @click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
 def run(
     addresses: tuple[str, ...],
@@ -105,6 +107,7 @@ def run(
     releases: dict[str, str],
     like: str | None,
     patience: float,
+    start_timeout: float,
     form: str,
 ) -> None:
     """Play cases on every ADDRESS: all play the same plans and are compared with the model and with one another.
@@ -117,6 +120,7 @@ def run(
     from rocketmq_conformance.reports import html, jsonl, junit
     from rocketmq_conformance.reports.campaign import CampaignReport
     from rocketmq_conformance.reports.fanout import Fanout, Report
+    from rocketmq_conformance.reports.start_display import StartDisplay
 
     try:
         from rocketmq_conformance.conformance.campaign.api import opened_campaign
@@ -126,6 +130,7 @@ def run(
         from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError, DamagedError
     except ModuleNotFoundError as error:
         raise CouldNot(f"A campaign needs {error.name}: install the kit as rocketmq-conformance[spark].") from error
+    source = click.get_current_context().get_parameter_source
     asked: dict[str, Any] = {
         "addresses": addresses or None,
         "cases": cases,
@@ -136,7 +141,8 @@ def run(
         "plans": plans or None,
         "releases": overrides(releases, like) or None,
         # a resumed campaign keeps its own unless the user says otherwise
-        "patience": patience if click.get_current_context().get_parameter_source("patience") != DEFAULT else None,
+        "patience": patience if source("patience") != DEFAULT else None,
+        "start_timeout": start_timeout if source("start_timeout") != DEFAULT else None,
         "memory": None if memory is None else memory << 20,
         "suites": tuple(suite.name for suite in chosen_suites(pattern, None)) if pattern else None,
     }
@@ -153,7 +159,10 @@ def run(
     fanout = Fanout(reports)
     code = FAULT
     try:
-        with opened_campaign(out, asked, resume=resume, master=master) as (spec, opened):
+        with (
+            StartDisplay(sys.stderr) as display,
+            opened_campaign(out, asked, resume=resume, master=master, on_start=display) as (spec, opened),
+        ):
             fanout.add(jsonl.JsonlReport.to(out / jsonl.NAME))
             fanout.add(junit.JunitReport(out / junit.NAME))
             fanout.add(html.HtmlReport(out / html.NAME))

@@ -153,10 +153,10 @@ def _run(
         try:
             code, output = _watched(command, folder, limit, describe)
         except TimeoutError:
-            return "", (
-                f"it took longer than {limit:.0f} s{more_time()}. See whether its repository can be reached; what has "
-                "arrived is kept."
-            )
+            raise CannotRunError(
+                f"Maven took longer than {limit:.0f} s to get {', '.join(artifacts)} {version}{more_time()}: see "
+                "whether its repository can be reached. What has arrived is kept."
+            ) from None
         except OSError as error:
             return "", f"it does not start ({error.strerror})."
         text = answer.read_text("utf-8").strip() if code == 0 and answer.is_file() else ""
