@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import LITE_PULL, LITE_STARTS
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.operation import Side, operation
+from rocketmq_conformance.suites.declare.operation import Side, arguments, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
@@ -28,7 +27,7 @@ def _timed(profile: Profile) -> bool:
     return LITE_STARTS.on(profile.client)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@arguments
 class _WhereArguments(values.WhereArguments):
     where: Annotated[str, values.LITE_WHERE]
 

@@ -10,7 +10,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import FAULT, KIT_FAULT, CouldNot, Interrupted, finish, reported
 from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
 from rocketmq_conformance.conformance.cli.options import (
@@ -22,14 +21,11 @@ from rocketmq_conformance.conformance.cli.options import (
     patience_option,
     releases_option,
     seed_option,
+    start_timeout_option,
     suite_notes,
     suites_option,
     verbose_option,
 )
-from rocketmq_conformance.conformance.targets.address import AddressError
-from rocketmq_conformance.reports import html, jsonl, junit
-from rocketmq_conformance.reports.campaign import CampaignReport
-from rocketmq_conformance.reports.fanout import Fanout, Report
 
 CASES = 100_000
 DEFAULT = ParameterSource.DEFAULT
@@ -94,6 +90,7 @@ def campaign() -> None:
 @like_option
 @patience_option
 @verbose_option
+@start_timeout_option
 @click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
 def run(
     addresses: tuple[str, ...],
@@ -115,12 +112,21 @@ def run(
     like: str | None,
     patience: float,
     verbose: bool,
+    start_timeout: float,
     form: str,
 ) -> None:
     """Play cases on every ADDRESS: all play the same plans and are compared with the model and with one another.
 
     Without ADDRESS it is the bundled port. Exit codes are those of `run`.
     """
+    # Adapters, Spark and the reports are imported when they are needed: --help does not.
+    from rocketmq_conformance.conformance.adapter import CannotRunError
+    from rocketmq_conformance.conformance.targets.address import AddressError
+    from rocketmq_conformance.reports import html, jsonl, junit
+    from rocketmq_conformance.reports.campaign import CampaignReport
+    from rocketmq_conformance.reports.fanout import Fanout, Report
+    from rocketmq_conformance.reports.start_display import StartDisplay
+
     try:
         from rocketmq_conformance.conformance.campaign.api import opened_campaign
         from rocketmq_conformance.conformance.campaign.driver import Driver, SessionOptions
@@ -129,6 +135,7 @@ def run(
         from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError, DamagedError
     except ModuleNotFoundError as error:
         raise CouldNot(f"A campaign needs {error.name}: install the kit as rocketmq-conformance[spark].") from error
+    source = click.get_current_context().get_parameter_source
     asked: dict[str, Any] = {
         "addresses": addresses or None,
         "cases": cases,
@@ -139,7 +146,8 @@ def run(
         "plans": plans or None,
         "releases": overrides(releases, like) or None,
         # a resumed campaign keeps its own unless the user says otherwise
-        "patience": patience if click.get_current_context().get_parameter_source("patience") != DEFAULT else None,
+        "patience": patience if source("patience") != DEFAULT else None,
+        "start_timeout": start_timeout if source("start_timeout") != DEFAULT else None,
         "memory": None if memory is None else memory << 20,
         "suites": tuple(suite.name for suite in chosen_suites(patterns, None)) if patterns else None,
     }
@@ -157,7 +165,10 @@ def run(
     fanout = Fanout(reports)
     code = FAULT
     try:
-        with opened_campaign(out, asked, resume=resume, master=master) as (spec, opened):
+        with (
+            StartDisplay(sys.stderr) as display,
+            opened_campaign(out, asked, resume=resume, master=master, on_start=display) as (spec, opened),
+        ):
             fanout.add(jsonl.JsonlReport.to(out / jsonl.NAME))
             fanout.add(junit.JunitReport(out / junit.NAME))
             fanout.add(html.HtmlReport(out / html.NAME))

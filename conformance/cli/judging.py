@@ -21,6 +21,7 @@ from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout, Report
 from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.reports.start_display import StartDisplay
 from rocketmq_conformance.suites.declare.reach import UnreachableRuleError
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -40,6 +41,7 @@ def judge(
     that those which the implementation does not offer are reported instead of left out. ``rule`` is the id of a rule:
     of the suites only those are run that can reach it.
     """
+    display = StartDisplay(sys.stderr)
     events = api.judge(
         options.address,
         suites,
@@ -47,13 +49,16 @@ def judge(
         releases=judging.overrides,
         patience=judging.patience,
         max_wait=judging.max_wait,
+        start_timeout=judging.start_timeout,
+        on_start=display,
         planned=planned,
         named=named,
         rule=rule,
     )
     with closing(events):
         try:
-            header = next(events)
+            with display:
+                header = next(events)
             if options.out:
                 writable_folder(options.out)
             code = _report(header, events, options, judging)

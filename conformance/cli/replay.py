@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.judging import judge
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
     address_argument,
@@ -17,7 +16,6 @@ from rocketmq_conformance.conformance.cli.options import (
     plan_notes,
     read_plan,
 )
-from rocketmq_conformance.conformance.engine.options import Options
 
 
 @click.command()
@@ -28,6 +26,10 @@ from rocketmq_conformance.conformance.engine.options import Options
 @judging_options
 def replay(plan: Path, address: str, number: int | None, out: Path | None, judging: Judging) -> None:
     """Run the cases of a PLAN file again on ADDRESS."""
+    # The engine, with all models and suites, is imported when a command needs it: --help does not.
+    from rocketmq_conformance.conformance.cli.judging import judge
+    from rocketmq_conformance.conformance.engine.options import Options
+
     read = read_plan(plan, number)
     cases = {read.suite.name: read.cases}
     options = Options(address, read.seed, out=out, plans=cases, notes=plan_notes(read), plan=plan)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.judging import judge
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
     address_argument,
@@ -21,7 +20,6 @@ from rocketmq_conformance.conformance.cli.options import (
     suite_notes,
     suites_option,
 )
-from rocketmq_conformance.conformance.engine.options import Options
 
 
 @click.command()
@@ -59,6 +57,10 @@ def run(
     judging: Judging,
 ) -> None:
     """Generate plans, run them on ADDRESS and on the model, and compare."""
+    # The engine, with all models and suites, is imported when a command needs it: --help does not.
+    from rocketmq_conformance.conformance.cli.judging import judge
+    from rocketmq_conformance.conformance.engine.options import Options
+
     suites = chosen_suites(patterns, rule_id)
     if no_corpus and more_corpus:
         raise click.UsageError("--corpus and --no-corpus contradict each other: give one of them.")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, AdapterError, Hello
+from rocketmq_conformance.conformance.engine.limits import START_TIMEOUT
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST
 
@@ -16,8 +18,11 @@ NO_OTHER = "nothing says otherwise"
 
 
 def hello_of(stage: Stage) -> Hello:
-    """Call the adapter's ``hello`` and check the answer; AdapterError when it is not a valid Hello."""
-    with stage.guarded("hello()"):
+    """Call the adapter's ``hello`` and check the answer; AdapterError when it is not a valid Hello.
+
+    It is part of the start, which may take longer than an operation; CannotRunError when it takes too long.
+    """
+    with starting(START_TIMEOUT), stage.guarded("hello()", limited=False):
         hello = stage.adapter.hello()
     if not isinstance(hello, Hello):
         raise AdapterError(f"The adapter's hello() answered {hello!r}: it must return a Hello.")

@@ -89,7 +89,7 @@ class Suite:
 
     def operation(self, row: Row) -> Operation:
         """The dataclass of a row."""
-        return self.operations[row[0]](*row[1])
+        return self.operations[row[0]].of(row[1])
 
     def for_implementation(self, row: Row) -> Operation:
         """The operation of a row as an implementation gets it: without the arguments that the kit plays itself."""

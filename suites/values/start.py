@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import LOST_QUEUE
@@ -15,7 +14,7 @@ from rocketmq_conformance.models.client.switches import CHECKED_START
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Handler
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND, ROUTED
@@ -110,7 +109,7 @@ def starts(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, Handler
     return start, start_at_time
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@arguments
 class WhereArguments(Operation):
     """The arguments of a start, whether it is checked or not."""
 
@@ -120,7 +119,7 @@ class WhereArguments(Operation):
     bound_fault: Annotated[str, BOUND_FAULT]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@arguments
 class TimeArguments(Operation):
     """The arguments of a start at a time, whether it is checked or not."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 from rocketmq_conformance.conformance.targets.broker.docker_engine import connect, explanation
 from rocketmq_conformance.conformance.targets.broker.images import Image, find
 from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT, STOP_LIMIT, Program, last_error
@@ -51,8 +52,12 @@ class ContainerProcess:
         assert self._container is not None, "not started"
         return self._container.get_wrapped_container()
 
-    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float | None = None) -> None:
         """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time."""
+        with phase(f"starting {self.name} and waiting until it answers"):
+            self._start(command, ready, time_left(START_LIMIT) if limit is None else limit)
+
+    def _start(self, command: Sequence[str], ready: Callable[[], bool], limit: float) -> None:
         try:
             if self._container is None:
                 self._create(command).start()
@@ -76,7 +81,7 @@ class ContainerProcess:
             time.sleep(0.05)
         output = self.last_error()
         self.close()
-        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {output}")
+        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s{more_time()}: {output}")
 
     def stop(self) -> None:
         """Stop it gently, and by force when that takes too long."""

@@ -19,12 +19,13 @@ from typing import Protocol, Self
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.release import Release
 
 HOST = "127.0.0.1"
-#: Timeouts of a start and a stop on a busy machine (s).
+#: Timeouts of a start and a stop on a busy machine (s); within the start of an implementation its own counts.
 START_LIMIT = 180.0
 STOP_LIMIT = 60.0
 #: The lowest port that is chosen, the lowest that systems usually give to connections, and how many are tried.
@@ -45,8 +46,11 @@ class Program(Protocol):
         """Is it running?"""
         ...
 
-    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
-        """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time."""
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float | None = None) -> None:
+        """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time.
+
+        ``limit`` (s) is what is left of the start that this belongs to unless given, or START_LIMIT.
+        """
         ...
 
     def stop(self) -> None:
@@ -98,8 +102,12 @@ class JavaProcess:
         """Its process id; 0 before the first start."""
         return self._process.pid if self._process else 0
 
-    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float | None = None) -> None:
         """Start it and wait until ``ready``; CannotRunError with the log's last error when it is not in time."""
+        with phase(f"starting {self.name} and waiting until it answers"):
+            self._start(command, ready, time_left(START_LIMIT) if limit is None else limit)
+
+    def _start(self, command: Sequence[str], ready: Callable[[], bool], limit: float) -> None:
         environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
         environment["HOME"] = str(self.home)
         self.log.unlink(missing_ok=True)  # output from before a restart explains nothing
@@ -124,7 +132,7 @@ class JavaProcess:
                 return
             time.sleep(0.05)
         self.kill()
-        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {self.last_error()}")
+        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s{more_time()}: {self.last_error()}")
 
     def stop(self) -> None:
         """Stop it gently, and by force when that takes too long."""
@@ -271,7 +279,11 @@ class NameServer:
         shutil.rmtree(self.home, ignore_errors=True)
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # Ctrl-C too: nothing may go on running
+            self.close()
+            raise
         return self
 
     def __exit__(
@@ -350,7 +362,11 @@ class Broker:
         shutil.rmtree(self.home, ignore_errors=True)
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # Ctrl-C too: nothing may go on running
+            self.close()
+            raise
         return self
 
     def __exit__(

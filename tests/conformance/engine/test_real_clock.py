@@ -21,10 +21,11 @@ from rocketmq_conformance.conformance.engine import real_clock as timekeepers
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.handshake import clock_notes, hello_of
 from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT
 from rocketmq_conformance.conformance.engine.player import TRIES, Played, Player
 from rocketmq_conformance.conformance.engine.real_clock import Recorded, Timekeeper
 from rocketmq_conformance.conformance.engine.scaled_clock import PacedClock
-from rocketmq_conformance.conformance.engine.stage import LONGEST_WAIT, Stage
+from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Ok, Outcome, Unsupported
