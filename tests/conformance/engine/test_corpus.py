@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import kit
 from places import HELPERS, ROOT
 
 from rocketmq_conformance.conformance.adapter import Adapter, Case, Hello
@@ -102,19 +103,6 @@ def kept(folder: Path, name: str, *cases: str, number: int = 7, suite: str = "re
     lines = [json.dumps({"case": number + at, "steps": STEPS[case]}) for at, case in enumerate(cases)]
     path.write_text(path.read_text() + "\n".join(lines) + "\n")
     return path
-
-
-def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the kit as a child; without the corpus of the kit, unless the test is about that."""
-    return subprocess.run(
-        [sys.executable, "-m", "rocketmq_conformance", *args],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(HELPERS), **env},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 # --- the kit's own ------------------------------------------------------------------------------------------------
@@ -277,7 +265,7 @@ def test_a_plan_for_another_suite_than_its_name_says_is_refused(tmp_path: Path) 
 
 
 def test_an_ordinary_run_plays_the_corpus_of_the_kit_before_anything_else(tmp_path: Path) -> None:
-    done = kit("run", "-k", "start-p", "--cases", "5", "--seed", "1", "--out", "o", cwd=tmp_path, NO_COLOR="1")
+    done = kit("run", "-k", "start-p", "--cases", "5", "--seed", "1", "--out", "o", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     expected = {name: len(OWN[name]) for name in ("start-push", "start-pull")}
     assert f"corpus         {sum(expected.values())} plans replayed" in done.stdout
@@ -295,7 +283,7 @@ def test_an_ordinary_run_plays_the_corpus_of_the_kit_before_anything_else(tmp_pa
 def test_no_corpus_plays_generated_cases_only(tmp_path: Path) -> None:
     kept(tmp_path / "corpus", "remote-store.a.plan.jsonl", "off-by-one")
     args = ["run", "port", "-k", "remote-store", "--cases", "5", "--no-corpus", "--out", "o"]
-    done = kit(*args, cwd=tmp_path, NO_COLOR="1")
+    done = kit(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "replayed" not in done.stdout
     events = jsonl.read(tmp_path / "o" / "events.jsonl").events
@@ -316,7 +304,7 @@ def test_a_plan_of_the_project_diverges_and_its_replay_line_works_as_printed(col
     ours = next(event for event in found if named[-event.case - 1] == f"corpus/{path.name}")
     program, *words = shlex.split(ours.replay)
     assert program == "rocketmq-conformance"
-    again = kit(*words, cwd=tmp_path, NO_COLOR="1")
+    again = kit(*words, cwd=tmp_path)
     assert again.returncode == 1, again.stdout + again.stderr
     assert ours.rules[0]["id"] in again.stdout
 
@@ -325,7 +313,7 @@ def test_a_folder_of_the_user_is_played_too(tmp_path: Path) -> None:
     kept(tmp_path / "mine", "remote-store.a.plan.jsonl", "fine", "freezes")
     kept(tmp_path / "other", "remote-store.b.plan.jsonl", "freezes")
     args = ["-k", "remote-store", "--cases", "1", "--out", "o", "--corpus", "mine", "--corpus", "other"]
-    done = kit("run", "port", *args, cwd=tmp_path, NO_COLOR="1")
+    done = kit("run", "port", *args, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(OWN['remote-store']) + 3} plans replayed" in done.stdout
 
