@@ -10,6 +10,7 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.models import rulebook
@@ -67,9 +68,11 @@ def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
     return code
 
 
-def judge_mutant(mutant: Mutant, profile: Profile, seed: int, limit: int) -> event.MutantJudged:
+def judge_mutant(
+    mutant: Mutant, profile: Profile, seed: int, limit: int, clock: SteadyClock = time
+) -> event.MutantJudged:
     """Run the suites of the mutant's parts, case by case in turn, until one diverges or ``limit`` cases have run."""
-    stage = Stage(open_mutant(mutant, profile), profile)
+    stage = Stage(open_mutant(mutant, profile, clock=clock), profile)
     judges = [Judge(suite, profile) for suite in suites_of(mutant)]
     steps = 0
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 #: Seconds that pass between two readings.
 READING = 20e-6
 
@@ -13,11 +15,18 @@ class SimulatedClock:
         self.seconds = 100.0
         #: Every wait, in seconds.
         self.waits: list[float] = []
+        #: What others get done while somebody waits.
+        self.meanwhile: Callable[[], None] = _nothing
 
     def monotonic(self) -> float:
         self.seconds += READING
         return self.seconds
 
     def sleep(self, seconds: float, /) -> None:
+        self.meanwhile()
         self.waits.append(seconds)
         self.seconds += seconds
+
+
+def _nothing() -> None:
+    pass

@@ -28,16 +28,13 @@ from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
-from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, open_mutant, suites_of
-from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import (
     CONFORMS,
-    DIVERGES,
     CaseEnded,
     DivergenceFound,
     Event,
@@ -140,53 +137,6 @@ def test_every_plan_of_the_corpus_conforms_on_the_fake_broker() -> None:
         stage.close()
     assert {name for name, verdict in played.items() if verdict != CONFORMS} == set()
     assert len(played) > len(BROKER_SUITES)
-
-
-def noticing(mutant: Mutant) -> set[str]:
-    """The plans that notice a mutant of a broker, each on one that nobody used before."""
-    found = set()
-    for suite in suites_of(mutant):
-        judge = Judge(suite, PROFILE)
-        for case in OWN[suite.name]:
-            stage = Stage(open_mutant(mutant, PROFILE), PROFILE)
-            try:
-                if Player(stage, judge).one(1, case.rows).verdict == DIVERGES:
-                    found.add(case.path.name)
-            finally:
-                stage.close()
-    return found
-
-
-def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -> None:
-    telling: set[str] = set()
-    unnoticed = []
-    for mutant in BROKER_MUTANTS.values():
-        if mutant.strict:
-            continue
-        # where time passes, a busy machine may leave open what would have been noticed
-        noticed = noticing(mutant) or noticing(mutant) or noticing(mutant)
-        telling |= noticed
-        if not noticed:
-            unnoticed.append(mutant.name)
-    assert unnoticed == []
-    assert telling == {case.path.name for name in BROKER_SUITES for case in OWN[name]}
-
-
-def test_every_plan_of_a_port_notices_a_mutant_and_every_mutant_is_noticed() -> None:
-    telling: set[str] = set()
-    unnoticed = []
-    for mutant in MUTANTS.values():
-        stage = Stage(Port(mutant.parts), PROFILE)
-        try:
-            suites = set(mutant.parts)
-            noticed = {case.path.name for case, verdict in verdicts(stage, suites) if verdict == DIVERGES}
-        finally:
-            stage.close()
-        telling |= noticed
-        if not noticed and not mutant.equivalent:
-            unnoticed.append(mutant.name)
-    assert unnoticed == []
-    assert telling == {case.path.name for name in PORT_SUITES for case in OWN[name]}
 
 
 def test_the_source_tree_is_known_and_plans_are_promoted_into_it() -> None:
