@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
 NEEDS = {
+    "clock": "measures the machine's own clock: tox run -e clock",
     "java": "needs Java and Maven: tox run -e java",
     "compiled": "needs a compiled kit: tox run -e compiled",
     "broker": "starts real brokers: tox run -e broker",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -24,6 +25,7 @@ from rocketmq_conformance.conformance.alarm import Alarm, Overdue
 from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, record_environment
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.fault_script import Overlay
@@ -41,12 +43,18 @@ class Stage:
     """Plays operations on an adapter, and those of the world on the fake broker."""
 
     def __init__(
-        self, adapter: Adapter, profile: Profile, patience: float = PATIENCE, max_wait: float = LONGEST_WAIT
+        self,
+        adapter: Adapter,
+        profile: Profile,
+        patience: float = PATIENCE,
+        max_wait: float = LONGEST_WAIT,
+        clock: SteadyClock = time,
     ) -> None:
         self.adapter = adapter
         self.profile = profile
         self.patience = patience
         self.max_wait = max_wait
+        self._clock = clock
         #: Measures time for an adapter whose clock is real; None when it is virtual.
         self.times: Timekeeper | None = None
         self.world = ClientCase(profile)
@@ -72,7 +80,7 @@ class Stage:
 
     def keep_time(self, pace: float) -> None:
         """Measure time from now on: the adapter's clock is real, and ``pace`` times faster than standard."""
-        self.times = Timekeeper(pace)
+        self.times = Timekeeper(pace, self._clock)
 
     def begin(self, suite: Suite, number: int) -> None:
         """Begin a case."""

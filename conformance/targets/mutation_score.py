@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.engine.runner import Events
 from rocketmq_conformance.conformance.engine.selection import select, selection_notes
 from rocketmq_conformance.conformance.engine.shrink import shrink
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, suites_of
@@ -73,13 +74,13 @@ def measure(names: Sequence[str], seed: int, limit: int, plans: Path | None = No
 
 
 def judge_mutant(
-    mutant: Mutant, profile: Profile, seed: int, limit: int, plans: Path | None = None
+    mutant: Mutant, profile: Profile, seed: int, limit: int, plans: Path | None = None, clock: SteadyClock = time
 ) -> event.MutantJudged:
     """Run the suites of the mutant's parts, case by case in turn, until one diverges or ``limit`` cases have run.
 
     The minimal plan that shows it is kept in the folder ``plans``.
     """
-    stage = Stage(open_mutant(mutant, profile), profile)
+    stage = Stage(open_mutant(mutant, profile, clock=clock), profile)
     judges = [Judge(suite, profile) for suite in suites_of(mutant)]
     steps = 0
     try:

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, RecordMessage
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -56,8 +57,10 @@ class BrokerAdapter:
     case, or at the end.
     """
 
-    def __init__(self, source: BrokerLocation) -> None:
+    def __init__(self, source: BrokerLocation, clock: SteadyClock = time) -> None:
         self.source = source
+        #: Measures how old locks are, and lets them expire.
+        self._clock = clock
         #: The parts, by their suite's name.
         self._parts: dict[str, Part] = {name: part for name in SUITES if (part := part_of(__package__, name))}
         #: The job of each operation of any suite, or the method of ``ProcessControl`` for the broker as a whole.
@@ -165,6 +168,7 @@ class BrokerAdapter:
             names.take_reset_notice = self._take_reset_notice
             names.send_and_cut = self._send_and_cut
             names.lease = self.source.lease
+            names.clock, names.start = self._clock, self._clock.monotonic()
             names.ask_as = partial(self._ask_as, names)
             part = self._parts.get(suite.name)
             beginnings.append(begin(names, part is None or part.with_topic, part is None or part.with_group))
@@ -298,7 +302,7 @@ class BrokerAdapter:
         if not jobs:
             return []
         try:
-            return run(self._connected(), jobs, self._process.patience(PATIENCE))
+            return run(self._connected(), jobs, self._process.patience(PATIENCE), self._clock)
         except OSError as error:
             raise self._broken(error) from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
@@ -38,9 +37,9 @@ def lock_for_nobody(names: CaseNames, group: int, queue: int) -> Requests:
 
 def _locked(names: CaseNames, group: int, client: str | None, queues: tuple[int, ...]) -> Requests:
     asked = _queues(names, queues)
-    sent = math.floor(_shares(names, time.monotonic()))
+    sent = math.floor(_shares(names, names.clock.monotonic()))
     (answer,) = yield [requests.lock(names.group(group), client, asked)]
-    answered = math.ceil(_shares(names, time.monotonic() + _GRAIN))
+    answered = math.ceil(_shares(names, names.clock.monotonic() + _GRAIN))
     granted = requests.locked(answer)
     if isinstance(granted, Err):
         return granted

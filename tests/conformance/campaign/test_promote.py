@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import command_line
 import pytest
 from click.testing import CliRunner, Result
-from places import HELPERS
+from command_line import Ended
 
 from rocketmq_conformance.conformance.campaign.promote import Promoted, matching, minimal_plans, promote, read
 from rocketmq_conformance.conformance.cli.campaign_promote import promote as command
@@ -226,11 +224,13 @@ def test_bad_input_gets_one_sentence(args: list[str], code: int, sentence: str, 
 
 
 @pytest.mark.parametrize("colour", ["NO_COLOR", "FORCE_COLOR"])
-def test_what_a_run_found_is_promoted_and_played_by_the_next_run(colour: str, tmp_path: Path) -> None:
-    def kit(*args: str) -> subprocess.CompletedProcess[str]:
-        env = {**os.environ, "PYTHONPATH": str(HELPERS), colour: "1"}
-        command = [sys.executable, "-m", "rocketmq_conformance", *args]
-        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+def test_what_a_run_found_is_promoted_and_played_by_the_next_run(
+    colour: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # these runs play the kit's own corpus
+
+    def kit(*args: str) -> Ended:
+        return command_line.kit(*args, cwd=tmp_path, **{colour: "1"})
 
     broken = ["run", "python:broken_adapters:OffByOne", "-k", "remote-store"]
     found = kit(*broken, "--seed", "1", "--cases", "300", "--no-corpus", "--out", "o")

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from command_line import Ended, kit
 
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, SuiteEnded
@@ -31,14 +32,14 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "NO_COLOR": "1", "COLUMNS": "400", **more}
 
 
-def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the kit as a child."""
+def child_kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the kit as a child, whose imports, Java or standard streams are not those of this process."""
     return subprocess.run(
         [*KIT, *args], cwd=cwd, env=environment(**env), capture_output=True, text=True, timeout=120, check=False
     )
 
 
-def one_sentence(done: subprocess.CompletedProcess[str], code: int, sentence: str) -> None:
+def one_sentence(done: subprocess.CompletedProcess[str] | Ended, code: int, sentence: str) -> None:
     assert done.returncode == code, done.stdout + done.stderr
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
@@ -75,12 +76,12 @@ def pretend_jpype(folder: Path, source: str) -> str:
 
 def test_a_client_release_that_there_is_none_of(tmp_path: Path) -> None:
     path = pretend_maven(tmp_path, "echo '[ERROR] Could not find artifact rocketmq-client:jar:9.9.9'; exit 1")
-    done = kit("run", "java-client:9.9.9", cwd=tmp_path, PATH=path, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    done = child_kit("run", "java-client:9.9.9", cwd=tmp_path, PATH=path, XDG_CACHE_HOME=str(tmp_path / "cache"))
     one_sentence(done, 4, "Maven cannot get rocketmq-client 9.9.9: Could not find artifact rocketmq-client:jar:9.9.9")
 
 
 def test_no_maven(tmp_path: Path) -> None:
-    done = kit("run", "java-client:5.5.0", cwd=tmp_path, PATH="", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    done = child_kit("run", "java-client:5.5.0", cwd=tmp_path, PATH="", XDG_CACHE_HOME=str(tmp_path / "cache"))
     one_sentence(done, 4, "there is no mvn: install Maven")
 
 
@@ -88,14 +89,14 @@ def test_no_maven(tmp_path: Path) -> None:
     "address", ["java-client:", "java-client:newest", "java-client:5.5", "java-client:5.5.0?via=x"]
 )
 def test_no_client_release_at_all(address: str, tmp_path: Path) -> None:
-    done = kit("run", address, cwd=tmp_path)
+    done = child_kit("run", address, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
 
 
 def test_no_jpype(tmp_path: Path) -> None:
     path = pretend_jpype(tmp_path, "raise ImportError('not here')")
-    done = kit("run", "java-client:5.5.0", cwd=tmp_path, PYTHONPATH=path, XDG_CACHE_HOME=resolved(tmp_path))
+    done = child_kit("run", "java-client:5.5.0", cwd=tmp_path, PYTHONPATH=path, XDG_CACHE_HOME=resolved(tmp_path))
     one_sentence(done, 4, "needs JPype: install it with `pip install rocketmq-conformance[java]`")
 
 
@@ -107,12 +108,12 @@ def test_no_java_machine(tmp_path: Path) -> None:
         "def isJVMStarted(): return False\n"
         "def startJVM(*flags, **options): raise JVMNotFoundException('No libjvm.so found.')\n",
     )
-    done = kit("run", "java-client:5.5.0", cwd=tmp_path, PYTHONPATH=path, XDG_CACHE_HOME=resolved(tmp_path))
+    done = child_kit("run", "java-client:5.5.0", cwd=tmp_path, PYTHONPATH=path, XDG_CACHE_HOME=resolved(tmp_path))
     one_sentence(done, 4, "install a JDK of 11 or later, or set JAVA_HOME")
 
 
 def test_a_broker_without_java(tmp_path: Path) -> None:
-    done = kit("run", "broker:5.5.0", cwd=tmp_path, PATH="", JAVA_HOME="", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    done = child_kit("run", "broker:5.5.0", cwd=tmp_path, PATH="", JAVA_HOME="", XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert done.returncode == 4
     assert "install" in done.stderr
     assert "Traceback" not in done.stderr

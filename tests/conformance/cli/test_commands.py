@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import kit
 from places import HELPERS
 
 from rocketmq_conformance.reports import jsonl
@@ -18,20 +19,6 @@ from rocketmq_conformance.reports import jsonl
 def interruptible() -> None:
     """A child of a shell's background job would ignore SIGINT; those of the tests never do."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the kit as a child, in ``cwd``, with the broken adapters importable."""
-    return subprocess.run(
-        [sys.executable, "-m", "rocketmq_conformance", *args],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(HELPERS), "NO_COLOR": "1", **env},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        preexec_fn=interruptible,
-    )
 
 
 def test_the_port_conforms_and_everything_is_kept(tmp_path: Path) -> None:

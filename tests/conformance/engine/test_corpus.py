@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import kit
 from places import HELPERS, ROOT
 
 from rocketmq_conformance.conformance.adapter import Adapter, Case, Hello
@@ -27,9 +28,7 @@ from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
-from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, open_mutant, suites_of
-from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
@@ -106,19 +105,6 @@ def kept(folder: Path, name: str, *cases: str, number: int = 7, suite: str = "re
     return path
 
 
-def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the kit as a child; without the corpus of the kit, unless the test is about that."""
-    return subprocess.run(
-        [sys.executable, "-m", "rocketmq_conformance", *args],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(HELPERS), **env},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 # --- the kit's own ------------------------------------------------------------------------------------------------
 
 
@@ -154,53 +140,6 @@ def test_every_plan_of_the_corpus_conforms_on_the_fake_broker() -> None:
         stage.close()
     assert {name for name, verdict in played.items() if verdict != CONFORMS} == set()
     assert len(played) > len(BROKER_SUITES)
-
-
-def noticing(mutant: Mutant) -> set[str]:
-    """The plans that notice a mutant of a broker, each on one that nobody used before."""
-    found = set()
-    for suite in suites_of(mutant):
-        judge = Judge(suite, PROFILE)
-        for case in OWN[suite.name]:
-            stage = Stage(open_mutant(mutant, PROFILE), PROFILE)
-            try:
-                if Player(stage, judge).one(1, case.rows).verdict == DIVERGES:
-                    found.add(case.path.name)
-            finally:
-                stage.close()
-    return found
-
-
-def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -> None:
-    telling: set[str] = set()
-    unnoticed = []
-    for mutant in BROKER_MUTANTS.values():
-        if mutant.strict:
-            continue
-        # where time passes, a busy machine may leave open what would have been noticed
-        noticed = noticing(mutant) or noticing(mutant) or noticing(mutant)
-        telling |= noticed
-        if not noticed:
-            unnoticed.append(mutant.name)
-    assert unnoticed == []
-    assert telling == {case.path.name for name in BROKER_SUITES for case in OWN[name]}
-
-
-def test_every_plan_of_a_port_notices_a_mutant_and_every_mutant_is_noticed() -> None:
-    telling: set[str] = set()
-    unnoticed = []
-    for mutant in MUTANTS.values():
-        stage = Stage(Port(mutant.parts), PROFILE)
-        try:
-            suites = set(mutant.parts)
-            noticed = {case.path.name for case, verdict in verdicts(stage, suites) if verdict == DIVERGES}
-        finally:
-            stage.close()
-        telling |= noticed
-        if not noticed and not mutant.equivalent:
-            unnoticed.append(mutant.name)
-    assert unnoticed == []
-    assert telling == {case.path.name for name in PORT_SUITES for case in OWN[name]}
 
 
 def test_the_source_tree_is_known_and_plans_are_promoted_into_it() -> None:
@@ -279,7 +218,7 @@ def test_a_plan_for_another_suite_than_its_name_says_is_refused(tmp_path: Path) 
 
 
 def test_an_ordinary_run_plays_the_corpus_of_the_kit_before_anything_else(tmp_path: Path) -> None:
-    done = kit("run", "-k", "start-p", "--cases", "5", "--seed", "1", "--out", "o", cwd=tmp_path, NO_COLOR="1")
+    done = kit("run", "-k", "start-p", "--cases", "5", "--seed", "1", "--out", "o", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     expected = {name: len(OWN[name]) for name in ("start-push", "start-pull")}
     assert f"corpus         {sum(expected.values())} plans replayed" in done.stdout
@@ -297,7 +236,7 @@ def test_an_ordinary_run_plays_the_corpus_of_the_kit_before_anything_else(tmp_pa
 def test_no_corpus_plays_generated_cases_only(tmp_path: Path) -> None:
     kept(tmp_path / "corpus", "remote-store.a.plan.jsonl", "off-by-one")
     args = ["run", "port", "-k", "remote-store", "--cases", "5", "--no-corpus", "--out", "o"]
-    done = kit(*args, cwd=tmp_path, NO_COLOR="1")
+    done = kit(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "replayed" not in done.stdout
     events = jsonl.read(tmp_path / "o" / "events.jsonl").events
@@ -318,7 +257,7 @@ def test_a_plan_of_the_project_diverges_and_its_replay_line_works_as_printed(col
     ours = next(event for event in found if named[-event.case - 1] == f"corpus/{path.name}")
     program, *words = shlex.split(ours.replay)
     assert program == "rocketmq-conformance"
-    again = kit(*words, cwd=tmp_path, NO_COLOR="1")
+    again = kit(*words, cwd=tmp_path)
     assert again.returncode == 1, again.stdout + again.stderr
     assert ours.rules[0]["id"] in again.stdout
 
@@ -327,7 +266,7 @@ def test_a_folder_of_the_user_is_played_too(tmp_path: Path) -> None:
     kept(tmp_path / "mine", "remote-store.a.plan.jsonl", "fine", "freezes")
     kept(tmp_path / "other", "remote-store.b.plan.jsonl", "freezes")
     args = ["-k", "remote-store", "--cases", "1", "--out", "o", "--corpus", "mine", "--corpus", "other"]
-    done = kit("run", "port", *args, cwd=tmp_path, NO_COLOR="1")
+    done = kit("run", "port", *args, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(OWN['remote-store']) + 3} plans replayed" in done.stdout
 

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import fields
 from rocketmq_conformance.models.profile import Profile
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 def test_it_serves_topics_and_faults_until_it_is_ended() -> None:

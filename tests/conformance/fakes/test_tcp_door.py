@@ -32,7 +32,7 @@ from rocketmq_conformance.suites.declare.domain import Requests
 QUERY, UPDATE, MAX = Request.QUERY_CONSUMER_OFFSET, Request.UPDATE_CONSUMER_OFFSET, Request.GET_MAX_OFFSET
 STORED = fields(consumerGroup="G", topic="T", queueId=0)
 COMMIT = STORED | {"commitOffset": "5"}
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_request_without_its_fields_is_a_system_error(server: FakeBroker) -> N
 
 
 def test_a_one_way_request_is_done_and_not_answered(server: FakeBroker, case: ClientCase) -> None:
-    with connected(server, timeout=0.2) as connection:
+    with connected(server) as connection:
         connection.send(UPDATE, COMMIT)
         server.settle()
         assert case.take_commits() == ((0, 5),)
@@ -179,10 +179,10 @@ def test_answers_of_clients_to_the_server_are_ignored(server: FakeBroker) -> Non
 
 
 def test_a_silent_broker_lets_the_caller_time_out_and_the_line_lives_on(server: FakeBroker, case: ClientCase) -> None:
-    with connected(server, timeout=0.2) as connection:
+    with connected(server) as connection:
         case.broker.script.arm(Requests.OFFSETS, "silent")
         with pytest.raises(TimeoutError, match="request 14"):
-            connection.call(QUERY, STORED)
+            connection.call(QUERY, STORED, timeout=0.2)
         case.broker.script.calm()
         assert connection.call(QUERY, STORED).code == Response.SUCCESS
 
@@ -228,22 +228,22 @@ def test_a_field_can_be_missing(server: FakeBroker) -> None:
 
 
 def test_a_slow_answer_comes_late_and_holds_up_nothing(server: FakeBroker) -> None:
-    server.faults.arm(QUERY, "slow:300")
+    server.faults.arm(QUERY, "slow:1000")
     with connected(server) as connection:
         began = time.monotonic()
         slow = connection.post(QUERY, STORED)
         quick = connection.post(MAX, fields(topic="T", queueId=0))
         assert [connection.collect().opaque for _ in range(2)] == [quick, slow]
-        assert time.monotonic() - began >= 0.3
+        assert time.monotonic() - began >= 1
 
 
 def test_a_late_answer_is_not_taken_for_the_next_one(server: FakeBroker) -> None:
-    server.faults.arm(QUERY, "slow:300*1")
-    with connected(server, timeout=0.1) as connection:
+    server.faults.arm(QUERY, "slow:1000*1")
+    server.faults.arm(MAX, "slow:1500*1")
+    with connected(server) as connection:
         with pytest.raises(TimeoutError):
-            connection.call(QUERY, STORED)
-        time.sleep(0.3)
-        assert connection.call(MAX, fields(topic="T", queueId=0), timeout=PATIENCE).ext == {"offset": "12"}
+            connection.call(QUERY, STORED, timeout=0.1)
+        assert connection.call(MAX, fields(topic="T", queueId=0)).ext == {"offset": "12"}
 
 
 def test_a_slow_answer_to_a_client_that_left_does_no_harm(server: FakeBroker) -> None:
@@ -258,9 +258,9 @@ def test_a_slow_answer_to_a_client_that_left_does_no_harm(server: FakeBroker) ->
 def test_scripted_silence_and_cut(server: FakeBroker) -> None:
     server.faults.arm(QUERY, "silent")
     server.faults.arm(UPDATE, "cut*1")
-    with connected(server, timeout=0.2) as connection:
+    with connected(server) as connection:
         with pytest.raises(TimeoutError):
-            connection.call(QUERY, STORED)
+            connection.call(QUERY, STORED, timeout=0.2)
         with pytest.raises(ConnectionError):
             connection.call(UPDATE, COMMIT)
     with connected(server) as connection:
@@ -478,11 +478,11 @@ def test_an_answer_may_drip_in() -> None:
 
 def test_drops_of_an_answer_do_not_extend_the_time() -> None:
     frame = encode(Command(0, body=b"x" * 1000, opaque=1, flag=RESPONSE))
-    with playing(frame[:-1]) as port, Connection("127.0.0.1", port, 0.2) as connection:
+    with playing(frame[:-1]) as port, Connection("127.0.0.1", port) as connection:
         began = time.monotonic()
         with pytest.raises(TimeoutError):
-            connection.call(34)
-        assert time.monotonic() - began < 2
+            connection.call(34, timeout=0.2)
+        assert time.monotonic() - began < PATIENCE / 2
 
 
 def test_a_server_that_leaves_is_a_connection_error() -> None:

@@ -128,7 +128,7 @@ def test_time_passes_in_shares_of_the_lease(fake_broker: FakeBroker) -> None:
     adapter.reset_many([(0, LOCKS)])
     begun = time.monotonic()
     assert adapter.apply(Wait(500)) == Ok()
-    assert 0.1 <= time.monotonic() - begun < 5
+    assert time.monotonic() - begun >= 0.1
     said = adapter.apply(Lock(0, 0, (0,)))
     assert isinstance(said, Ok)
     assert isinstance(said.value, tuple)

@@ -36,9 +36,8 @@ def played(suite: Suite) -> list[tuple[Expected, Reason]]:
     return steps
 
 
-def differs(suite: Suite, plant: Callable[[], None]) -> bool:
-    right = played(suite)
-    plant()
+def differs(right: list[tuple[Expected, Reason]], suite: Suite) -> bool:
+    """Does a suite answer otherwise now?"""
     return any(one[0] != other[0] for one, other in zip(right, played(suite), strict=True))
 
 
@@ -79,15 +78,21 @@ def unchecked(decide: Decide) -> Decide:
     return lambda state, queue, where, text, zone, checked, *more: decide(state, queue, where, text, zone, False, *more)
 
 
+FAULTS = (utc, winter, strict, first_is_last, time_is_last, no_retry, unchecked)
+
+
 @pytest.mark.parametrize("suite", [PUSH, LITE], ids=lambda suite: suite.name)
-@pytest.mark.parametrize("fault", [utc, winter, strict, first_is_last, time_is_last, no_retry, unchecked])
-def test_a_planted_fault_is_noticed(
-    suite: Suite, fault: Callable[[Decide], Decide], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    method = METHODS[suite.name]
-    right = getattr(StartModel, method)
-    wrong = lambda self, *args: fault(lambda *more: right(self, *more))(*args)  # noqa: E731
-    assert differs(suite, lambda: monkeypatch.setattr(StartModel, method, wrong))
+def test_every_planted_fault_is_noticed(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    method, right = METHODS[suite.name], played(suite)
+    model = getattr(StartModel, method)
+    unnoticed = []
+    for fault in FAULTS:
+        wrong = lambda self, *args: fault(lambda *more: model(self, *more))(*args)  # noqa: B023, E731
+        with monkeypatch.context() as planted:
+            planted.setattr(StartModel, method, wrong)
+            if not differs(right, suite):
+                unnoticed.append(fault.__name__)
+    assert unnoticed == []
 
 
 def test_a_real_minimum_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +101,9 @@ def test_a_real_minimum_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(self: StartModel, state: Any, queue: int, where: str, *more: Any) -> Answer[Any]:
         return right(self, state, queue, FIRST if where == "CONSUME_FROM_MIN_OFFSET" else where, *more)
 
-    assert differs(PUSH, lambda: monkeypatch.setattr(StartModel, "push", wrong))
+    before = played(PUSH)
+    monkeypatch.setattr(StartModel, "push", wrong)
+    assert differs(before, PUSH)
 
 
 @pytest.mark.parametrize("fold", [0, 1])
@@ -110,12 +117,11 @@ def test_an_hour_that_is_skipped_or_had_twice_is_noticed(
         assert offset is not None
         return int(offset.total_seconds())
 
-    def plant() -> None:
-        timestamp.parse_timestamp.cache_clear()
-        monkeypatch.setattr(timestamp, "_at", always)
-
+    before = played(suite)
+    timestamp.parse_timestamp.cache_clear()
+    monkeypatch.setattr(timestamp, "_at", always)
     try:
-        assert differs(suite, plant)
+        assert differs(before, suite)
     finally:
         timestamp.parse_timestamp.cache_clear()
 
