@@ -9,6 +9,7 @@ from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.proof_docs import UNASKED
 from rocketmq_conformance.conformance.targets import broker, java_client, port
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
@@ -19,7 +20,6 @@ from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Level
 from rocketmq_conformance.reports.event import DIVERGES
-from rocketmq_conformance.reports.proof import read_rows
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 
@@ -56,7 +56,7 @@ def suites_without_tests(root: Path) -> Iterator[str]:
 
 def rules_without_proof(root: Path) -> Iterator[str]:
     """The rules that require something, and that have no row in any proof."""
-    proven = {row.rule for path in sorted((root / "docs" / "proof").glob("*.jsonl")) for row in read_rows(path)}
+    proven = {row.rule for row in KeptRows(root / "docs" / "proof").rows()}
     for rule in rulebook.RULES.values():
         if rule.id not in proven and rule.id not in UNASKED and rule.level is not Level.UNDEFINED:
             yield f"rule {rule.id}: no proof has a row for it"
