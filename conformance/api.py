@@ -52,10 +52,10 @@ def run(
 
     ``suites`` are names, or suites of your own; without them it is every suite that the implementation offers.
     ``cases`` and ``steps`` are per suite and per case; each suite has its own defaults. ``seed`` is a random one unless
-    given. ``max_time`` is in seconds of playing, ``patience`` in seconds per operation, ``max_wait`` in seconds per wait
-    for a real clock, and ``start_timeout`` in seconds for getting the implementation ready. With ``corpus`` the stored
-    plans come first. ``out`` is the folder for plans. ``releases`` say which release judges a side: {"client": "4.9.8",
-    "broker": "5.1.4", "java": "11"}.
+    given. ``max_time`` is in seconds of playing, ``patience`` in seconds per operation, ``max_wait`` in seconds per
+    wait for a real clock, and ``start_timeout`` in seconds for getting the implementation ready. With ``corpus`` the
+    stored plans come first. ``out`` is the folder for plans. ``releases`` say which release judges a side:
+    {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
 
     ValueError for what does not exist (a suite, an address, a release), CannotRunError for what cannot be judged here,
     AdapterError for an adapter that cannot say who it is. The implementation is opened with the first event, and closed

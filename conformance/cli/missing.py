@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocketmq_conformance.conformance.engine import corpus
+from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.proof_docs import UNASKED
 from rocketmq_conformance.conformance.targets import broker, java_client, port
 from rocketmq_conformance.conformance.targets.discovery import has_part
@@ -13,7 +14,6 @@ from rocketmq_conformance.conformance.targets.mutants import MUTANTS, suites_of
 from rocketmq_conformance.conformance.targets.mutation_score import noticing_plan, plan_can_notice
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.rule import Level
-from rocketmq_conformance.reports.proof import read_rows
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 
@@ -50,7 +50,7 @@ def suites_without_tests(root: Path) -> Iterator[str]:
 
 def rules_without_proof(root: Path) -> Iterator[str]:
     """The rules that require something, and that have no row in any proof."""
-    proven = {row.rule for path in sorted((root / "docs" / "proof").glob("*.jsonl")) for row in read_rows(path)}
+    proven = {row.rule for row in KeptRows(root / "docs" / "proof").rows()}
     for rule in rulebook.RULES.values():
         if rule.id not in proven and rule.id not in UNASKED and rule.level is not Level.UNDEFINED:
             yield f"rule {rule.id}: no proof has a row for it"

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-import pytest
-from model_alone import reasons
-
-from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.operation import Side
-from rocketmq_conformance.suites.declare.reach import reach, reachable, rule_of, where
-from rocketmq_conformance.suites.declare.suite import Suite
 
 #: The oldest and the newest release, and one on each side of most switches.
 CLIENTS = [

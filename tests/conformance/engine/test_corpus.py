@@ -35,7 +35,6 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import (
     CONFORMS,
-    DIVERGES,
     UNDECIDED,
     UNSUPPORTED,
     CaseEnded,

@@ -150,7 +150,7 @@ def test_a_maven_that_does_not_start(tools: Path) -> None:
 def test_a_maven_that_takes_too_long(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(tools, f"sleep 600 & echo $! > {tools}/child; wait")
     monkeypatch.setattr(maven, "LIMIT", 0.1)
-    with pytest.raises(CannotRunError, match="took longer than 0 s to get rocketmq-broker 5.5.0: see whether"):
+    with pytest.raises(CannotRunError, match=r"took longer than 0 s to get rocketmq-broker 5.5.0: see whether"):
         maven.class_path(["rocketmq-broker"], "5.5.0")
     await_end(int((tools / "child").read_text()))
 

@@ -1,0 +1,77 @@
+"""The kinds of proofs: the units of each, their parts, and how they are proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from rocketmq_conformance.conformance.proof import broker, client_broker_matrix, java, java_clock, whole
+from rocketmq_conformance.conformance.proof.evidence import ProofResult
+from rocketmq_conformance.conformance.proof.proof_docs import UNJUDGED
+from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
+from rocketmq_conformance.conformance.proof.side_by_side import More, one_by_one
+from rocketmq_conformance.conformance.proof.unit import BROKER, CLOCK, JAVA, PAIRS, SCRIPTED, WHOLE, Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of proof. ``prove(units, selection, more)`` yields the result of each unit as soon as it is known."""
+
+    units: tuple[Unit, ...]
+    parts: Callable[[], Collection[Part]]
+    prove: Callable[[Sequence[Unit], Selection, More], Iterator[ProofResult]]
+
+    def takes(self, selection: Selection) -> bool:
+        """Does any part of it play what is selected?"""
+        return any(selection.takes(part) for part in self.parts())
+
+
+def of_releases(kind: str, releases: Sequence[str]) -> tuple[Unit, ...]:
+    """The units of these releases."""
+    return tuple(Unit(kind, release) for release in releases)
+
+
+def of_pairs(clients: Sequence[str], brokers: Sequence[str]) -> tuple[Unit, ...]:
+    """Every pair, those of a broker one after the other."""
+    return tuple(Unit(PAIRS, client, release) for release in brokers for client in clients)
+
+
+def _clients(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[ProofResult]:
+    return java.prove_all(units, java.WORKERS, java.RELEASES, selection, more)
+
+
+def _whole(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[ProofResult]:
+    return one_by_one(partial(whole.prove, rule=selection.rule), units, more)
+
+
+_WITHOUT_BROKER = {release for group in UNJUDGED if group.side == BROKER for release in group.releases}
+
+#: The kinds in the order in which ``prove all`` goes through them, with all releases that can be proven; clients as
+#: with ``--stateful``.
+ALL = {
+    JAVA: Kind(units=of_releases(JAVA, java.RELEASES), parts=java.parts, prove=_clients),
+    CLOCK: Kind(units=of_releases(CLOCK, java.RELEASES), parts=java_clock.parts, prove=_clients),
+    SCRIPTED: Kind(units=of_releases(SCRIPTED, java.RELEASES), parts=whole.parts, prove=_whole),
+    WHOLE: Kind(units=of_releases(WHOLE, whole.RELEASES), parts=whole.parts, prove=_whole),
+    PAIRS: Kind(
+        units=of_pairs(client_broker_matrix.RELEASES, client_broker_matrix.RELEASES),
+        parts=client_broker_matrix.parts,
+        prove=lambda units, selection, more: client_broker_matrix.prove(units, more),
+    ),
+    BROKER: Kind(
+        units=of_releases(BROKER, [release for release in java.RELEASES if release not in _WITHOUT_BROKER]),
+        parts=broker.parts,
+        prove=lambda units, selection, more: broker.prove_all(units, broker.WORKERS, selection, more),
+    ),
+}
+
+
+def prove_all(
+    units: Sequence[Unit], selection: Selection = EVERYTHING, more: More = lambda: True
+) -> Iterator[ProofResult]:
+    """Prove units of any kinds, kind by kind; no other unit begins once ``more`` denies it."""
+    for name, kind in ALL.items():
+        mine = [unit for unit in units if unit.kind == name]
+        if mine:
+            yield from kind.prove(mine, selection, more)
