@@ -129,7 +129,7 @@ class Consume(Operation):
 
 
 @operation(
-    "A rebalance gains a queue and begins it at an offset; one that is owned only if it is to begin `anew`. Answers "
+    "A rebalance gains a queue and begins it at an offset; one that is owned already only with `anew`. Answers "
     "whether it begins, and the commits that reached the broker.",
     weight=4,
     commits=True,

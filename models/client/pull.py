@@ -11,8 +11,8 @@ to correct    its offset is illegal; a task writes the right one, and ends the q
 
 A request whose process queue was dropped ends when the pull service takes it, and nowhere else. An answer that arrives
 after its queue was lost is still processed: its messages go to the listener, and one without messages may still raise
-the offset in memory, of a queue that is not owned any more or owned anew. A correction that runs late takes the queue
-away from its owner of that moment.
+the offset in memory, of a queue that is not owned any more or was gained again. A correction that runs late takes the
+queue away from its owner of that moment.
 
 The plan decides which request the pull service takes, which answer arrives and which timer runs. The listener is busy
 with its messages until the plan finishes it.
@@ -368,7 +368,7 @@ class PullModel:
         return state._replace(store=store), store.memory[queue], _DONE["some" if left else "all"]
 
     def gain(self, state: PullState, queue: int, offset: int, anew: bool) -> Answer[PullState]:
-        """PULL-OWN-1: (does the queue begin?, commits); one that is owned does when it is to begin anew."""
+        """PULL-OWN-1: (does the queue begin?, commits); one that is owned does with ``anew``."""
         owner = state.table.get(queue)
         sent: Commits = ()
         if owner is not None:
