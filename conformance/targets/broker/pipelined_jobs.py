@@ -50,7 +50,7 @@ class _Run(Generic[T]):
         #: The number of responses that each job waits for.
         self.wanted: dict[int, int] = {}
         #: (job, place) of each in-flight request, by opaque.
-        self.in_flight: dict[int, tuple[int, int]] = {}
+        self.under_way: dict[int, tuple[int, int]] = {}
         #: (wake-up time, job), the earliest first.
         self.sleeping: list[tuple[float, int]] = []
 
@@ -58,13 +58,13 @@ class _Run(Generic[T]):
         """Run until every job has ended."""
         for at, job in enumerate(self.jobs):
             self._resume(at, partial(next, job))
-        while self.in_flight or self.sleeping:
+        while self.under_way or self.sleeping:
             self._wait()
 
     def _wait(self) -> None:
         """Wait until one response arrives, one job wakes up, or the timeout is over."""
         pause = self.sleeping[0][0] - time.monotonic() if self.sleeping else self.patience
-        if pause <= 0 or not self.in_flight:
+        if pause <= 0 or not self.under_way:
             time.sleep(max(pause, 0))
             at = heappop(self.sleeping)[1]
             self._resume(at, partial(self.jobs[at].send, []))
@@ -75,7 +75,7 @@ class _Run(Generic[T]):
             if pause >= self.patience:
                 self._give_up()
             return
-        at, place = self.in_flight.pop(answer.opaque)
+        at, place = self.under_way.pop(answer.opaque)
         answers = self.answers[at]
         answers[place] = answer
         if len(answers) == self.wanted[at]:
@@ -84,8 +84,8 @@ class _Run(Generic[T]):
     def _give_up(self) -> None:
         """Timeout: raise a TimeoutError in every job that waits for a response."""
         self.connection.forget()
-        waiting = sorted({at for at, _ in self.in_flight.values()})
-        self.in_flight.clear()
+        waiting = sorted({at for at, _ in self.under_way.values()})
+        self.under_way.clear()
         for at in waiting:
             self._resume(at, partial(self.jobs[at].throw, TimeoutError("the broker did not answer in time")))
 
@@ -101,4 +101,4 @@ class _Run(Generic[T]):
             return
         self.answers[at], self.wanted[at] = {}, len(wish)
         for place, (code, ext, body) in enumerate(wish):
-            self.in_flight[self.connection.post(code, ext, body)] = at, place
+            self.under_way[self.connection.post(code, ext, body)] = at, place
