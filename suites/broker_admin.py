@@ -55,7 +55,7 @@ class Pull(Operation):
 
 @operation(
     "Reset a group to the time `delta` ms from the store time of a message of queue 0 (-1: the last one): answers the "
-    "(queue, offset) pairs, and those that members were told.",
+    "(queue, offset) pairs, and those that the members were notified of.",
     side=Side.BROKER,
     weight=10,
 )

@@ -44,7 +44,7 @@ class Register(Operation):
     group: Annotated[int, _GROUP]
 
 
-@operation("Unregister whoever uses a connection from a group.", side=Side.BROKER, weight=1)
+@operation("Unregister the client of a connection from a group.", side=Side.BROKER, weight=1)
 class Unregister(Operation):
     connection: Annotated[int, _CONNECTION]
     group: Annotated[int, _GROUP]

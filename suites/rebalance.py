@@ -152,7 +152,7 @@ class Route(environment.Route):
     queues: Annotated[int, Values(5, 4, 2, 1, 0, -1)]
 
 
-@operation("Somebody else commits for the group.", side=Side.WORLD, weight=1)
+@operation("Another client commits for the group.", side=Side.WORLD, weight=1)
 class CommitElsewhere(environment.CommitElsewhere):
     queue: Annotated[int, QUEUE]
     offset: Annotated[int, OFFSET]
@@ -185,7 +185,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 def _show(state: RebalanceState) -> str:
     shown = [
-        f"{number}: nobody"
+        f"{number}: no member"
         if who is None
         else f"{number}: {who.client} owns {sorted(who.table)}, remembers {dict(who.memory)}"
         for number, who in enumerate(state.members)

@@ -169,7 +169,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 def _show(state: RebalanceBrokerState) -> str:
     shown = [
-        f"{number}: nobody"
+        f"{number}: no member"
         if who is None
         else f"{number}: {who.client} pulls {sorted(who.table)}, pops {sorted(side.pops)}, subscribes to "
         f"{sorted(who.topics)}, remembers {dict(who.memory)}, noted {dict(side.marks)}"

@@ -46,7 +46,7 @@ LOCK_FAULT = Fault(Requests.LOCKS, "answer", "SYSTEM_ERROR", "silent", weights=(
     "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries and "
     "commits, `bound_fault` how it plays max, `lock_fault` how it plays locks and unlocks. Answers the queues in the "
     "member's table, the pull requests that begin (queue and offset), whether it calls itself balanced (null: it does "
-    "not say), whether it asks for another round soon, and the commits that reached the broker.",
+    "not say), whether it asks for another round, and the commits that reached the broker.",
     weight=20,
     commits=True,
 )
@@ -181,7 +181,7 @@ def _show(state: RebalanceOrderlyState) -> str:
     shown = []
     for number, who in enumerate(state.group.members):
         if who is None:
-            shown.append(f"{number}: nobody")
+            shown.append(f"{number}: no member")
             continue
         queues = [
             f"{queue}{'' if owned.locked else ' unlocked'}{' dropped' if owned.dropped else ''} confirmed "

@@ -23,7 +23,7 @@ QUEUE = Values(5, 0, 6, 8, 2, weights=(3, 2, 2, 2, 1))
 @operation(
     "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries and "
     "commits; `fails`: the listener fails whenever it is called. Answers the queues that the member owns, whether it "
-    "calls itself balanced (null: it does not say), of each topic that the listener heard of: the topic, all its "
+    "calls itself balanced (null: it does not say), of each topic that the listener was called for: the topic, all its "
     "queues and those of the member; and the commits that reached the broker.",
     weight=16,
     commits=True,
@@ -109,7 +109,7 @@ def _bind(profile: Profile) -> BoundModel:
 def _show(state: RebalancePlainState) -> str:
     group = state.group
     shown = [
-        f"{number}: nobody"
+        f"{number}: no member"
         if who is None
         else f"{number}: {who.client} {who.mode} owns {sorted(who.table)}, remembers {dict(who.memory)}, subscribes to "
         f"{sorted(who.topics)}, knows {dict(who.seen)}, its client {dict(client)}"
@@ -120,7 +120,7 @@ def _show(state: RebalancePlainState) -> str:
 
 SUITE = Suite(
     name="rebalance-plain",
-    sentence="A group of plain pull consumers: what they own, who hears of it, and what is committed.",
+    sentence="A group of plain pull consumers: what they own, whose listeners are called, and what is committed.",
     side=Side.CLIENT,
     bind=_bind,
     steps=60,

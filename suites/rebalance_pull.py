@@ -167,7 +167,7 @@ def _show(state: RebalancePullState) -> str:
     shown = []
     for number, (who, kept) in enumerate(zip(state.group.members, state.kept, strict=True)):
         if who is None:
-            shown.append(f"{number}: nobody")
+            shown.append(f"{number}: no member")
             continue
         pulls = ", ".join(
             f"{queue} from {'its start' if held.pulls < 0 else held.pulls}, consumed {held.consumed}"

@@ -1,4 +1,4 @@
-"""The suite ``start-lite-pull``: where a lite pull consumer starts to pull."""
+"""The suite ``start-lite-pull``: the offset at which a lite pull consumer starts a queue."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 SUITE = Suite(
     name="start-lite-pull",
-    sentence="Where a lite pull consumer starts to pull, and what it does when nobody can tell.",
+    sentence="Where a lite pull consumer starts to pull, and what it does when that cannot be determined.",
     side=Side.CLIENT,
     bind=_bind,
     steps=40,

@@ -1,4 +1,4 @@
-"""The suite ``start-push``: where a push consumer starts to pull."""
+"""The suite ``start-push``: the offset at which a push consumer starts a queue."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 SUITE = Suite(
     name="start-push",
-    sentence="Where a push consumer starts to pull, and what it does when nobody can tell.",
+    sentence="Where a push consumer starts to pull, and what it does when that cannot be determined.",
     side=Side.CLIENT,
     bind=_bind,
     steps=40,

@@ -1,4 +1,4 @@
-"""The command ``scenario``: takes real releases through a scenario."""
+"""The command ``scenario``: plays a scenario on real releases, and judges every step."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Consumers:
         self._peers.pop(peer.number, None)
         self.groups, notified, _ = members.close_connection(self._storage.rules, self.groups, peer.number)
         for group, number in cast(tuple[tuple[str, int], ...], notified):
-            self._tell(group, (number,))
+            self._notify(group, (number,))
 
     def _heartbeat(self, peer: Peer, request: Command) -> Command:
         client, consumers = heartbeat.read(request.body)
@@ -131,7 +131,7 @@ class Consumers:
             if known:
                 self._storage.know_retry_topic(consumer.group)
             self.groups, notified, _ = members.heartbeat(rules, self.groups, number, client, consumer, known)
-            self._tell(consumer.group, cast(tuple[int, ...], notified))
+            self._notify(consumer.group, cast(tuple[int, ...], notified))
         changed = [self._fingerprints.get(consumer.group, fingerprint) != fingerprint for consumer in consumers]
         self._fingerprints.update({consumer.group: fingerprint for consumer in consumers})
         if any(consumer.group in self.listed for consumer in consumers):
@@ -145,10 +145,10 @@ class Consumers:
         if group is not None:
             self._storage.know_group(group)
             self.groups, notified, _ = members.unregister(self._storage.rules, self.groups, peer.number, group)
-            self._tell(group, cast(tuple[int, ...], notified))
+            self._notify(group, cast(tuple[int, ...], notified))
         return Command(0)
 
-    def _tell(self, group: str, numbers: Iterable[int]) -> None:
+    def _notify(self, group: str, numbers: Iterable[int]) -> None:
         if group in self.listed:
             return
         for number in numbers:

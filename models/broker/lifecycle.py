@@ -93,7 +93,7 @@ def expire(
 
 
 def reopened(rules: BrokerRules, log: QueueLog) -> QueueLog:
-    """A queue after its broker started: min is determined anew."""
+    """A queue after its broker started: min is determined again."""
     if log.times:
         return log._replace(min=log.first)
     return log._replace(min=log.max if rules.empty_moves_min else 0)

@@ -27,7 +27,7 @@ class QueueLog(NamedTuple):
         return self.first + len(self.times)
 
 
-#: A queue that was never written, and one that does not exist: a broker cannot tell them apart.
+#: A queue that was never written, and one that does not exist: a broker cannot distinguish them.
 ABSENT = QueueLog()
 
 #: Stored offsets by (group, topic, queue id).

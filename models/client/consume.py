@@ -29,7 +29,7 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     remove,
     with_newer,
 )
-from rocketmq_conformance.models.client.sent_back import SentBackMessage, send_back
+from rocketmq_conformance.models.client.send_back import SentBackMessage, send_back
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile

@@ -4,7 +4,7 @@ The round itself is that of every member. For each topic whose queues came or we
 
 1. the topic's subscription gets a new version, and a heartbeat takes all subscriptions to every broker that the client
    knows, so that no broker filters by an older one;
-2. the thresholds of a queue are computed anew from those of a topic, if there are any: by the number of process queues
+2. the thresholds of a queue are computed again from those of a topic, if there are any: by the number of process queues
    of *all* topics at that moment, the retry topic's and those of topics that are about to be given up included;
 3. the listener of the application is called with all queues of the topic and those that the member has.
 

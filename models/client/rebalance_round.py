@@ -345,7 +345,7 @@ class RebalanceRoundModel(Generic[RoundT]):
         return self.changed(current, topic, target, complete) if current.table_changed else complete
 
     def changed(self, current: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
-        """Queues of a topic came or went, or came anew, and the table is its share or not: is the topic balanced?"""
+        """Queues of a topic came, went, or came again, and the table is its share or not: is the topic balanced?"""
         return even
 
     def drop(self, current: RoundT, queue: int) -> None:

@@ -140,7 +140,7 @@ BORN_LOCKED = Switch(
 )
 REQUESTS_ROUND = Switch(
     "S07",
-    "A round that was refused a lock asks for another round soon",
+    "A round that was refused a lock asks for another round, a second later",
     v5="5.0.0-PREVIEW",
     rules=("REB-ADD-LOCK",),
     source="RebalanceImpl#updateProcessQueueTableInRebalance",
@@ -270,7 +270,7 @@ POPS_BORN = Switch(
 )
 PROBES_ONCE = Switch(
     "S09",
-    "An error of that question leaves the topic to the client for good",
+    "An error of that question leaves the topic to the client until it ends",
     v5="5.0.0",
     until_v5="5.3.2",
     rules=("REB-BRK-PROBE",),

@@ -1,4 +1,4 @@
-"""Values that the broker suites share."""
+"""Value domains of the broker suites (topics, groups, queues, offsets, times), and their state in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations and values that the start suites share."""
+"""Operations and value domains that the suites ``start-push``, ``-lite-pull`` and ``-pull`` share."""
 
 from __future__ import annotations
 

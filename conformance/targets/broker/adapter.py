@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 #: First release that acknowledges a topic only when it exists (BQ-TOPIC-1).
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
-#: Seconds without use after which a connection is made anew.
+#: Seconds without use after which a connection is replaced.
 _IDLE = 60.0
 _SIDES = (Side.BROKER.value,)
 _NOT_STARTED = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"

@@ -66,7 +66,7 @@ class ContainerProcess:
         except Exception as error:
             output = explanation(error)
             self.close()
-            raise CannotRunError(f"{self.name} cannot be started ({output}): see what `docker ps -a` tells.") from error
+            raise CannotRunError(f"{self.name} cannot be started ({output}): see `docker ps -a`.") from error
         until = time.monotonic() + limit
         look = 0.0
         while time.monotonic() < until:
@@ -124,7 +124,7 @@ class ContainerProcess:
             self._watcher = None
 
     def last_error(self) -> str:
-        """The last line of its log or output that tells of an error, else the last line."""
+        """The last line of its log or output that names an error, else the last line."""
         if self._container is not None:
             try:
                 (self.home / "output.txt").write_bytes(self.container.logs())

@@ -169,7 +169,7 @@ def _described(docker: DockerClient, name: str) -> Image:
         ) from error
     found = re.search(r'version "(?:1\.)?(\d+)', output.decode("utf-8", "replace"))
     if not found or not homes:
-        lack = "java that tells its version" if homes else "ROCKETMQ_HOME"
+        lack = "java that prints its version" if homes else "ROCKETMQ_HOME"
         raise CannotRunError(f"The image {name} has no {lack}: name one that is laid out as apache/rocketmq is.")
     return Image(name, f"{homes[0]}/lib/*", int(found.group(1)))
 

@@ -103,7 +103,7 @@ class StartedBroker:
         process = self.broker.process
         if process.alive:
             return f"{process.name} closed the connection"
-        return f"{process.name} died; the last it said: {process.last_error()}"
+        return f"{process.name} died; its last line: {process.last_error()}"
 
     def close(self) -> None:
         """Kill the broker and remove its folder."""

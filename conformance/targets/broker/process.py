@@ -162,14 +162,14 @@ class JavaProcess:
         self.kill()
 
     def last_error(self) -> str:
-        """The last line of its log or output that tells of an error, else the last line."""
+        """The last line of its log or output that names an error, else the last line."""
         return last_error(self.home / "output.txt", self.log)
 
     def _end(self, how: signal.Signals) -> None:
         process = self._process
         if process is not None and process.poll() is None:
             process.send_signal(how)
-            self.resume()  # a frozen process does not hear SIGTERM
+            self.resume()  # a frozen process does not handle SIGTERM
             try:
                 process.wait(STOP_LIMIT)
             except subprocess.TimeoutExpired:
@@ -200,7 +200,7 @@ def last_error(*places: Path) -> str:
         if path.is_file():
             lines += [line.strip() for line in path.read_text("utf-8", "replace").splitlines() if line.strip()]
     telling = [line for line in lines if "ERROR" in line or "Exception" in line or "Error:" in line]
-    return next(iter([*telling[-1:], *lines[-1:]]), "it said nothing")[:400]
+    return next(iter([*telling[-1:], *lines[-1:]]), "no output")[:400]
 
 
 class Place(Protocol):

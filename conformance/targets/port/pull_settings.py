@@ -1,4 +1,4 @@
-"""What applications and routes set of the port's pull loops: subscriptions, pauses, and the broker's nodes."""
+"""Settings of the port's pull loops: subscriptions, pauses, the pull interval, and the broker's known nodes."""
 
 from __future__ import annotations
 

@@ -55,14 +55,14 @@ class RebalanceOrderly(Rebalance):
     missed = False
 
     def rebalance(self, consumer: Consumer) -> Result:
-        """One round: (table, pull requests that begin, is it balanced?, is another round wanted soon?)."""
+        """One round: (table, pull requests that begin, is it balanced?, is another round wanted?)."""
         self.missed = False
         result = super().rebalance(consumer)
         assert isinstance(result, tuple)
         return (*result, self.wants_round())
 
     def wants_round(self) -> bool:
-        """Is another round wanted soon?"""
+        """Is another round wanted, a second later?"""
         return self.missed
 
     # --- locks ----------------------------------------------------------------------------------------------

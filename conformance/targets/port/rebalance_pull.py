@@ -2,7 +2,7 @@
 
 A queue is owned while it is in the table of process queues, by which the timer commits. It is pulled by a task, which
 starts and ends when a round has changed the table. The state of a task (next offset to pull, consumed offset) starts
-anew with each assignment.
+again with each assignment.
 """
 
 from __future__ import annotations

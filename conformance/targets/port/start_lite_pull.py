@@ -1,4 +1,4 @@
-"""The port's lite pull consumers: where they start; plays the suite ``start-lite-pull``."""
+"""Plays the suite ``start-lite-pull`` on the port: the offset at which a lite pull consumer starts a queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port's push consumers: where they start; plays the suite ``start-push``."""
+"""Plays the suite ``start-push`` on the port: the offset at which a push consumer starts a queue."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.client import fixtures
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import initial_broker
-from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
+from rocketmq_conformance.models.client.send_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Requests
 

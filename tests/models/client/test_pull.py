@@ -528,7 +528,7 @@ def test_every_owned_queue_has_one_request_which_is_in_one_place(client: str, pl
     for at, args in sampler(SUITE, Profile.of(client=client)).case(5, plan, 60):
         state, _, why = bound.by_position[at](state, *args)
         assert set(why.rules) <= rulebook.RULES.keys()
-        places = [*state.ready, *(number for number, _ in state.under_way), *(number for number, _ in state.timers)]
+        places = [*state.ready, *(number for number, _ in state.in_flight), *(number for number, _ in state.timers)]
         assert len(places) == len(set(places))
         for queue, number in state.table.items():
             request = state.requests[number]

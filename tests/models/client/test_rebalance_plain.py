@@ -181,4 +181,4 @@ def test_the_state_is_shown() -> None:
     play.of_group("leave", 1)
     shown = SUITE.show(play.state)
     assert "0: 10.0.0.1@a CLUSTERING owns [5, 6, 8]" in shown
-    assert "1: nobody" in shown
+    assert "1: no member" in shown

@@ -215,7 +215,7 @@ class _AlwaysReads(WholeGroupModel):
 
 
 class _AsksOnce(WholeGroupModel):
-    def _ask_again(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
+    def _first_pull(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
         return group, True
 
 

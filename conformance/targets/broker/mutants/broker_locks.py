@@ -155,7 +155,7 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _locks("lock-half-the-lease", "D78", "A lock expires after half of its time.", HalvesTheLease),
     _locks("unlock-not-the-first", "D76", "The first queue of a request stays locked.", FirstStaysLocked),
     _locks("unlock-ignored", "D76", "Unlocking does nothing.", UnlockIgnored),
-    _locks("unlock-of-others", "D78", "Anybody unlocks any queue.", UnlocksOthers),
+    _locks("unlock-of-others", "D78", "Any client unlocks any queue.", UnlocksOthers),
     _locks("lock-nobody-refused", "D77", "A lock without client id leaves nothing behind.", NoClientIsRefused),
     _strict("late-never", "D76", "In strict mode an unlock is answered and never done.", NeverDone),
     _strict("late-too-late", "D73", "In strict mode an unlock is done much too late.", MuchLater),

@@ -197,7 +197,7 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _lifetime("start-anew", "D91", "A queue without messages counts from 0 after a start.", EmptyBeginsAnew),
     _lifetime("resume-rereads", "D32", "A broker that goes on has the offsets of its disk.", ResumeRereads),
     _lifetime("stop-of-frozen", "D31", "A frozen broker that is stopped loses its offsets.", FrozenIsKilled),
-    _lifetime("late-is-zero", "D28", "A commit that nobody answered is stored as 0.", LateIsZero),
-    _lifetime("late-is-next", "D85", "A commit that nobody answered is stored as one more.", LateIsNext),
-    _lifetime("late-for-all", "D63", "A commit that nobody answered moves other queues, too.", LateForAll),
+    _lifetime("late-is-zero", "D28", "A commit without a response is stored as 0.", LateIsZero),
+    _lifetime("late-is-next", "D85", "A commit without a response is stored as one more.", LateIsNext),
+    _lifetime("late-for-all", "D63", "A commit without a response moves other queues, too.", LateForAll),
 )

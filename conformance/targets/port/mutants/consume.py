@@ -285,7 +285,9 @@ _mutant = partial(Mutant.of, "consume")
 MUTANTS = (
     _mutant("counts-again", "D94", "A message that is pulled again is counted again.", _with(CountsAgain)),
     _mutant("keeps-first", "D38", "A message that is pulled again does not replace the old one.", _with(KeepsFirst)),
-    _mutant("top-is-largest", "D93", "An emptied queue commits the largest offset ever.", _with(TopIsLargest)),
+    _mutant(
+        "top-is-largest", "D93", "An emptied queue commits the largest offset that it has had.", _with(TopIsLargest)
+    ),
     _mutant("top-is-last", "D93", "A known message that is pulled again becomes the top.", _with(TopIsLast)),
     _mutant("always-wakes", "D94", "Every pull starts consumption.", _with(AlwaysWakes)),
     _mutant("commits-top", "D93", "A result commits everything that was pulled.", _with(CommitsTop)),
@@ -295,10 +297,13 @@ MUTANTS = (
     ),
     _mutant("empty-commits", "D39", "A result of messages that are gone commits.", _with(EmptyCommits)),
     _mutant(
-        "commits-done", "D93", "A result commits past its own messages, whatever is before them.", _with(CommitsDone)
+        "commits-done",
+        "D93",
+        "A result commits past its own messages, though earlier ones are not consumed.",
+        _with(CommitsDone),
     ),
     _mutant("bytes-drift", "D94", "The bytes of an empty process queue stay wrong.", _with(BytesDrift)),
-    _mutant("span-is-count", "D94", "The span is told by the count of messages.", _with(SpanIsCount)),
+    _mutant("span-is-count", "D94", "The span is the number of messages.", _with(SpanIsCount)),
     _mutant("knows-by-count", "D94", "A process queue of one message says that there is none.", _with(KnowsByCount)),
     _mutant("ignores-index", "D93", "The index of the last good message is ignored.", IgnoresIndex),
     _mutant("index-is-count", "D43", "The index of the last good message is taken for a count.", IndexIsCount),
@@ -317,14 +322,14 @@ MUTANTS = (
     _mutant("one-unsent-keeps-all", "D93", "One message that could not be sent back keeps all.", OneUnsentKeepsAll),
     _mutant("gone-is-sent-back", "D93", "A message that timed out is sent back again by its listener.", GoneIsSentBack),
     _mutant("broadcast-sends-back", "D75", "A broadcasting consumer sends messages back.", BroadcastSendsBack),
-    _mutant("broadcast-keeps", "D75", "A broadcasting consumer keeps bad messages for ever.", BroadcastKeeps),
+    _mutant("broadcast-keeps", "D75", "A broadcasting consumer never removes bad messages.", BroadcastKeeps),
     _mutant("nothing-goes-back", "D31", "Bad messages are done with and not sent back.", NothingGoesBack),
     _mutant("no-copies", "D93", "A refused request is not made good by a copy.", _sending(NoCopies)),
-    _mutant("one-level", "D31", "The delay level of the listener is not told.", _sending(OneLevel)),
+    _mutant("one-level", "D31", "The delay level of the listener is not sent.", _sending(OneLevel)),
     _mutant(
         "retry-is-origin", "D63", "A message of the retry topic counts as first sent there.", _sending(RetryIsOrigin)
     ),
-    _mutant("endless-tries", "D31", "The broker is told that there is no limit of tries.", _sending(Endless)),
+    _mutant("endless-tries", "D31", "The request says that there is no limit of tries.", _sending(Endless)),
     _mutant("same-delay", "D31", "Copies are not delayed longer from try to try.", _sending(SameDelay)),
     _mutant("new-origin", "D63", "A copy of a copy names the copy.", _sending(NewOrigin)),
     _mutant("never-late", "D95", "The timer sends nothing back.", NeverLate),

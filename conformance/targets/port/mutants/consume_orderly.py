@@ -269,7 +269,7 @@ MUTANTS = (
     _mutant("failures-go-on", "D93", "No status and exceptions are successes.", SuspendsOn),
     _mutant("spent-is-lost", "D31", "A message that was tried too often is sent nowhere.", SpentIsNotSentOn),
     _mutant("spent-tries-once-more", "D43", "A message is tried once more than allowed.", SpentTriesOnce),
-    _mutant("never-spent", "D95", "A message is tried for ever.", NeverSpent),
+    _mutant("never-spent", "D95", "A message is tried without end.", NeverSpent),
     _mutant("one-spent-ends-batch", "D93", "One message that is sent on ends its batch.", OneSpentEndsBatch),
     _mutant("orderly-tries-uncounted", "D95", "A suspension is not counted as a try.", TriesUncounted),
     _mutant("no-limit-is-none", "D31", "Without a limit of tries no message is tried again.", SixteenTries),

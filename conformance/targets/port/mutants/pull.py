@@ -288,10 +288,12 @@ MUTANTS = (
     _mutant("commits-to-slaves", "D71", "A pull from a slave commits.", CommitsToSlaves),
     _mutant("commits-zero", "D07", "An offset of 0 is committed with a pull.", CommitsZero),
     _mutant("pull-never-commits", "D31", "Pulls do not commit.", NeverCommits),
-    _mutant("pulls-from-any-node", "D70", "Pulls go to whatever node is listed last.", AnyNode),
-    _mutant("suggestion-is-ignored", "D70", "Pulls go to the master whatever it suggests.", SuggestionIsIgnored),
+    _mutant("pulls-from-any-node", "D70", "Pulls go to the node that is listed last.", AnyNode),
+    _mutant("suggestion-is-ignored", "D70", "Pulls go to the master even if it suggests a slave.", SuggestionIsIgnored),
     _mutant("suggestion-is-for-all", "D27", "A suggested node is asked for all queues.", SuggestionIsForAll),
-    _mutant("pulls-without-subscription", "D81", "A topic is pulled on that nobody wants.", PullsWithoutSubscription),
+    _mutant(
+        "pulls-without-subscription", "D81", "A topic is pulled after it was unsubscribed.", PullsWithoutSubscription
+    ),
     _mutant("always-posts-expression", "D96", "The expression always goes with a pull.", AlwaysPosts),
     _mutant("filters-by-other-tags", "D96", "An answer is filtered by a later subscription.", FiltersByOldTags),
     _mutant("trusts-broker-filter", "D96", "The consumer does not filter by tags.", TrustsTheBroker),

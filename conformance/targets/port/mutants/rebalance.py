@@ -320,7 +320,7 @@ MUTANTS = (
     _mutant("result-may-lower", "D41", "A result can lower the offset.", ResultMayLower),
     _mutant("expires-early", "D87", "A queue expires after exactly 120 s.", ExpiresEarly),
     _mutant("expires-in-seconds", "D87", "A queue expires after 120 ms.", ExpiresInSeconds),
-    _mutant("never-expires", "D95", "A queue that nobody pulls is never begun anew.", NeverExpires),
+    _mutant("never-expires", "D95", "A queue that is not pulled is never started again.", NeverExpires),
     _mutant("born-expired", "D87", "A new queue counts as never pulled.", BornExpired),
     _mutant("expired-is-not-sent", "D33", "The offset of an expired queue is not sent.", ExpiredIsNotSent),
     _mutant(
@@ -332,7 +332,7 @@ MUTANTS = (
         "Queues of an unsubscribed topic are pulled until the next round.",
         PullsUnsubscribed,
     ),
-    _mutant("rebalance-never-asks", "D30", "A gained queue begins at 0 whatever is stored.", NeverAsks),
+    _mutant("rebalance-never-asks", "D30", "A gained queue begins at 0 even if an offset is stored.", NeverAsks),
     _mutant("goes-on-from-memory", "D92", "What memory holds of a gained queue is not forgotten.", GoesOnFromMemory),
     _mutant("begins-without-start", "D05", "A queue without a start position begins at 0.", BeginsWithoutStart),
     _mutant(

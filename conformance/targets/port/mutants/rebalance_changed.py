@@ -1,4 +1,4 @@
-"""Mutants of the port's reports of changed queues, after real defects of clients."""
+"""Mutants of the port's listener calls and heartbeats after changed queues, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rocketmq_conformance.models.outcome import Result
 
 class NoNewVersion(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
-        consumer.unsent_topics.add(topic)  # no newer version is ever sent
+        consumer.unsent_topics.add(topic)  # no newer version is sent
 
     def heartbeat(self, consumer: ChangedConsumer) -> Result:
         news = set(consumer.unsent_topics)
@@ -234,22 +234,25 @@ _mutant = partial(Mutant.of, "rebalance-changed")
 
 MUTANTS = (
     _mutant("no-new-version", "D96", "The subscription of changed queues keeps its version.", NoNewVersion),
-    _mutant("no-heartbeat-of-changes", "D96", "No heartbeat tells of changed queues.", NoHeartbeat),
+    _mutant("no-heartbeat-of-changes", "D96", "Changed queues cause no heartbeat.", NoHeartbeat),
     _mutant("heartbeat-before-version", "D96", "The heartbeat goes before the new version is there.", HeartbeatFirst),
     _mutant("brief-news", "D96", "The heartbeat of changed queues leaves the subscriptions out.", BriefNews),
     _mutant(
-        "brief-for-good", "D96", "After one full heartbeat all are brief, whatever is subscribed.", AlwaysBriefOnce
+        "brief-for-good",
+        "D96",
+        "After one full heartbeat all are brief, although subscriptions change.",
+        AlwaysBriefOnce,
     ),
     _mutant("never-brief", "D96", "No heartbeat is brief.", NeverBrief),
-    _mutant("lost-heartbeat-is-known", "D05", "A heartbeat that was lost counts as heard.", LostIsKnown),
+    _mutant("lost-heartbeat-is-known", "D05", "A heartbeat that was lost counts as received.", LostIsKnown),
     _mutant("subscribes-in-silence", "D96", "Subscribing sends no heartbeat.", SubscribesInSilence),
     _mutant("subscribes-once", "D96", "Subscribing again sends no heartbeat.", SubscribesOnce),
-    _mutant("only-gains-are-told", "D96", "A topic whose last queue was lost is not told of.", OnlyGains),
-    _mutant("renewed-is-not-told", "D96", "Queues that are begun anew are no change.", CountsOnly),
-    _mutant("tells-every-round", "D95", "Every round tells of every topic.", EveryRound),
-    _mutant("nothing-is-no-change", "D82", "A topic without known queues is not told of.", NothingIsNoChange),
-    _mutant("retry-without-queues-is-told", "D82", "A retry topic without known queues is told of.", RetryToo),
-    _mutant("gone-is-told", "D81", "A topic that was given up is told of.", GoneIsTold),
+    _mutant("only-gains-are-told", "D96", "A topic whose last queue was lost is not reported.", OnlyGains),
+    _mutant("renewed-is-not-told", "D96", "Queues that are started again are no change.", CountsOnly),
+    _mutant("tells-every-round", "D95", "Every round reports every topic.", EveryRound),
+    _mutant("nothing-is-no-change", "D82", "A topic without known queues is not reported.", NothingIsNoChange),
+    _mutant("retry-without-queues-is-told", "D82", "A retry topic without known queues is reported.", RetryToo),
+    _mutant("gone-is-told", "D81", "A topic that was unsubscribed is reported.", GoneIsTold),
     _mutant("gone-is-balanced", "D80", "A topic that was given up on the way counts as balanced.", GoneIsBalanced),
     _mutant("divides-by-topic", "D21", "Thresholds are divided by the topic's queues of the consumer.", TopicOnly),
     _mutant("divides-by-all-queues", "D21", "Thresholds are divided by all queues of the topic.", WholeTopic),
@@ -260,8 +263,8 @@ MUTANTS = (
     _mutant("thresholds-only-fall", "D21", "Thresholds never rise again.", OnlyLower),
     _mutant("size-is-not-divided", "D24", "The threshold of sizes is not divided.", MessagesOnly),
     _mutant("limits-at-once", "D21", "Thresholds are divided when they are set.", AtOnce),
-    _mutant("listener-first", "D96", "The listener hears of a change before the brokers do.", ListenerFirst),
-    _mutant("listener-hears-its-own", "D18", "The listener hears of its own queues as if they were all.", HearsItsOwn),
+    _mutant("listener-first", "D96", "The listener is called before the brokers get the heartbeat.", ListenerFirst),
+    _mutant("listener-hears-its-own", "D18", "The listener gets its own queues in place of all queues.", HearsItsOwn),
     _mutant("listener-failure-is-swallowed", "D80", "A topic is balanced whose listener failed.", FailureIsSwallowed),
     _mutant(
         "retry-failure-counts", "D80", "What the listener throws for the retry topic counts.", FailureOfRetryCounts

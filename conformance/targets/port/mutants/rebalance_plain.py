@@ -104,8 +104,8 @@ class HasRetryTopic(RebalancePlain):
 _mutant = partial(Mutant.of, "rebalance-plain")
 
 MUTANTS = (
-    _mutant("plain-asks-for-start", "D05", "A queue whose start nobody answers is not owned.", AsksForStart),
-    _mutant("plain-expires", "D87", "A queue that the application does not pull is begun anew.", Expires),
+    _mutant("plain-asks-for-start", "D05", "A queue without a known start is not owned.", AsksForStart),
+    _mutant("plain-expires", "D87", "A queue that the application does not pull is started again.", Expires),
     _mutant("plain-keeps-what-was-set", "D92", "What the application set survives a new assignment.", KeepsWhatWasSet),
     _mutant(
         "plain-is-not-sent", "D33", "A plain pull consumer does not send the offset of a lost queue.", PlainIsNotSent
@@ -118,15 +118,20 @@ MUTANTS = (
     ),
     _mutant("plain-failure-is-unbalanced", "D80", "What the listener throws counts as imbalance.", FailureIsUnbalanced),
     _mutant(
-        "plain-hears-its-own", "D18", "A plain pull consumer's listener hears of its own queues as all.", HearsShareOnly
+        "plain-hears-its-own",
+        "D18",
+        "A plain pull consumer's listener gets its own queues in place of all.",
+        HearsShareOnly,
     ),
-    _mutant("plain-hears-gains", "D95", "The listener does not hear of lost queues.", HearsGainsOnly),
-    _mutant("plain-hears-no-nothing", "D82", "Nobody hears of a topic without queues.", HearsNothingOfNothing),
+    _mutant("plain-hears-gains", "D95", "The listener is not called for lost queues.", HearsGainsOnly),
+    _mutant(
+        "plain-hears-no-nothing", "D82", "The listener is not called for a topic without queues.", HearsNothingOfNothing
+    ),
     _mutant("plain-forgets-unknown", "D82", "Queues of an unknown topic are dropped.", ForgetsWithoutQueues),
     _mutant(
         "plain-learns-what-it-missed",
         "D95",
-        "A route that changed while nobody was subscribed is learned later on.",
+        "A route that changed without a subscription is learned later.",
         LearnsWhatItMissed,
     ),
     _mutant("plain-has-retry-topic", "D81", "A plain pull consumer owns queues of a retry topic.", HasRetryTopic),

@@ -624,7 +624,7 @@ def test_a_broker_that_dies_is_named_with_its_last_error(own: BrokerAdapter, fak
     own.reset_many([(0, OFFSETS)])
     fake.process.alive = False
     fake.fake_broker.stop()
-    with pytest.raises(AdapterError, match=r"Broker 5\.5\.0 died; the last it said: java\.lang\.OutOfMemoryError"):
+    with pytest.raises(AdapterError, match=r"Broker 5\.5\.0 died; its last line: java\.lang\.OutOfMemoryError"):
         own.apply(Max(0, 0))
     with pytest.raises(AdapterError, match=r"Broker 5\.5\.0 died"):
         own.apply(Max(0, 0))

@@ -132,13 +132,13 @@ def test_freezing_what_has_ended_does_nothing(process: JavaProcess) -> None:
 
 
 def test_a_process_that_is_never_ready_is_killed(process: JavaProcess) -> None:
-    with pytest.raises(CannotRunError, match="was not ready after 0 s: it said nothing"):
+    with pytest.raises(CannotRunError, match="was not ready after 0 s: no output"):
         process.start(shell("exec sleep 60"), lambda: False, limit=0.3)
     assert gone(process.pid)
 
 
 def test_the_last_line_stands_in_for_an_error(process: JavaProcess, tmp_path: Path) -> None:
-    assert process.last_error() == "it said nothing"
+    assert process.last_error() == "no output"
     (tmp_path / "output.txt").write_text("one\ntwo\n\n")
     assert process.last_error() == "two"
     (tmp_path / "output.txt").write_text("java.lang.IllegalStateException: port\n  at x\n")
@@ -189,7 +189,7 @@ def test_a_port_is_found_where_all_are_given_to_connections(monkeypatch: pytest.
 def test_a_log_begins_anew_with_every_start(process: JavaProcess) -> None:
     process.log.parent.mkdir(parents=True, exist_ok=True)
     process.log.write_text("ERROR of the time before\n")
-    with pytest.raises(CannotRunError, match=r"ended while it started: it said nothing"):
+    with pytest.raises(CannotRunError, match=r"ended while it started: no output"):
         process.start(["/bin/false"], lambda: False)
 
 

@@ -113,7 +113,7 @@ def test_a_broker_that_dies_is_named(adapter: BrokerAdapter) -> None:
     adapter.reset_many([(0, broker_offsets.SUITE)])
     home = adapter.source.broker.home
     adapter.source.broker.kill()
-    with pytest.raises(AdapterError, match=rf"Broker {RELEASE} died; the last it said: "):
+    with pytest.raises(AdapterError, match=rf"Broker {RELEASE} died; its last line: "):
         adapter.apply(Max(0, 0))
     adapter.close()
     assert not home.exists()
