@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -46,5 +47,5 @@ def test_values_are_documented_with_their_weights() -> None:
 
 def test_the_module_prints_the_page() -> None:
     command = [sys.executable, "-m", "rocketmq_conformance.suites.declare.operations_docs"]
-    done = subprocess.run(command, capture_output=True, check=True, env={"PYTHONIOENCODING": "ascii"})
+    done = subprocess.run(command, capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert done.stdout.decode("utf-8") == page(SUITES.values())
