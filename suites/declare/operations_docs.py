@@ -57,7 +57,7 @@ def _rules(suite: Suite) -> str:
         found.setdefault(where(suite, rule_of(suite, name)), []).append(f"`{name}`")
     everywhere = found.pop(f"{judged_side(suite)}, all releases", [])
     groups = [", ".join(everywhere)] if everywhere else []
-    groups += [f"of {releases}: {', '.join(names)}" for releases, names in found.items()]
+    groups += [f"on {releases}: {', '.join(names)}" for releases, names in found.items()]
     return f"Rules that it can reach: {'; '.join(groups)}."
 
 

@@ -27,8 +27,7 @@ class UnreachableRuleError(ValueError):
         """``reasons`` are why it cannot, by suite."""
         distinct = "; ".join(dict.fromkeys(reasons.values()))
         super().__init__(
-            f"The rule {rule} cannot fire here: {distinct}. Judge by a release that has it (--like, --with): "
-            f"`explain {rule}` names them."
+            f"The rule {rule} cannot fire here: {distinct}. `explain {rule}` names suites and releases that reach it."
         )
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import NEWEST, Release, Switch
+from rocketmq_conformance.models.release import NEWEST, Release, Releases, Switch
+from rocketmq_conformance.models.rule import Rule
 
 #: Releases in the order in which rules see them.
 ORDER = (
@@ -102,6 +103,29 @@ def test_what_is_no_release_is_refused_with_a_sentence(text: str) -> None:
 
 def made(v4: str | None = None, v5: str | None = None, until_v5: str | None = None) -> Switch:
     return Switch("X", "A change", v4=v4, v5=v5, until_v5=until_v5, rules=(), source="")
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        ("all", "4.0.0 5.0.0-PREVIEW 5.5.0", ""),
+        ("4.9.0+", "4.9.0 4.9.8 5.0.0-PREVIEW 5.5.0", "4.8.0"),
+        ("4.9.8+, 5.2.0+", "4.9.8 5.2.0 5.5.0", "4.9.7 5.0.0-PREVIEW 5.1.4"),
+        ("up to 5.1.4", "4.0.0 5.1.4", "5.2.0"),
+        ("4.6.0 – 4.9.3, 5.0.0-PREVIEW, 5.0.0-ALPHA", "4.6.0 4.9.3 5.0.0-ALPHA", "4.5.2 4.9.4 5.0.0"),
+        ("up to 5.0.0-PREVIEW, 5.0.0+", "4.9.8 5.0.0-PREVIEW 5.0.0 5.5.0", "5.0.0-ALPHA"),
+    ],
+)
+def test_ranges_of_releases_have_both_their_ends(text: str, inside: str, outside: str) -> None:
+    releases = Releases.parse(text)
+    assert [name for name in inside.split() if Release.parse(name) not in releases] == []
+    assert [name for name in outside.split() if Release.parse(name) in releases] == []
+
+
+@pytest.mark.parametrize("text", ["", "5.x", "3.x – 5.1.0", "from 5.1.0", "5.1.0+ with luck", "5.1.0+,5.2.0"])
+def test_what_is_no_range_of_releases_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a RocketMQ release"):
+        Releases.parse(text)
+    with pytest.raises(ValueError, match="is not a RocketMQ release"):
+        Rule("X-1", "A rule.", "Nowhere#nothing @ 5.5.0", releases=text)
 
 
 def test_a_switch_of_one_line_is_off_in_the_other() -> None:

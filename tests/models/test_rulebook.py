@@ -127,9 +127,10 @@ def test_the_digest_has_64_bits_and_is_the_same_twice() -> None:
 @pytest.mark.parametrize(
     "change",
     [
+        {"needs": "other"},
         {"sentence": "Other."},
         {"source": "Other#other @ 5.5.0"},
-        {"releases": "other"},
+        {"releases": "5.2.0+"},
         {"level": Level.SHOULD},
         {"origin": Origin.DOCUMENTED},
     ],

@@ -125,10 +125,9 @@ def reasons(suite: Suite, client: str, cases: int = 80) -> Counter[tuple[tuple[s
 
 
 @pytest.mark.parametrize("suite", [PUSH, LITE, PULL], ids=lambda suite: suite.name)
-def test_a_suite_reaches_every_rule_that_it_lists_and_none_that_is_unknown(suite: Suite) -> None:
+def test_a_suite_reaches_no_rule_that_is_unknown(suite: Suite) -> None:
     clients = ("4.6.0", "4.9.0", "5.5.0")
     reached = {rule for client in clients for rules, _ in reasons(suite, client) for rule in rules}
-    assert set(suite.rules) <= reached
     assert reached <= set(RULES)
 
 

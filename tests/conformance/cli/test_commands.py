@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 from command_line import kit
+from click.testing import CliRunner
 from places import HELPERS
 
+from rocketmq_conformance.conformance.cli.main import cli
 from rocketmq_conformance.reports import jsonl
+
+#: What a child can import: the broken adapters, and what these tests can.
+PATHS = (str(HELPERS), os.environ.get("PYTHONPATH"))
 
 
 def interruptible() -> None:
@@ -79,6 +84,9 @@ def test_shrink_makes_the_plan_of_a_whole_run_short(tmp_path: Path) -> None:
         (["run", "broker:7"], 2, "neither a release nor HOST:PORT"),
         (["run", "-k", "nothing-like-this"], 2, "No suite matches"),
         (["run", "--rule", "OFF-R-REED"], 2, "OFF-R-READ"),
+        (["run", "port", "--rule", "BQ-GROUP-3"], 2, "port has no broker side"),
+        (["run", "port", "--rule", "REB-BRK-1", "--like", "4.9.8"], 2, "of 5.0.0-PREVIEW+, not of client 4.9.8"),
+        (["run", "-k", "consume", "--rule", "BQ-GROUP-3"], 2, "No chosen suite can reach the rule BQ-GROUP-3"),
         (["run", "--with", "broker=latest"], 2, "is not a RocketMQ release"),
         (["run", "--with", "moon=1"], 2, "client=RELEASE"),
         (["run", "--like", "x"], 2, "is not a RocketMQ release"),
@@ -207,6 +215,37 @@ def test_explain_says_sentence_source_and_suites(tmp_path: Path) -> None:
     assert "OFF-R-READ" in done.stdout
     assert "RemoteBrokerOffsetStore#readOffset" in done.stdout
     assert "remote-store" in done.stdout
+
+
+def explained(*args: str) -> str:
+    """What ``explain`` prints."""
+    done = CliRunner().invoke(cli, ["explain", *args])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_explain_says_on_which_releases_suites_reach_a_rule() -> None:
+    text = explained("REB-CLU-3")
+    assert "rebalance          client up to 5.4.0\n" in text
+    assert "rebalance-service  client, all releases\n" in text
+    assert "by client 5.5.0, broker 5.5.0, java 17 it can fire in rebalance-service\n" in text
+    assert "not in rebalance, rebalance-changed, " in text
+    assert "not in" not in explained("REB-CLU-3", "--like", "4.9.8")
+
+
+def test_explain_says_why_no_suite_reaches_a_rule() -> None:
+    assert "needs     Java 8 to 13" in explained("BQ-MEM-1")
+    assert "it can fire in no suite\n    not in broker-cold: on Java 14 and later" in explained("BQ-MEM-1")
+    assert "java 8 it can fire in broker-cold" in explained("BQ-MEM-1", "--with", "java=8")
+    assert "suites    none: `prove` compares it with real releases" in explained("WIRE-VER-1")
+    assert "none: suites leave out lockInStrictMode, off by default; `prove`" in explained("BQ-LOCK-STRICT")
+
+
+def test_a_rule_chooses_the_suites_in_which_it_can_fire(tmp_path: Path) -> None:
+    done = kit("run", "broker", "--rule", "BQ-GROUP-3", "--cases", "2", "--no-corpus", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    header = json.loads(next(tmp_path.glob("conformance-out/*/events.jsonl")).read_text().splitlines()[0])
+    assert header["suites"] == ["broker-admin", "broker-offsets"]
 
 
 def test_smoke_tries_every_suite_of_the_sides_that_there_are(tmp_path: Path) -> None:
