@@ -74,18 +74,18 @@ class PlanWriter:
         }
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("w", encoding="utf-8")
-        self._line(header)
+        self._line(json.dumps(header))
 
     def add(self, number: int, rows: Iterable[Row]) -> None:
         """Write a case: it is in the file, whole, when this returns."""
-        self._line({"case": number, "steps": steps_json(self._suite, rows)})
+        self._line(f'{{"case": {number}, "steps": {steps_text(self._suite, rows)}}}')
 
     def close(self) -> None:
         """End the plan."""
         self._file.close()
 
-    def _line(self, value: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(value) + "\n")
+    def _line(self, text: str) -> None:
+        self._file.write(text + "\n")
         self._file.flush()
 
 
@@ -96,16 +96,41 @@ def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable
             plan.add(number, rows)
 
 
-def steps_json(suite: Suite, rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """The steps of a case as plans write them: operations by name, arguments by field."""
-    names = _names(suite)
-    return [{names[at][0]: dict(zip(names[at][1], args, strict=True))} for at, args in rows]
+def steps_text(suite: Suite, rows: Iterable[Row]) -> str:
+    """The steps of a case as JSON: operations by name, arguments by field.
+
+    It is what json.dumps would write, in about half the time: every case of a run is written.
+    """
+    templates = _templates(suite)
+    return f"[{', '.join([templates[at] % tuple([_text(value) for value in args]) for at, args in rows])}]"
 
 
 @lru_cache(maxsize=64)
-def _names(suite: Suite) -> list[tuple[str, list[str]]]:
-    """The name of every operation, and of its fields."""
-    return [(op.spec.name, [name for name, _ in op.spec.domains]) for op in suite.operations]
+def _templates(suite: Suite) -> list[str]:
+    """A step of every operation as JSON, with %s for the value of each field."""
+    found = []
+    for op in suite.operations:
+        fields = ", ".join(f"{json.dumps(name)}: %s" for name, _ in op.spec.domains)
+        found.append(f"{{{json.dumps(op.spec.name)}: {{{fields}}}}}")
+    return found
+
+
+def _text(value: Any) -> str:
+    """A value as JSON."""
+    kind = type(value)
+    if kind is str:
+        return _quoted(value)
+    if kind is int:
+        return str(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is tuple:
+        return f"[{', '.join(map(_text, value))}]"
+    return json.dumps(value)
+
+
+#: Texts as JSON; a suite has few of them.
+_quoted = lru_cache(maxsize=4096)(json.dumps)
 
 
 def read(path: Path) -> Plan:

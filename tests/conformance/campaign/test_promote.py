@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ import pytest
 from click.testing import CliRunner, Result
 from command_line import Ended
 
+from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.campaign.promote import Promoted, matching, minimal_plans, promote, read
 from rocketmq_conformance.conformance.cli.campaign_promote import promote as command
 from rocketmq_conformance.conformance.engine import corpus, plan
 from rocketmq_conformance.conformance.engine.plan import PlanError
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import DivergenceFound
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
 REMOVE = {"remove": {"queue": 0}}
@@ -245,3 +248,20 @@ def test_what_a_run_found_is_promoted_and_played_by_the_next_run(
     assert again.returncode == 1, again.stdout + again.stderr
     assert any(f"remote-store, corpus plan {corpus.stem(Path(name))}" in again.stdout for name in plans)
     assert kit("run", "port", "-k", "remote-store", "--cases", "5", "--out", "q").returncode == 0
+
+
+def test_a_divergence_at_the_first_step_is_promoted_and_played_first_like_any_other(tmp_path: Path) -> None:
+    def found(**more: Any) -> list[DivergenceFound]:
+        events = run("mutant:remembers-beginning", suites=["pull"], seed=1, cases=2, **more)
+        return [event for event in events if isinstance(event, DivergenceFound)]
+
+    kept = [event for event in found(corpus=False, out=tmp_path / "o") if event.plan]
+    first = next(event for event in kept if event.shrink_executions == 0)
+    assert (len(first.steps), first.found_steps) == (1, 1)
+    assert shlex.split(first.replay)[1:] == ["replay", first.plan, "mutant:remembers-beginning"]
+    corpus.kit_folder().mkdir(parents=True)
+    done = said("o", first.fingerprint, "--to", "corpus")
+    assert done.exit_code == 0, done.output
+    assert names(tmp_path / "corpus") == [Path(first.plan).name]
+    again = found()[0]
+    assert (again.case, again.fingerprint) == (-1, first.fingerprint)

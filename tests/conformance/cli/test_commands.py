@@ -197,9 +197,32 @@ def test_ctrl_c_keeps_what_ran(tmp_path: Path) -> None:
 
 
 def test_a_time_limit_ends_a_run_that_conforms(tmp_path: Path) -> None:
-    done = kit("run", "--max-time", "0.2", "--cases", "3000", "--steps", "10", cwd=tmp_path)
+    done = kit("run", "--max-time", "0.2", "--cases", "3000", "--steps", "10", "--no-corpus", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "time limit" in done.stdout
+    assert "Verdict: conforms (exit code 0): stopped by the time limit." in done.stdout
+
+
+def test_a_time_limit_within_the_corpus_leaves_a_run_undecided(tmp_path: Path) -> None:
+    done = kit("run", "--max-time", "0", "-k", "remote-store", cwd=tmp_path)
+    assert done.returncode == 3, done.stdout
+    assert "no generated case was played" in done.stdout
+    assert "Verdict: undecided (exit code 3): stopped by the time limit." in done.stdout
+
+
+def test_a_killed_run_leaves_a_plan_that_can_be_replayed(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rocketmq_conformance", "run", "--cases", "1000000", "--no-corpus",
+         "-k", "remote-store", "--format", "jsonl", "--seed", "1", "--out", "o"],
+        cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stdout is not None
+    for line in child.stdout:
+        if '"case": 3' in line:
+            child.kill()
+            break
+    child.communicate(timeout=60)
+    done = kit("replay", "o/remote-store.plan.jsonl", "--case", "3", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("what", ["suites", "rules", "operations", "mutants"])

@@ -42,7 +42,7 @@ def test_the_corpus_gets_a_plan_for_every_mutant_that_none_notices(tmp_path: Pat
 
 
 def test_a_mutant_that_the_plan_of_another_one_notices_adds_none(tmp_path: Path) -> None:
-    done = said("equal-replaces", "keeps-smaller", "--promote", "c")
+    done = said("increase-only-ignored", "keeps-smaller", "--promote", "c")
     (kept,) = names(tmp_path / "c")
     assert f"keeps-smaller is noticed by {kept} already\n" in done.stdout
     assert "1 promoted, 0 already there." in done.stdout

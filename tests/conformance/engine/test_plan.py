@@ -57,6 +57,11 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_others(suite: Suit
     assert set(a.splitlines()[1:]).isdisjoint(c.splitlines()[1:])
 
 
+def test_cases_are_written_as_json_dumps_writes_them(tmp_path: Path) -> None:
+    lines = [line for suite in SUITES.values() for line in written(tmp_path / "p", suite, 7).decode().splitlines()]
+    assert [line for line in lines if json.dumps(json.loads(line)) != line] == []
+
+
 def test_numbers_of_cases_are_kept(tmp_path: Path) -> None:
     cases = drawn(STORE, 1)
     plan.write(tmp_path / "p", STORE, PROFILE, 1, [(40, cases[0]), (3, cases[1])])
