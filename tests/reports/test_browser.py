@@ -15,7 +15,16 @@ import pytest
 from event_streams import FOUND, GOOD, HOSTILE, UNSHOWABLE, filled, run_of_suites
 from places import GOLDEN
 
-from rocketmq_conformance.reports.event import CaseLost, Discovery, DivergenceFound, Event, SuiteEnded
+from rocketmq_conformance.reports.event import (
+    CaseEnded,
+    CaseLost,
+    Discovery,
+    DivergenceFound,
+    Event,
+    RunStarted,
+    SuiteEnded,
+    SuiteStarted,
+)
 from rocketmq_conformance.reports.html import html_page
 from rocketmq_conformance.reports.jsonl import read
 
@@ -72,7 +81,6 @@ def poisoned(text: str) -> list[Event]:
 
 def wide(*addresses: str) -> list[Event]:
     """A run, or a campaign of these addresses, with long names and reasons, large numbers and many outcomes."""
-    stream: list[Event] = []
     outcomes = ["done", "items", "negative", *(f"SUBSCRIPTION_GROUP_NOT_EXIST_{at}" for at in range(20))]
     numbers = dict.fromkeys(("conforms", "diverges", "undecided", "could not run", "unsupported"), 12_345_678)
     coverage = [
@@ -80,20 +88,26 @@ def wide(*addresses: str) -> list[Event]:
         for at in range(4)
         for outcome in outcomes
     ]
-    for event in run_of_suites(30, *(dataclasses.replace(FOUND[0], suite="rebalance-broker-03") for _ in range(3))):
-        if not isinstance(event, SuiteEnded):
+    tail = "-of-a-team-with-a-long-name"
+    header, *rest = run_of_suites(30, *[dataclasses.replace(FOUND[0], suite="rebalance-broker-03")] * 3)
+    assert isinstance(header, RunStarted)
+    stream: list[Event] = [dataclasses.replace(header, suites=[suite + tail for suite in header.suites])]
+    for event in rest:
+        if isinstance(event, SuiteEnded):
+            ended = dataclasses.replace(
+                event,
+                suite=event.suite + tail,
+                cases=numbers,
+                steps=98_765_432_100,
+                seconds=86_399.0,
+                coverage=coverage,
+                reason="no_answer_to_" * 30,
+            )
+            stream += [dataclasses.replace(ended, address=address) for address in addresses or [""]]
+        elif isinstance(event, SuiteStarted | DivergenceFound | CaseEnded):
+            stream.append(dataclasses.replace(event, suite=event.suite + tail))
+        else:
             stream.append(event)
-            continue
-        ended = dataclasses.replace(
-            event,
-            suite=f"{event.suite}-of-a-team-with-a-long-name",
-            cases=numbers,
-            steps=98_765_432_100,
-            seconds=86_399.0,
-            coverage=coverage,
-            reason="no_answer_to_" * 30,
-        )
-        stream += [dataclasses.replace(ended, address=address) for address in addresses or [""]]
     long = "python:my_company.consumers.offsets.adapter:make_the_adapter_for_conformance_tests"
     lost = CaseLost(suite="rebalance-broker-03", case=2**62, address=long, reason="it_hung_" * 60)
     kinds = [dataclasses.replace(FOUND[0], fingerprint=f"{at:08x}", replay=f"replay {long} {long}") for at in range(60)]
