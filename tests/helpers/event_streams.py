@@ -151,7 +151,8 @@ def run_of_suites(number: int, *divergences: DivergenceFound) -> list[Event]:
             digest="",
             reason="client 4.9.8, broker 5.1.4, java 17 has no set_message_request_mode",
         )
-        stream += [dataclasses.replace(started, suite=name), *([case] * 7 * (at % 5 == 0)), *found]
+        replayed = dataclasses.replace(case, case=-1, verdict="conforms", reason="")
+        stream += [dataclasses.replace(started, suite=name), replayed, *([case] * 7 * (at % 5 == 0)), *found]
         stream.append(
             dataclasses.replace(
                 ended,
