@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -215,31 +215,12 @@ class Stage:
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
-    @contextmanager
-    def guarded(self, what: str, *, limited: bool = True) -> Iterator[None]:
+    def guarded(self, what: str, *, limited: bool = True) -> AbstractContextManager[None]:
         """Turn any exception of an adapter, and its silence, into an AdapterError with a sentence.
 
         Inside another guard the time limit is that of the outer one; unless ``limited`` it is that of the caller.
         """
-        inner, self._guarding = self._guarding, True
-        try:
-            if not inner:
-                self.beat()
-                if limited:
-                    self._alarm.set(self.patience)
-            yield
-        except (AdapterError, CannotRunError, KeyboardInterrupt):
-            raise
-        except Overdue:
-            if not limited:
-                raise
-            raise AdapterError(f"The adapter did not return from {what} within {self.patience:g} s.") from None
-        except Exception as error:
-            raise AdapterError(f"The adapter raised {type(error).__name__} ({_short(error)}) in {what}.") from error
-        finally:
-            self._guarding = inner
-            if not inner and limited:
-                self._alarm.unset()
+        return _Guard(self, what, limited)
 
     def _with_effect(self, spec: OperationSpec, outcome: Outcome) -> Outcome:
         if not (spec.effect or spec.commits):
@@ -323,6 +304,41 @@ def _stretch(spec: OperationSpec) -> tuple[int, int, tuple[str, ...]]:
 def _not_offered(*args: Any) -> Result:
     """An answer that never agrees, so that the case is judged step by step, which leaves the operation out."""
     return Err("UNSUPPORTED")
+
+
+class _Guard:
+    """The context of ``Stage.guarded``; a class, which costs half of a generator: each case enters two."""
+
+    __slots__ = ("_limited", "_outermost", "_stage", "_what")
+
+    def __init__(self, stage: Stage, what: str, limited: bool) -> None:
+        self._stage = stage
+        self._what = what
+        self._limited = limited
+        self._outermost = False
+
+    def __enter__(self) -> None:
+        stage = self._stage
+        if not stage._guarding:
+            self._outermost = stage._guarding = True
+            stage.beat()
+            if self._limited:
+                stage._alarm.set(stage.patience)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        stage = self._stage
+        if self._outermost:
+            stage._guarding = False
+            if self._limited:
+                stage._alarm.unset()
+        if error is None or isinstance(error, (AdapterError, CannotRunError)):
+            return
+        if isinstance(error, Overdue) and self._limited:
+            raise AdapterError(f"The adapter did not return from {self._what} within {stage.patience:g} s.") from None
+        if isinstance(error, Exception):
+            raise AdapterError(
+                f"The adapter raised {type(error).__name__} ({_short(error)}) in {self._what}."
+            ) from error
 
 
 def _short(value: object) -> str:
