@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Self, TextIO
 
-from rich.status import Status
+from rich.live import Live
+from rich.text import Text
 
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean
@@ -34,7 +35,7 @@ class StartDisplay:
         self._since = 0.0
         #: When the next plain line is due.
         self._due = 0.0
-        self._status: Status | None = None
+        self._live: Live | None = None
         self._thread: threading.Thread | None = None
         self._ended = threading.Event()
 
@@ -54,9 +55,9 @@ class StartDisplay:
                 self._text, self._since = text, self._clock()
                 self._due = self._since + PATIENT
             self._detail = detail
-            if not text and self._status:
-                self._status.stop()
-                self._status = None
+            if not text and self._live:
+                self._live.stop()
+                self._live = None
         if text and self._thread is None and not self._ended.is_set():
             self._thread = threading.Thread(target=self._watch, name="start display", daemon=True)
             self._thread.start()
@@ -71,11 +72,11 @@ class StartDisplay:
             if not self._screen.live:
                 self._due = now + AGAIN
                 self._screen.show(line, wrap=False)
-            elif self._status is None:
-                self._status = self._screen.console.status(line)
-                self._status.start()
-            else:
-                self._status.update(line)
+                return
+            if self._live is None:
+                self._live = Live(console=self._screen.console, auto_refresh=False, transient=True)
+                self._live.start()
+            self._live.update(Text(line, style="dim"), refresh=True)
 
     def _watch(self) -> None:
         while not self._ended.wait(_LOOK):

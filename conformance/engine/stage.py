@@ -341,12 +341,9 @@ class _Guard:
                 stage._alarm.unset()
         if error is None or isinstance(error, (AdapterError, CannotRunError)):
             return
-        if isinstance(error, Overdue):
-            if self._limited:
-                raise AdapterError(
-                    f"The adapter did not return from {self._what} within {stage.patience:g} s."
-                ) from None
-        elif isinstance(error, Exception):
+        if isinstance(error, Overdue) and self._limited:
+            raise AdapterError(f"The adapter did not return from {self._what} within {stage.patience:g} s.") from None
+        if isinstance(error, Exception):
             raise AdapterError(
                 f"The adapter raised {type(error).__name__} ({_short(error)}) in {self._what}."
             ) from error

@@ -151,7 +151,7 @@ def _run(
         ]
         limit = time_left(LIMIT)
         try:
-            code, output = _watched(command, folder, limit, describe)
+            code, output = _watched(command, folder, describe)
         except TimeoutError:
             raise CannotRunError(
                 f"Maven took longer than {limit:.0f} s to get {', '.join(artifacts)} {version}{more_time()}: see "
@@ -163,10 +163,10 @@ def _run(
         return text, _first_error(output) or f"it ended with {code}."
 
 
-def _watched(command: Sequence[str], folder: str, limit: float, describe: Callable[[str], None]) -> tuple[int, str]:
-    """Run Maven; its exit code and output. TimeoutError after ``limit`` seconds; whatever ends the wait ends Maven."""
+def _watched(command: Sequence[str], folder: str, describe: Callable[[str], None]) -> tuple[int, str]:
+    """Run Maven; its exit code and output. TimeoutError when its time is up; an exception ends Maven."""
     log = Path(folder) / "output.txt"
-    until = time.monotonic() + limit
+    until = time.monotonic() + LIMIT
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
@@ -182,7 +182,7 @@ def _watched(command: Sequence[str], folder: str, limit: float, describe: Callab
                 return process.wait(_LOOK), log.read_text("utf-8", "replace")
             except subprocess.TimeoutExpired:
                 describe(_arrived(log.read_text("utf-8", "replace")))
-            if time.monotonic() > until:
+            if time_left(until - time.monotonic()) <= 0:
                 raise TimeoutError
     finally:
         if process.poll() is None:

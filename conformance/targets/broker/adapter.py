@@ -258,7 +258,7 @@ class BrokerAdapter:
     def _ask_version(self) -> str:
         connection = self._connected()
         try:
-            answer = connection.call(wire.runtime_info().code, {})
+            answer = connection.call(wire.runtime_info().code, {}, timeout=PATIENCE)
             if answer.code:
                 raise ValueError(f"it refuses GET_BROKER_RUNTIME_INFO with code {answer.code} {answer.remark}")
             return str(json.loads(answer.body)["table"]["brokerVersionDesc"])

@@ -52,12 +52,13 @@ class ContainerProcess:
         assert self._container is not None, "not started"
         return self._container.get_wrapped_container()
 
-    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float | None = None) -> None:
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
         """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time."""
         with phase(f"starting {self.name} and waiting until it answers"):
-            self._start(command, ready, time_left(START_LIMIT) if limit is None else limit)
+            self._start(command, ready, limit)
 
     def _start(self, command: Sequence[str], ready: Callable[[], bool], limit: float) -> None:
+        whole = time_left(limit)
         try:
             if self._container is None:
                 self._create(command).start()
@@ -69,7 +70,7 @@ class ContainerProcess:
             raise CannotRunError(f"{self.name} cannot be started ({output}): see `docker ps -a`.") from error
         until = time.monotonic() + limit
         look = 0.0
-        while time.monotonic() < until:
+        while time_left(until - time.monotonic()) > 0:
             if ready():
                 return
             if time.monotonic() > look:
@@ -81,7 +82,7 @@ class ContainerProcess:
             time.sleep(0.05)
         output = self.last_error()
         self.close()
-        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s{more_time()}: {output}")
+        raise CannotRunError(f"{self.name} was not ready after {whole:.0f} s{more_time()}: {output}")
 
     def stop(self) -> None:
         """Stop it gently, and by force when that takes too long."""

@@ -46,10 +46,10 @@ class Program(Protocol):
         """Is it running?"""
         ...
 
-    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float | None = None) -> None:
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
         """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time.
 
-        ``limit`` (s) is what is left of the start that this belongs to unless given, or START_LIMIT.
+        It takes ``limit`` seconds at most; within the start of an implementation, what is left of that.
         """
         ...
 
@@ -102,12 +102,13 @@ class JavaProcess:
         """Its process id; 0 before the first start."""
         return self._process.pid if self._process else 0
 
-    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float | None = None) -> None:
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
         """Start it and wait until ``ready``; CannotRunError with the log's last error when it is not in time."""
         with phase(f"starting {self.name} and waiting until it answers"):
-            self._start(command, ready, time_left(START_LIMIT) if limit is None else limit)
+            self._start(command, ready, limit)
 
     def _start(self, command: Sequence[str], ready: Callable[[], bool], limit: float) -> None:
+        whole = time_left(limit)
         environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
         environment["HOME"] = str(self.home)
         self.log.unlink(missing_ok=True)  # output from before a restart explains nothing
@@ -125,14 +126,14 @@ class JavaProcess:
         self._frozen = False
         self._watch(self._process.pid)
         until = time.monotonic() + limit
-        while time.monotonic() < until:
+        while time_left(until - time.monotonic()) > 0:
             if not self.alive:
                 raise CannotRunError(f"{self.name} ended while it started: {self.last_error()}")
             if ready():
                 return
             time.sleep(0.05)
         self.kill()
-        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s{more_time()}: {self.last_error()}")
+        raise CannotRunError(f"{self.name} was not ready after {whole:.0f} s{more_time()}: {self.last_error()}")
 
     def stop(self) -> None:
         """Stop it gently, and by force when that takes too long."""

@@ -66,6 +66,14 @@ def gone(pid: int) -> bool:
     return True
 
 
+def test_what_a_start_does_is_passed_on() -> None:
+    shown: list[tuple[str, str]] = []
+    spec = replace(SPEC, addresses=("python:poisonous:Prepares",))
+    with contextlib.closing(PlayerSupervisor(spec, (HERE,), on_start=lambda *what: shown.append(what))) as there:
+        there.open()
+    assert shown == [("building the client", ""), ("", "")]
+
+
 def test_a_player_plays_what_this_process_would_play() -> None:
     suite, draw = SUITES[SUITE], sampler(SUITES[SUITE], Profile())
     here = Player(Stage(Port(), Profile()), Judge(suite, Profile()))

@@ -135,4 +135,6 @@ def test_sampled_cases_are_a_share_of_all() -> None:
 def test_what_was_asked_for_survives_json() -> None:
     spec = replace(SPEC, steps=7, sample=0.25, steer=0.5, releases={"client": "4.9.8"}, patience=3.5, memory=1 << 28)
     assert CampaignSpec.of(spec.json()) == spec
+    older = {name: value for name, value in spec.json().items() if name != "start_timeout"}
+    assert CampaignSpec.of(older) == spec
     assert spec.judged_as == ["--with", "client=4.9.8"]

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -223,8 +224,53 @@ def test_what_listens_is_no_broker(said: bytes, tmp_path: Path) -> None:
 
 def test_what_listens_says_nothing(tmp_path: Path) -> None:
     with listening(None) as address:
-        done = kit("run", f"broker:{address}", "--patience", "0.5", cwd=tmp_path)
-    one_sentence(done, 4, "did not return from hello() within 0.5 s")
+        done = kit("run", f"broker:{address}", "--start-timeout", "0.5", cwd=tmp_path)
+    one_sentence(done, 4, "not ready after 0.5 s: its adapter did not return from hello(), and reported no progress")
+
+
+# --- the start --------------------------------------------------------------------------------------------------
+
+
+def test_an_adapter_that_takes_too_long_to_get_ready(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\n"
+        "from rocketmq_conformance import report_progress\n"
+        "class Slow:\n"
+        "    def hello(self):\n"
+        "        report_progress('building the client')\n"
+        "        time.sleep(3600)\n"
+        "    def close(self):\n"
+        "        pass\n"
+        "    reset = apply = close\n"
+    )
+    done = kit("run", "python:slow:Slow", "--start-timeout", "0.5", cwd=tmp_path)
+    one_sentence(done, 4, "was not ready after 0.5 s: for the last ")
+    assert " s it was building the client. See what keeps it, or allow more time with --start-timeout" in done.stderr
+
+
+def test_an_interrupted_start_leaves_nothing_running(tmp_path: Path) -> None:
+    child, files = tmp_path / "child", tmp_path / "files"
+    files.mkdir()
+    path = pretend_maven(tmp_path, f"sleep 3600 & echo $! > {child}.new; mv {child}.new {child}; wait")
+    env = environment(PATH=f"{path}:/bin:/usr/bin", XDG_CACHE_HOME=str(tmp_path / "cache"), TMPDIR=str(files))
+    words = [*KIT, "run", "broker:5.5.0", "-k", "broker-offsets"]
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
+    ) as kit_process:
+        until = time.monotonic() + 60
+        while not child.exists():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        kit_process.send_signal(signal.SIGINT)
+        _, errors = kit_process.communicate(timeout=60)
+    assert kit_process.returncode == 3
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+    state = Path(f"/proc/{child.read_text().strip()}/stat")
+    while state.exists() and state.read_text().split(") ")[1][0] not in "ZX":
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert list(files.iterdir()) == []
 
 
 # --- plans and options ------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets.broker import process as module
 from rocketmq_conformance.conformance.targets.broker.process import (
     Broker,
@@ -134,6 +135,17 @@ def test_freezing_what_has_ended_does_nothing(process: JavaProcess) -> None:
 def test_a_process_that_is_never_ready_is_killed(process: JavaProcess) -> None:
     with pytest.raises(CannotRunError, match="was not ready after 0 s: no output"):
         process.start(shell("exec sleep 60"), lambda: False, limit=0.3)
+    assert gone(process.pid)
+
+
+def test_within_a_start_a_process_has_the_time_of_the_start(process: JavaProcess) -> None:
+    times = iter(range(0, 100_000, 100))
+    shown: list[tuple[str, str]] = []
+    with starting(300, lambda *what: shown.append(what), clock=lambda: next(times)):
+        expected = r"not ready after \d+ s \(the whole start may take 300 s: --start-timeout allows more\): "
+        with pytest.raises(CannotRunError, match=expected):
+            process.start(shell("exec sleep 60"), lambda: False, limit=0.0)
+    assert shown[0] == ("starting Broker 5.5.0 and waiting until it answers", "")
     assert gone(process.pid)
 
 
@@ -276,6 +288,23 @@ def test_a_broker_is_started_with_its_configuration(
         broker.kill()
         assert not broker.process.alive
     assert not broker.home.exists()
+
+
+def test_an_interrupted_start_leaves_nothing(
+    pretending: Path,
+    asked: Asked,
+    jars: Callable[[Sequence[str], str], Sequence[Path]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(port: int, request: Request) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "answers", interrupted)
+    for made in (NameServer(Release(5, 5, 0), jars), Broker(Release(5, 5, 0), jars=jars)):
+        with pytest.raises(KeyboardInterrupt), made:
+            raise AssertionError("not reached")
+        assert not made.home.exists()
+        assert not made.process.alive
 
 
 def test_a_name_server_is_started_with_its_configuration(
