@@ -11,6 +11,7 @@ import os
 import re
 
 import pytest
+from every import every
 from places import GOLDEN
 
 from rocketmq_conformance.reports.console import BLOCKS, ConsoleReport
@@ -59,7 +60,7 @@ def same_as_golden(name: str, text: str) -> None:
     assert text == path.read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_a_run_prints_the_golden_text(name: str) -> None:
     same_as_golden(f"{name}.console.txt", printed(events(name)))
 
@@ -79,7 +80,7 @@ def test_the_documented_block_is_what_is_printed() -> None:
     assert documented in printed(events("diverges"))
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_plain_output_has_no_control_codes_and_no_trailing_blanks(name: str) -> None:
     text = printed(events(name))
     assert all(line == line.rstrip() and line.isprintable() for line in text.split("\n"))
@@ -201,7 +202,7 @@ def test_a_run_that_breaks_off_gives_the_cursor_back() -> None:
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_the_last_line_has_verdict_and_seed(name: str) -> None:
     last = printed(events(name)).splitlines()[-1]
     assert last.startswith("Verdict: ")

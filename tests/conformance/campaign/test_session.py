@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from every import every
 from places import ROOT
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -39,7 +40,7 @@ def lacking_on_workers(spark: Any) -> str:
 # --- masters ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "url"),
     [
         ("local", f"local[1,{FAILURES}]"),
@@ -70,7 +71,7 @@ def test_clusters_are_left_as_they_are(text: str, hosts: tuple[tuple[str, int], 
     assert (master.url, master.hosts, master.local) == (text, hosts, False)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "sentence"),
     [
         ("", "Spark knows no master ''"),
@@ -294,7 +295,7 @@ ValueError: a bad block
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("error", "sentence"),
     [
         (RuntimeError("Something\nelse."), "Something."),

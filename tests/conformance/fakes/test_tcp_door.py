@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -287,7 +288,7 @@ def test_a_fault_is_played_as_often_as_it_says() -> None:
     assert faults.take(QUERY) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "fault"),
     [
         ("silent", Fault("silent")),
@@ -306,7 +307,7 @@ def test_faults_are_read_from_text(text: str, fault: Fault) -> None:
     assert parse_armed(f"QUERY_CONSUMER_OFFSET={text}") == parse_armed(f"14={text}") == (14, fault)
 
 
-@pytest.mark.parametrize("text", ["", "slow", "slow:x", "silent:1", "NO_SUCH_CODE", "cut*0", "cut*", "1234567", "a b"])
+@every("text", ["", "slow", "slow:x", "silent:1", "NO_SUCH_CODE", "cut*0", "cut*", "1234567", "a b"])
 def test_what_is_no_fault_is_refused_with_help(text: str) -> None:
     with pytest.raises(ValueError, match="slow:MS"):
         parse(text)

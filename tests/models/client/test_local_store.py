@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage_offset_file, store_folder
@@ -162,7 +163,7 @@ def test_both_layouts_of_java_are_read() -> None:
         assert parse(text) == {MessageQueue("T", "b", 1): 7}
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         GARBAGE_TEXT,
