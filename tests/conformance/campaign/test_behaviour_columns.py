@@ -32,7 +32,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.sampler import sampler
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 ONE, TWO, THREE = Reason((RULES[0],), "empty"), Reason((RULES[0], RULES[-1]), "full"), Reason((RULES[1],), "empty")
 

@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.campaign.analysis.clusters import cluster_
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.models.profile import Profile
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 ONE, OTHER = "mutant:freeze-ignored", "mutant:clone-ignores-topic"
 
 

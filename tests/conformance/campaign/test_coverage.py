@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, open_campaign
 from rocketmq_conformance.models.outcome import outcome_class
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 MUTANT = "mutant:clone-ignores-topic"
 
 

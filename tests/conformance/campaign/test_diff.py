@@ -27,7 +27,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.campaign_diff import DIFFERENT, NOTHING, SAME, UNDECIDED
 from rocketmq_conformance.suites.declare.operation import Operation
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 ONE, OTHER = "mutant:freeze-ignored", "mutant:no-refresh"
 CASES, BLOCK = 120, 50
 

@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES
 from rocketmq_conformance.reports import event
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 SCHEMA = pa.schema([CASES.field(name) for name in COLUMNS])
 #: Case, arm, steps, answers, transitions.
 Row = tuple[int, str, int, list[int], list[int]]

@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import FILE, Campa
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.models import rulebook
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 SPEC = CampaignSpec(
     ("port", "mutant:asks-no-zero"), ("allocation", "remote-store"), cases=100, seed=7, block=16, steps=9

@@ -40,7 +40,7 @@ from rocketmq_conformance.reports.event import VERDICTS
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.sampler import sampler
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 HERE = str(HELPERS)
 SUITE = "remote-store"
@@ -62,7 +62,7 @@ def play(first: int = 0, count: int = 60, **more: Any) -> dict[str, Any]:
 
 def gone(pid: int) -> bool:
     """Is the process gone, now or soon?"""
-    wait_until(lambda: not alive(pid), patience=10)
+    wait_until(lambda: not alive(pid))
     return True
 
 

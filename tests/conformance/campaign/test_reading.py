@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, CASE
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 MUTANT = "mutant:clone-ignores-topic"
 OLDER = Profile.of(client="5.3.0")
 

@@ -29,7 +29,7 @@ from rocketmq_conformance.models.outcome import UNDEFINED, Err, Outcome, Result,
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 MUTANT = "mutant:failure-is-new"
 CLIENT = ("allocation", "remote-store", "local-store", "start-push", "start-lite-pull", "start-pull")
 

@@ -23,7 +23,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.oracle import Step
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 STORE = SUITES["remote-store"]
 #: The sharpest separator of the largest cluster, by mutant: what the mutant's sentence says, in terms of a step.
 GOLDEN = {

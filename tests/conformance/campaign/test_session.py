@@ -122,7 +122,7 @@ def test_a_master_that_does_not_answer_is_told_at_once(host: str, closed: int) -
     began = time.monotonic()
     with pytest.raises(CannotRunError, match=f"No Spark master answers at spark://{host}:{closed} .*start it") as told:
         reach(parse(f"spark://{host}:{closed}"))
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     assert "\n" not in str(told.value)
 
 
@@ -568,9 +568,9 @@ def test_ctrl_c_while_a_session_starts_leaves_nothing_behind(seconds: int, tmp_p
     assert process.stdout.readline() == "starting\n"
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
-    said, errors = process.communicate(timeout=60)
+    said, errors = process.communicate(timeout=180)
     assert (said, errors, process.returncode) == ("interrupted\n", "", 0)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while anybody(process.pid) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not anybody(process.pid)
@@ -582,7 +582,7 @@ def test_ctrl_c_reaches_the_driver_and_not_its_java_machine(tmp_path: Path) -> N
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n", process.stderr and process.stderr.read()
     os.killpg(process.pid, signal.SIGINT)
-    said, errors = process.communicate(timeout=60)
+    said, errors = process.communicate(timeout=180)
     assert (said, errors, process.returncode) == ("ended True 5\n", "", 0)
 
 

@@ -40,7 +40,7 @@ from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STO
 from rocketmq_conformance.reports.event import CONFORMS, UNSUPPORTED
 from rocketmq_conformance.reports.event import COULD_NOT_RUN as COULD_NOT
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 HERE = str(HELPERS)
 SUITE = "remote-store"
