@@ -150,7 +150,7 @@ def test_a_served_broker_conforms_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     child.send_signal(signal.SIGINT)
     assert done.returncode == 0, done.stdout
     assert child.stdout.read() == "stopped\n"
-    assert child.wait(20) == 0
+    assert child.wait(60) == 0
 
 
 def test_the_locks_of_a_served_broker_can_live_as_long_as_its_address_says(tmp_path: Path) -> None:
