@@ -141,7 +141,7 @@ def called(process: psutil.Process) -> str:
 @pytest.mark.parametrize(
     "chosen", [lambda: players()[0], lambda: players()[0].parent()], ids=["a player", "a Python worker"]
 )
-def test_whoever_is_killed_in_the_middle_no_case_is_lost(
+def test_no_case_is_lost_with_a_process_that_is_killed(
     chosen: Callable[[], psutil.Process], tmp_path: Path, reference: dict[str, Rows]
 ) -> None:
     kill, out = Kill(chosen), tmp_path / "out"
@@ -267,7 +267,7 @@ def mount(folder: Path, option: str, *more: str) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-def test_a_full_disk_is_told_in_one_sentence_and_what_is_finished_is_kept(
+def test_a_full_disk_is_reported_in_one_sentence_and_what_is_finished_is_kept(
     tmp_path: Path, reference: dict[str, Rows]
 ) -> None:
     with small_disk(tmp_path / "disk", 200) as disk:

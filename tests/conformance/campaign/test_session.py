@@ -118,7 +118,7 @@ def test_a_master_that_stands_by_is_enough(listening: int, closed: int) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid", "a..b"])
-def test_a_master_that_does_not_answer_is_told_at_once(host: str, closed: int) -> None:
+def test_a_master_that_does_not_answer_is_reported_at_once(host: str, closed: int) -> None:
     began = time.monotonic()
     with pytest.raises(CannotRunError, match=f"No Spark master answers at spark://{host}:{closed} .*start it") as told:
         reach(parse(f"spark://{host}:{closed}"))
@@ -227,7 +227,7 @@ def test_a_second_ctrl_c_does_not_wait_for_a_machine_that_can_be_ended(ctrl_c: C
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_handler_that_somebody_else_installs_is_replaced(ctrl_c: Callable[[], None]) -> None:
+def test_a_handler_that_others_install_is_replaced(ctrl_c: Callable[[], None]) -> None:
     met = []
 
     def start() -> None:
@@ -327,7 +327,7 @@ ValueError: a bad block
         ),
     ],
 )
-def test_failures_of_spark_are_told_in_one_sentence(error: BaseException, sentence: str) -> None:
+def test_failures_of_spark_are_reported_in_one_sentence(error: BaseException, sentence: str) -> None:
     assert failure_sentence(error) == sentence
 
 
@@ -427,7 +427,7 @@ def test_a_local_worker_that_is_killed_is_a_task_played_again(tmp_path: Path) ->
 
 
 @pytest.mark.spark
-def test_a_task_that_fails_too_often_is_told_in_one_sentence() -> None:
+def test_a_task_that_fails_too_often_is_reported_in_one_sentence() -> None:
     def play(batch: Any) -> int:
         raise ValueError("a bad block")
 
@@ -444,7 +444,7 @@ def test_workers_without_that_python_say_so(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.spark
-def test_a_java_machine_that_does_not_start_is_told_in_its_own_words() -> None:
+def test_a_java_machine_that_does_not_start_is_reported_in_its_own_words() -> None:
     memory = {"spark.driver.memory": "lots"}
     with pytest.raises(CannotRunError) as told, open_session("local[1]", name="x", config=memory):
         pass
@@ -650,7 +650,7 @@ def test_workers_without_packages_say_so(spark_cluster: Cluster, monkeypatch: py
 
 
 @pytest.mark.spark
-def test_a_cluster_that_lends_no_worker_is_told(spark_cluster: Cluster) -> None:
+def test_a_cluster_that_lends_no_worker_is_reported(spark_cluster: Cluster) -> None:
     greedy = {"spark.executor.memory": "1000g"}
     with (
         pytest.raises(CannotRunError, match=f"{spark_cluster.url} lent no worker process within 2 s: .* 1000g of free"),

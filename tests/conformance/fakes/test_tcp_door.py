@@ -149,7 +149,7 @@ def test_a_request_may_arrive_byte_by_byte(server: FakeBroker) -> None:
         assert _read(line).opaque == 3
 
 
-def test_a_client_that_does_not_read_stops_nobody_else_and_gets_all_answers_later(server: FakeBroker) -> None:
+def test_a_client_that_does_not_read_stops_no_other_and_gets_all_answers_later(server: FakeBroker) -> None:
     frame = encode(Command(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "T"}, opaque=1))
     with raw(server) as greedy:
         greedy.settimeout(0.3)
@@ -367,7 +367,7 @@ def test_good_requests_before_a_malformed_one_are_answered(server: FakeBroker) -
         assert line.recv(1) == b""
 
 
-def test_a_frame_that_never_ends_keeps_nobody_waiting(server: FakeBroker) -> None:
+def test_a_frame_that_never_ends_keeps_no_other_waiting(server: FakeBroker) -> None:
     with raw(server) as line:
         line.sendall(struct.pack(">i", MAX_FRAME) + b"x" * 1000)
         assert_answers(server)
@@ -454,7 +454,7 @@ def test_requests_of_the_server_are_kept_and_confuse_nothing() -> None:
         assert connection.requests() == []
 
 
-def test_an_answer_that_nobody_asked_for_is_dropped() -> None:
+def test_an_answer_without_a_request_is_dropped() -> None:
     frames = encode(Command(7, opaque=99, flag=RESPONSE)) + encode(Command(0, opaque=1, flag=RESPONSE))
     with playing(frames) as port, Connection("127.0.0.1", port) as connection:
         assert connection.call(34).code == 0
@@ -494,7 +494,7 @@ def test_a_server_that_leaves_is_a_connection_error() -> None:
             connection.send(34)
 
 
-def test_nobody_listening_is_a_connection_error() -> None:
+def test_a_port_without_a_server_is_a_connection_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     with pytest.raises(ConnectionError, match=f"cannot connect to 127.0.0.1:{port}"):
