@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from every import every
 
 from rocketmq_conformance import models
 from rocketmq_conformance.models import rulebook
@@ -64,7 +65,7 @@ def test_every_rule_of_a_module_is_in_the_rule_book() -> None:
     assert not offenders, offenders[:5]
 
 
-@pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+@every("suite", SUITES.values())
 def test_every_rule_that_a_suite_names_is_in_the_rule_book(suite: Any) -> None:
     assert suite.rules
     assert set(suite.rules) <= rulebook.RULES.keys()

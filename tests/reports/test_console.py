@@ -12,6 +12,7 @@ import re
 
 import pytest
 from event_streams import run_of_suites
+from every import every
 from places import GOLDEN
 
 from rocketmq_conformance.reports import short_block
@@ -76,7 +77,7 @@ def same_as_golden(name: str, text: str) -> None:
     assert text == path.read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_a_run_prints_the_golden_text(name: str) -> None:
     same_as_golden(f"{name}.console.txt", printed(events(name)))
 
@@ -101,7 +102,7 @@ def test_the_documented_blocks_are_what_is_printed(verbose: bool, place: int) ->
     assert documented in printed(events("diverges"), verbose=verbose)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_plain_output_has_no_control_codes_and_no_trailing_blanks(name: str) -> None:
     text = printed(events(name))
     assert all(line == line.rstrip() and line.isprintable() for line in text.split("\n"))
@@ -334,7 +335,7 @@ def test_a_run_that_breaks_off_gives_the_cursor_back() -> None:
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_the_last_line_has_verdict_and_seed(name: str) -> None:
     last = printed(events(name)).splitlines()[-1]
     assert last.startswith("Verdict: ")

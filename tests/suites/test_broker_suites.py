@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from every import every
 
 from rocketmq_conformance.models.broker import (
     admin,
@@ -108,7 +109,7 @@ def play(suite: Suite, release: str, cases: int) -> tuple[Counter[tuple[str, str
     return seen, kinds
 
 
-@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+@every("suite", SUITES)
 def test_every_rule_that_fires_is_in_the_rule_book(suite: Suite) -> None:
     known = {rule.id for rule in RULES}
     for release in RELEASES:

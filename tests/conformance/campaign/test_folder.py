@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import FILE, Campa
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.models import rulebook
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 SPEC = CampaignSpec(
     ("port", "mutant:asks-no-zero"), ("allocation", "remote-store"), cases=100, seed=7, block=16, steps=9
@@ -215,7 +215,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert everything(tmp_path) == before
 
 
-def test_a_campaign_that_is_being_played_is_left_to_whoever_plays_it(begun: Path) -> None:
+def test_a_campaign_that_is_being_played_is_left_to_its_player(begun: Path) -> None:
     (begun / folder.STOP).write_text("interrupted")
     before = everything(begun)
     with folder.locked(begun):
@@ -260,7 +260,7 @@ def test_a_damaged_file_is_named(begun: Path, name: str) -> None:
     refused(kit("--resume", "--out", str(begun), cwd=begun.parent), 4, f"{file} is damaged")
 
 
-def test_a_table_of_a_newer_version_is_told(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_of_a_newer_version_is_reported(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as newer:
         newer.setattr(blocks, "VERSION", VERSION + 1)
         blocks.write(begun / "runs" / "run-0000.parquet", RUNS.empty_table())

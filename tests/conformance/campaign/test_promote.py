@@ -101,7 +101,7 @@ def test_plans_are_copied_as_they_are(tmp_path: Path) -> None:
     assert names(tmp_path / "to") == [source.name]
 
 
-def test_the_same_steps_are_there_once_whatever_the_name(tmp_path: Path) -> None:
+def test_the_same_steps_are_there_once_under_any_name(tmp_path: Path) -> None:
     there = kept(tmp_path / "to" / "remote-store.bbbbbbbb.plan.jsonl", [UPDATE], [REMOVE])
     sources = [
         kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE]),
@@ -135,7 +135,7 @@ def test_nothing_is_copied_when_one_of_them_is_damaged(tmp_path: Path) -> None:
     assert not (tmp_path / "to").exists()
 
 
-def test_a_copy_that_fails_leaves_no_half_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_fails_leaves_no_part_of_a_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
     written = Path.write_bytes
 
@@ -153,7 +153,7 @@ def test_a_copy_that_fails_leaves_no_half_plan(tmp_path: Path, monkeypatch: pyte
 # --- what is said -----------------------------------------------------------------------------------------------------
 
 
-def test_what_was_promoted_and_what_was_there_is_told_in_order(tmp_path: Path) -> None:
+def test_what_was_promoted_and_what_was_there_is_reported_in_order(tmp_path: Path) -> None:
     kept(tmp_path / "corpus" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
     kept(tmp_path / "o" / "remote-store.bbbbbbbb.plan.jsonl", [REMOVE])
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [UPDATE, REMOVE])
@@ -170,7 +170,7 @@ def test_what_was_promoted_and_what_was_there_is_told_in_order(tmp_path: Path) -
     ]
 
 
-def test_a_folder_of_another_name_is_told_with_the_option_that_plays_it(tmp_path: Path) -> None:
+def test_a_folder_of_another_name_is_reported_with_the_option_that_plays_it(tmp_path: Path) -> None:
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
     done = said("o", "--to", "my plans")
     assert done.output.splitlines()[-1] == "1 promoted, 0 already there. `run --corpus 'my plans'` plays them first."

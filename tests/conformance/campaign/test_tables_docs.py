@@ -68,7 +68,7 @@ def test_the_page_in_docs_is_up_to_date() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_column_is_told_with_its_meaning(table: str) -> None:
+def test_every_column_is_reported_with_its_meaning(table: str) -> None:
     _, found, said = tables_page().partition(f"\n### {table}\n")
     assert found
     rows = re.findall(r"^\| `(\w+)` \| ([\w ,]+) \| (.+) \|$", said.partition("\n#")[0], re.MULTILINE)

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.cli import missing, regenerate
 from rocketmq_conformance.conformance.cli.main import cli
 
 #: The tables of campaigns, whose page is among those that are made, need the extra.
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from command_line import kit
+from every import every
 from places import HELPERS, ROOT
 
 from rocketmq_conformance.conformance.adapter import Adapter, Case, Hello
@@ -160,7 +161,7 @@ def test_a_run_reads_the_kits_folder_that_of_the_project_and_those_named_once_ea
     assert corpus.folders(more) == [corpus.kit_folder(), Path("corpus"), Path("more")]
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "parts"),
     [
         ("remote-store.9b1c2d3e.plan.jsonl", ("remote-store", "9b1c2d3e")),

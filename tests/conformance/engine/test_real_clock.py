@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from every import every
 from simulated_clock import READING, SimulatedClock
 
 from rocketmq_conformance.conformance.adapter import REAL, VIRTUAL, AdapterError, Case, Hello
@@ -281,7 +282,7 @@ def elapsed() -> Elapsed:
 ROUND = row("rebalance", 2, "answer", "answer", "answer")
 
 
-@pytest.mark.parametrize(
+@every(
     ("span", "definite"),
     [
         (Span(119_000, 119_990), True),
@@ -401,7 +402,7 @@ def test_a_clock_of_another_kind_is_refused() -> None:
         staged(Timed("sundial"))
 
 
-@pytest.mark.parametrize("pace", [0, -1, "fast", None, True, float("nan"), float("inf"), 1_001])
+@every("pace", [0, -1, "fast", None, True, float("nan"), float("inf"), 1_001])
 def test_a_pace_that_is_none_is_refused(pace: Any) -> None:
     adapter = Timed(REAL)
     adapter.said = replace(adapter.said, pace=pace)
@@ -414,7 +415,7 @@ def test_a_virtual_clock_has_no_pace() -> None:
         staged(Timed(VIRTUAL, pace=100))
 
 
-@pytest.mark.parametrize(
+@every(
     ("address", "sentence"),
     [
         ("port?clock=sundial", "port has no clock 'sundial'; write clock=virtual or clock=real."),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -154,7 +155,7 @@ def test_what_reached_the_broker_before_a_case_is_forgotten() -> None:
     assert not any(key[0] == GROUP for key in stage.world.state.stored)
 
 
-@pytest.mark.parametrize("junk", [None, 3, "Ok", (Ok(),), {"ok": 1}, Ok, "x" * 10_000], ids=lambda junk: str(junk)[:9])
+@every("junk", [None, 3, "Ok", (Ok(),), {"ok": 1}, Ok, "x" * 10_000])
 def test_what_is_no_outcome_is_named(junk: Any) -> None:
     stage = Stage(Double(lambda operation: junk), Profile())
     stage.begin(STORE, 0)

@@ -6,6 +6,7 @@ import re
 from itertools import combinations
 
 import pytest
+from every import every
 from places import ROOT
 
 from rocketmq_conformance.conformance.engine.verdict import together
@@ -22,7 +23,7 @@ from rocketmq_conformance.reports.event import (
 WORST_FIRST = (DIVERGES, COULD_NOT_RUN, UNDECIDED, CONFORMS, UNSUPPORTED)
 
 
-@pytest.mark.parametrize("there", [few for length in range(1, 6) for few in combinations(WORST_FIRST, length)])
+@every("there", [few for length in range(1, 6) for few in combinations(WORST_FIRST, length)])
 def test_the_worst_is_said_however_many_others_there_are(there: tuple[str, ...]) -> None:
     counts = dict.fromkeys(VERDICTS, 0) | {verdict: 10**at for at, verdict in enumerate(there)}
     assert together(counts) == there[0]

@@ -161,7 +161,7 @@ def test_a_client_meets_the_broker_that_is_served(case: ClientCase, version: int
             assert one.body or ask[0] == Request.HEART_BEAT
 
 
-def test_phantom_members_are_listed_whoever_sends_heartbeats(case: ClientCase) -> None:
+def test_phantom_members_are_listed_beside_those_that_send_heartbeats(case: ClientCase) -> None:
     case.broker.open()
     host, port = case.address.split(":")
     with Connection(host, int(port)) as connection:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -148,7 +149,7 @@ def test_a_request_may_arrive_byte_by_byte(server: FakeBroker) -> None:
         assert _read(line).opaque == 3
 
 
-def test_a_client_that_does_not_read_stops_nobody_else_and_gets_all_answers_later(server: FakeBroker) -> None:
+def test_a_client_that_does_not_read_stops_no_other_and_gets_all_answers_later(server: FakeBroker) -> None:
     frame = encode(Command(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "T"}, opaque=1))
     with raw(server) as greedy:
         greedy.settimeout(0.3)
@@ -287,7 +288,7 @@ def test_a_fault_is_played_as_often_as_it_says() -> None:
     assert faults.take(QUERY) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "fault"),
     [
         ("silent", Fault("silent")),
@@ -306,7 +307,7 @@ def test_faults_are_read_from_text(text: str, fault: Fault) -> None:
     assert parse_armed(f"QUERY_CONSUMER_OFFSET={text}") == parse_armed(f"14={text}") == (14, fault)
 
 
-@pytest.mark.parametrize("text", ["", "slow", "slow:x", "silent:1", "NO_SUCH_CODE", "cut*0", "cut*", "1234567", "a b"])
+@every("text", ["", "slow", "slow:x", "silent:1", "NO_SUCH_CODE", "cut*0", "cut*", "1234567", "a b"])
 def test_what_is_no_fault_is_refused_with_help(text: str) -> None:
     with pytest.raises(ValueError, match="slow:MS"):
         parse(text)
@@ -366,7 +367,7 @@ def test_good_requests_before_a_malformed_one_are_answered(server: FakeBroker) -
         assert line.recv(1) == b""
 
 
-def test_a_frame_that_never_ends_keeps_nobody_waiting(server: FakeBroker) -> None:
+def test_a_frame_that_never_ends_keeps_no_other_waiting(server: FakeBroker) -> None:
     with raw(server) as line:
         line.sendall(struct.pack(">i", MAX_FRAME) + b"x" * 1000)
         assert_answers(server)
@@ -453,7 +454,7 @@ def test_requests_of_the_server_are_kept_and_confuse_nothing() -> None:
         assert connection.requests() == []
 
 
-def test_an_answer_that_nobody_asked_for_is_dropped() -> None:
+def test_an_answer_without_a_request_is_dropped() -> None:
     frames = encode(Command(7, opaque=99, flag=RESPONSE)) + encode(Command(0, opaque=1, flag=RESPONSE))
     with playing(frames) as port, Connection("127.0.0.1", port) as connection:
         assert connection.call(34).code == 0
@@ -493,7 +494,7 @@ def test_a_server_that_leaves_is_a_connection_error() -> None:
             connection.send(34)
 
 
-def test_nobody_listening_is_a_connection_error() -> None:
+def test_a_port_without_a_server_is_a_connection_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     with pytest.raises(ConnectionError, match=f"cannot connect to 127.0.0.1:{port}"):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.cli.prove import settle
 from rocketmq_conformance.conformance.proof import broker as proof
@@ -204,7 +205,7 @@ def test_a_broker_of_another_release_differs(release: str) -> None:
     assert counted.differences > 100
 
 
-@pytest.mark.parametrize("suite", proof.FAST, ids=lambda suite: suite.name)
+@every("suite", proof.FAST)
 def test_random_cases_confirm_the_model(suite: Suite) -> None:
     profile, counted = Profile(), tally()
     prove_suite(ModelAdapter(profile), profile, counted, suite, 20)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from every import every
 from places import ROOT
 
 from rocketmq_conformance.conformance.proof.whole import RELEASES, cases, expected
@@ -31,8 +32,8 @@ def test_every_case_has_a_group_of_its_own() -> None:
     assert len({case.group for case in every}) == len(every)
 
 
-@pytest.mark.parametrize("release", FIRSTS)
-@pytest.mark.parametrize("kind", [PUSH, ORDERLY, LITE])
+@every("release", FIRSTS)
+@every("kind", [PUSH, ORDERLY, LITE])
 def test_the_table_of_new_groups_is_as_known(release: str, kind: str) -> None:
     model = StartModel(Profile.of(release, release))
     for case in cases():

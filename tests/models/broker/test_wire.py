@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 
 from rocketmq_conformance.models.broker.wire import WireRules, description, ordinal
 from rocketmq_conformance.models.profile import Profile
@@ -13,7 +14,7 @@ def wire(broker: str) -> WireRules:
     return WireRules.of(Profile.of(broker=broker))
 
 
-@pytest.mark.parametrize(
+@every(
     ("release", "number"),
     [
         ("4.1.0", 232),
@@ -43,7 +44,7 @@ def test_releases_name_themselves(release: str, name: str) -> None:
     assert description(Release.parse(release)) == name
 
 
-@pytest.mark.parametrize(
+@every(
     ("release", "echoes", "answers", "standard", "lite"),
     [
         ("4.9.0", False, False, False, False),

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from every import every
 
-from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage_offset_file, store_folder
 from rocketmq_conformance.conformance.targets.port.local_store import LocalStore as PortStore
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
@@ -162,7 +162,7 @@ def test_both_layouts_of_java_are_read() -> None:
         assert parse(text) == {MessageQueue("T", "b", 1): 7}
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         GARBAGE_TEXT,
@@ -211,21 +211,6 @@ def first_difference(begin: Callable[[int], Calls], profile: Profile, cases: int
             if not agrees(expected, observed):
                 return f"case {case}: {SUITE.operation((at, args))} answers {observed!r}, not {expected!r} ({why})"
     return None
-
-
-def played(store: type, folder: Path) -> Callable[[int], Calls]:
-    """Begins cases of a port's store, each in a folder of its own."""
-
-    def begin(case: int) -> Calls:
-        made = store()
-        made.open(folder / str(case), "G")
-        return by_name(made.calls())
-
-    return begin
-
-
-def by_name(calls: Methods) -> Calls:
-    return {operation.spec.name: call for operation, call in calls.items()}
 
 
 def test_the_port_offers_every_operation() -> None:

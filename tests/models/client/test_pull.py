@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -246,7 +247,7 @@ def test_a_pull_carries_the_type_of_its_expression_since_there_are_types(
 # --- subscriptions ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("expression", "text", "tags", "kind"),
     [
         ("*", "*", (), "everything"),
@@ -379,7 +380,7 @@ def test_an_empty_answer_does_not_pass_messages_that_are_being_consumed() -> Non
 # --- failures -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("client", "controlled"),
     [("4.5.2", 3_000), ("4.9.4", 1_000), ("4.9.5", 20), ("5.0.0", 1_000), ("5.1.0", 20), ("5.5.0", 20)],
 )

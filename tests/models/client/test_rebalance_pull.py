@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from by_hand import Steps
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ def settled(client: str = "5.5.0") -> Play:
 # --- rounds ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("client", [*OLD, *NEW])
+@every("client", [*OLD, *NEW])
 def test_a_round_owns_the_share_and_pulls_it(client: str) -> None:
     play = Play(client)
     owned, assigned, balanced, commits = play.round()
@@ -129,7 +130,7 @@ def test_a_queue_without_a_start_alone_is_neither() -> None:
     assert play.kind == "no start"
 
 
-@pytest.mark.parametrize("client", [*OLD, *NEW])
+@every("client", [*OLD, *NEW])
 def test_a_topic_that_was_given_up_and_taken_back_is_owned_and_not_pulled(client: str) -> None:
     play = settled(client)
     play.do("unsubscribe", 0, "T")
@@ -143,7 +144,7 @@ def test_a_topic_that_was_given_up_and_taken_back_is_owned_and_not_pulled(client
     assert play.round()[:2] == ((0, 1, 2, 5), (0, 1, 2, 5))
 
 
-@pytest.mark.parametrize("client", [*OLD, *NEW])
+@every("client", [*OLD, *NEW])
 def test_a_topic_without_queues_is_pulled_on_until_the_listener_is_called(client: str) -> None:
     play = settled(client)
     play.do("route", "T", 0)

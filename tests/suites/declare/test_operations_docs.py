@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from every import every
 from places import ROOT
 
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -16,7 +16,7 @@ def test_the_page_in_docs_is_up_to_date() -> None:
     assert COMMITTED.read_text("utf-8") == page(SUITES.values()), "make it anew: rocketmq-conformance regenerate"
 
 
-@pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+@every("suite", SUITES.values())
 def test_a_suite_is_documented_with_its_rules_operations_and_arguments(suite: Suite) -> None:
     said = page([suite])
     assert f"\n## {suite.name}\n" in said

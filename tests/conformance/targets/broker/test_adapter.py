@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -84,8 +85,8 @@ def differences(adapter: BrokerAdapter, suite: Suite, profile: Profile, cases: i
     return found
 
 
-@pytest.mark.parametrize("suite", [OFFSETS, SEARCH, ADMIN], ids=lambda suite: suite.name)
-@pytest.mark.parametrize("release", ["4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.2.0", "5.5.0"])
+@every("suite", [OFFSETS, SEARCH, ADMIN])
+@every("release", ["4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.2.0", "5.5.0"])
 def test_a_broker_that_follows_the_rules_conforms(suite: Suite, release: str) -> None:
     profile = Profile.of(broker=release)
     with FakeBroker(profile) as broker:

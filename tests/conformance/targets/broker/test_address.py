@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -42,7 +43,7 @@ def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], s
     assert open_broker("127.0.0.1:10911", options).source.lease == seconds
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "options", "sentence"),
     [
         ("newest", {}, "'newest' is neither a release nor HOST:PORT"),

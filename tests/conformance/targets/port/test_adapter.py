@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -161,7 +162,7 @@ def test_an_unknown_way_to_talk_is_an_error_with_a_sentence() -> None:
         made.begin(SUITES["remote-store"], 0)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
+@every("module", MODULES)
 def test_the_port_takes_no_behaviour_from_the_models(module: Path) -> None:
     for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.Import):
@@ -176,7 +177,7 @@ def test_the_port_takes_no_behaviour_from_the_models(module: Path) -> None:
         assert allowed is not None or all(name.isupper() for name in names)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
+@every("module", MODULES)
 def test_the_port_asks_no_suite_for_an_answer(module: Path) -> None:
     allowed = {"operation": {"Operation"}, "suite": {"Suite"}}
     tree = ast.parse(module.read_text())
