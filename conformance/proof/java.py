@@ -142,11 +142,11 @@ def prove(unit: Unit, stateful: Collection[str] = STATEFUL, selection: Selection
             tallies = prove_release(release, release in EXHAUSTIVE, release in stateful, selection)
     except (CannotRunError, AdapterError) as error:
         return ProofResult.missing(unit, error)
-    counts = ", ".join(f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies)
+    counted = [f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies if tally.cases]
     return ProofResult(
         unit=unit,
         lines=[
-            f"{unit}: {counts}, {time.monotonic() - began:.0f} s",
+            f"{unit}: {', '.join(counted) or 'no cases'}, {time.monotonic() - began:.0f} s",
             *(f"  {example}" for tally in tallies for example in tally.examples[:5]),
         ],
         rows=[row for tally in tallies for row in tally.rows()],
