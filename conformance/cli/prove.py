@@ -70,11 +70,24 @@ def all_(work: Work) -> None:
 @_releases_argument
 @click.option("--stateful", is_flag=True, help="Run every release statefully, which takes twice as long.")
 @click.option("--real-clock", is_flag=True, help="Only suites that depend on time, on the clock of the machine.")
+@click.option(
+    "--scripted",
+    callback=release_names,
+    metavar="R,R,…",
+    help="Also whole consumers of these releases, on brokers that fail by a script.",
+)
 @_workers_option(java_proof.WORKERS, "Processes, each with a Java machine.  [default: one per CPU, up to 4]")
 @suite_option
 @rule_option
 @work_options
-def java(releases: tuple[str, ...], stateful: bool, workers: int, real_clock: bool, work: Work) -> None:
+def java(
+    releases: tuple[str, ...],
+    stateful: bool,
+    real_clock: bool,
+    scripted: tuple[str, ...],
+    workers: int,
+    work: Work,
+) -> None:
     """Ask the classes of real Java clients.
 
     RELEASES are such as 4.9.8 5.5.0; without them it is every release. --suite and --rule run every release statefully.
@@ -86,8 +99,8 @@ def java(releases: tuple[str, ...], stateful: bool, workers: int, real_clock: bo
     every = stateful or bool(work.selection)
     statefully = frozenset(chosen) if every else java_proof.STATEFUL
     _prove(
-        lambda units, more: java_proof.prove_all(units, workers, statefully, work.selection, more),
-        kinds.of_releases(CLOCK if real_clock else JAVA, chosen),
+        lambda units, more: kinds.prove_clients(units, workers, statefully, work.selection, more),
+        (*kinds.of_releases(CLOCK if real_clock else JAVA, chosen), *kinds.of_releases(SCRIPTED, scripted)),
         work,
     )
 

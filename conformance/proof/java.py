@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
@@ -17,7 +17,6 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof import allocation, java_clock, java_tables
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally, describe_step
 from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
-from rocketmq_conformance.conformance.proof.side_by_side import More, in_processes
 from rocketmq_conformance.conformance.proof.unit import CLOCK, Unit
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.models.outcome import agrees
@@ -59,7 +58,7 @@ SAMPLED = 1500
 #: Processes side by side: each has a JVM, which takes a GiB.
 WORKERS = min(os.cpu_count() or 1, 4)
 #: Releases that one process proves: its JVM keeps what each of them leaves behind, and slows down.
-_EACH = 8
+EACH = 8
 
 
 def prove_release(release: str, exhaustive: bool, stateful: bool, selection: Selection = EVERYTHING) -> list[Tally]:
@@ -143,11 +142,11 @@ def prove(unit: Unit, stateful: Collection[str] = STATEFUL, selection: Selection
             tallies = prove_release(release, release in EXHAUSTIVE, release in stateful, selection)
     except (CannotRunError, AdapterError) as error:
         return ProofResult.missing(unit, error)
-    counts = ", ".join(f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies)
+    counted = [f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies if tally.cases]
     return ProofResult(
         unit=unit,
         lines=[
-            f"{unit}: {counts}, {time.monotonic() - began:.0f} s",
+            f"{unit}: {', '.join(counted) or 'no cases'}, {time.monotonic() - began:.0f} s",
             *(f"  {example}" for tally in tallies for example in tally.examples[:5]),
         ],
         rows=[row for tally in tallies for row in tally.rows()],
@@ -160,17 +159,6 @@ def parts() -> list[Part]:
     return [Part.of(suite) for suite in SUITES.values() if suite.side in (Side.PURE, Side.CLIENT)]
 
 
-def prove_all(
-    units: Iterable[Unit],
-    workers: int,
-    stateful: Collection[str] = STATEFUL,
-    selection: Selection = EVERYTHING,
-    more: More = lambda: True,
-) -> Generator[ProofResult]:
-    """Prove each unit, in so many processes; yields each result as soon as it is known.
-
-    The releases that take longest go first, so that no process ends with one of them alone.
-    """
-    todo = sorted(units, key=lambda unit: -(unit.release in EXHAUSTIVE) - (unit.release in stateful))
-    one = partial(prove, stateful=frozenset(stateful), selection=selection)
-    yield from in_processes(one, todo, min(workers, len(todo)), more, _EACH)
+def longest_first(units: Iterable[Unit], stateful: Collection[str]) -> list[Unit]:
+    """The units in an order in which no process ends with one that takes long."""
+    return sorted(units, key=lambda unit: -(unit.release in EXHAUSTIVE) - (unit.release in stateful))

@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.proof import broker, client_broker_matrix,
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.proof_docs import UNJUDGED
 from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
-from rocketmq_conformance.conformance.proof.side_by_side import More, one_by_one
+from rocketmq_conformance.conformance.proof.side_by_side import More, in_processes, one_by_one
 from rocketmq_conformance.conformance.proof.unit import BROKER, CLOCK, JAVA, PAIRS, SCRIPTED, WHOLE, Unit
 
 
@@ -37,8 +37,34 @@ def of_pairs(clients: Sequence[str], brokers: Sequence[str]) -> tuple[Unit, ...]
     return tuple(Unit(PAIRS, client, release) for release in brokers for client in clients)
 
 
+def prove_clients(
+    units: Sequence[Unit],
+    workers: int,
+    stateful: Collection[str],
+    selection: Selection = EVERYTHING,
+    more: More = lambda: True,
+) -> Iterator[ProofResult]:
+    """Prove clients, and whole consumers on brokers that fail by a script, in so many processes.
+
+    Whole consumers mostly wait: one of them at a time has a process beside the others.
+    """
+    todo = java.longest_first((unit for unit in units if unit.kind != SCRIPTED), stateful)
+    waiting = [unit for unit in units if unit.kind == SCRIPTED]
+    workers += bool(todo and waiting)
+    for number, unit in enumerate(waiting):
+        todo.insert(number * workers, unit)
+    one = partial(_prove_client, stateful=frozenset(stateful), selection=selection)
+    yield from in_processes(one, todo, min(workers, len(todo)), more, java.EACH)
+
+
+def _prove_client(unit: Unit, stateful: Collection[str], selection: Selection) -> ProofResult:
+    if unit.kind == SCRIPTED:
+        return whole.prove(unit, rule=selection.rule)
+    return java.prove(unit, stateful, selection)
+
+
 def _clients(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[ProofResult]:
-    return java.prove_all(units, java.WORKERS, java.RELEASES, selection, more)
+    return prove_clients(units, java.WORKERS, java.RELEASES, selection, more)
 
 
 def _whole(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[ProofResult]:
@@ -52,7 +78,7 @@ _WITHOUT_BROKER = {release for group in UNJUDGED if group.side == BROKER for rel
 ALL = {
     JAVA: Kind(units=of_releases(JAVA, java.RELEASES), parts=java.parts, prove=_clients),
     CLOCK: Kind(units=of_releases(CLOCK, java.RELEASES), parts=java_clock.parts, prove=_clients),
-    SCRIPTED: Kind(units=of_releases(SCRIPTED, java.RELEASES), parts=whole.parts, prove=_whole),
+    SCRIPTED: Kind(units=of_releases(SCRIPTED, java.RELEASES), parts=whole.parts, prove=_clients),
     WHOLE: Kind(units=of_releases(WHOLE, whole.RELEASES), parts=whole.parts, prove=_whole),
     PAIRS: Kind(
         units=of_pairs(client_broker_matrix.RELEASES, client_broker_matrix.RELEASES),

@@ -24,6 +24,8 @@ class JavaStart(JavaConsumer):
     #: The class of the consumer, and the field of its implementation.
     consumer_class: ClassVar[str]
     implementation: ClassVar[str]
+    #: The time zone of the Java machine, which all consumers share; "" until one was set.
+    zone: ClassVar[str] = ""
 
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         super().__init__(release, via)
@@ -55,8 +57,9 @@ class JavaStart(JavaConsumer):
             self._consumer.setConsumeFromWhere(getattr(self._where, where))
             if where == TIMESTAMP:
                 self._consumer.setConsumeTimestamp(timestamp)
-        if str(self._time_zone.getDefault().getID()) != zone:  # one zone for the whole machine
+        if JavaStart.zone != zone:
             self._time_zone.setDefault(self._time_zone.getTimeZone(zone))
+            JavaStart.zone = zone
         compute = self._rebalance.computePullFromWhereWithException if checked else self._rebalance.computePullFromWhere
         return int(compute(self.queues[queue]))
 

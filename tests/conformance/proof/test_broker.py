@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 from every import every
 
-from rocketmq_conformance.conformance.cli.prove import settle
+from rocketmq_conformance.conformance.cli.proving import Work, settle
 from rocketmq_conformance.conformance.proof import broker as proof
 from rocketmq_conformance.conformance.proof import broker_expiry, broker_tables, fake_broker
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
 from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.conformance.proof.selection import Selection
+from rocketmq_conformance.conformance.proof.unit import BROKER, Unit
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
@@ -331,14 +334,14 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
 
 
 def test_a_whole_proof(pretended: list[ModelAdapter], tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = tmp_path / "rows.jsonl"
-    assert settle(lambda: proof.prove(["4.9.7", "5.5.0"], 1), rows) == 0
+    units = [Unit(BROKER, release) for release in ("4.9.7", "5.5.0")]
+    work = Work(out=tmp_path / "rows")
+    assert settle(lambda units, more: proof.prove_all(units, 1, more=more), units, work) == 0
     said = capsys.readouterr().out
     assert "broker 4.9.7: " in said
     assert " 0 differences" in said
-    text = rows.read_text()
-    assert '"rule": "BQ-MIN-2", "side": "broker", "release": "4.9.7"' in text
-    assert '"rule": "BQ-MIN-3", "side": "broker", "release": "5.5.0"' in text
+    confirmed = {(row.rule, row.release) for row in KeptRows(tmp_path / "rows").rows()}
+    assert {("BQ-MIN-2", "4.9.7"), ("BQ-MIN-3", "5.5.0")} <= confirmed
     assert [10, 3] in [adapter.forgotten for adapter in pretended]
 
 
@@ -346,8 +349,32 @@ def test_a_whole_proof_that_finds_something(
     pretended: list[ModelAdapter], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ModelAdapter, "restart", lambda self, how: self.change(lambda state: state._replace(stored={})))
-    assert settle(lambda: proof.prove(["5.5.0"], 1), None) == 1
+    units = [Unit(BROKER, "5.5.0")]
+    assert settle(lambda units, more: proof.prove_all(units, 1, more=more), units, Work()) == 1
     assert "the model says" in capsys.readouterr().out
+
+
+def test_a_proof_of_one_rule_plays_what_can_confirm_it_and_nothing_else(
+    pretended: list[ModelAdapter], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[str] = []
+    ordinary = proof.prove_suite
+
+    def recorded(adapter: Any, profile: Profile, tally: Tally, suite: Suite, *counts: int) -> None:
+        played.append(suite.name)
+        ordinary(adapter, profile, tally, suite, *counts)
+
+    monkeypatch.setattr(proof, "prove_suite", recorded)
+    selection = Selection(rule="BQ-LOCK-STRICT")
+    found = proof.prove_release("5.5.0", selection)
+    assert set(played) == {"broker-locks"}
+    assert "BQ-LOCK-STRICT" in {row.rule for row in found.rows()}
+    assert selection.replaced(proof.parts()) == {"BQ-LOCK-STRICT"}
+
+
+def test_every_row_belongs_to_a_part_that_says_so(pretended: list[ModelAdapter]) -> None:
+    reached = {rule for part in proof.parts() for rule in part.rules}
+    assert {row.rule for row in proof.prove_release("5.5.0").rows()} <= reached
 
 
 def test_an_expiry_that_cannot_begin_is_cleaned_up(
