@@ -104,6 +104,8 @@ def test_what_is_no_release_is_refused_with_a_sentence(text: str) -> None:
 
 def made(v4: str | None = None, v5: str | None = None, until_v5: str | None = None) -> Switch:
     return Switch("X", "A change", v4=v4, v5=v5, until_v5=until_v5, rules=(), source="")
+
+
 @pytest.mark.parametrize(
     ("text", "inside", "outside"),
     [

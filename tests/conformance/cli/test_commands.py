@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import kit
 from click.testing import CliRunner
+from command_line import kit
 from places import HELPERS
 
 from rocketmq_conformance.conformance.cli.main import cli
