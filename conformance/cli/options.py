@@ -65,7 +65,7 @@ out_option = click.option("--out", type=click.Path(path_type=Path), help="Folder
 suites_option = click.option(
     "-k",
     "patterns",
-    metavar="PATTERN",
+    metavar="NAME",
     multiple=True,
     help="Only this suite, or those that match: a part of the name, or a pattern such as 'start-*'. May be repeated.",
 )
