@@ -9,6 +9,10 @@ import click
 
 from rocketmq_conformance.conformance.cli.exit import finish
 from rocketmq_conformance.conformance.cli.options import format_option, out_option, seed_option, writable_folder
+from rocketmq_conformance.conformance.targets.mutation_score import measure
+from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.reports.fanout import Fanout, Report
+from rocketmq_conformance.reports.power import PowerReport
 
 
 @click.command()
@@ -21,12 +25,6 @@ from rocketmq_conformance.conformance.cli.options import format_option, out_opti
 @format_option
 def power(names: tuple[str, ...], seed: int | None, cases: int, out: Path | None, form: str) -> None:
     """Run the mutants (all, or NAMES) and print which of them were noticed, and how soon."""
-    # Every mutant, the engine and the reports are imported when they are needed: --help does not.
-    from rocketmq_conformance.conformance.targets.mutation_score import measure
-    from rocketmq_conformance.reports import jsonl
-    from rocketmq_conformance.reports.fanout import Fanout, Report
-    from rocketmq_conformance.reports.power import PowerReport
-
     seed = 1 if seed is None else seed
     reports: list[Report] = [
         PowerReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout),
