@@ -51,7 +51,7 @@ class _Start:
 
     def report(self, text: str) -> None:
         """An adapter begins something."""
-        self._reported = _Phase(text, self._clock())
+        self._reported, self._failed = _Phase(text, self._clock()), None
         self._show()
 
     @contextmanager
@@ -63,6 +63,7 @@ class _Start:
             self._show()
 
         self._phases.append(mine)
+        self._failed = None  # whatever failed before was got over
         self._show()
         try:
             yield describe
