@@ -69,7 +69,7 @@ rocketmq-conformance prove page                             # write this page ag
 ```
 
 A proof prints what differs, and ends with 1 when something does. The rows that this page was made from are in
-[proof/](proof/): clients with `--stateful`, every broker that can be had; a folder for each kind and a file for each unit
+[proof/](proof/), of clients with `--stateful`: a folder for each kind of proof, a file for each release or pair
 ([why](decisions/0012-rows-of-a-proof-by-release.md)). A rule that no row confirms is **unproven**.
 
 ## Everything, bit by bit
@@ -83,11 +83,12 @@ tox run -e proof-all -- --shard 1/4 --max-time 3600     # a quarter of the relea
 tox run -e proof-all -- --rule OFF-R-READ               # all that can confirm a rule, after a change of it
 ```
 
-`--suite` and `--rule` replace only the rows of rules whose cases were all played again. Rows say on which commit they were confirmed, the last one that changed the code
-(`models`, `suites`, `conformance`, `reports`); uncommitted changes add a digest of them, and an installation gives its
-version. The exit code is 0 when all agree, 1 when something differs, 2 for wrong usage, 3 when releases are left (after
-`--max-time` or Ctrl-C), and 4 when a release could not be judged. Files of several machines are put together by copying
-them into one folder: no two shards write the same file.
+`--suite` and `--rule` replace only the rows of rules whose cases were all played again. Rows say on which commit they
+were confirmed, the last one that changed the code (`models`, `suites`, `conformance`, `reports`); uncommitted changes
+add a digest of them, and an installation gives its version.
+
+The exit code is 0 when all agree, 1 when something differs, 2 for wrong usage, 3 when releases are left (after `--max-time` or Ctrl-C), and 4 when a release could not be judged.
+Files of several machines are put together by copying them into one folder: no two shards write the same file.
 
 ## Rules and releases
 
