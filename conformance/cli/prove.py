@@ -98,9 +98,11 @@ def java(
     chosen = releases or java_proof.RELEASES
     every = stateful or bool(work.selection)
     statefully = frozenset(chosen) if every else java_proof.STATEFUL
+    kind = CLOCK if real_clock else JAVA
+    selection = kinds.ALL[kind].played(work.selection)
     _prove(
-        lambda units, more: kinds.prove_clients(units, workers, statefully, work.selection, more),
-        (*kinds.of_releases(CLOCK if real_clock else JAVA, chosen), *kinds.of_releases(SCRIPTED, scripted)),
+        lambda units, more: kinds.prove_clients(units, workers, statefully, selection, more),
+        (*kinds.of_releases(kind, chosen), *kinds.of_releases(SCRIPTED, scripted)),
         work,
     )
 
@@ -116,8 +118,9 @@ def broker(releases: tuple[str, ...], workers: int, work: Work) -> None:
 
     RELEASES are such as 4.9.7 5.5.0; without them it is four.
     """
+    selection = kinds.ALL[BROKER].played(work.selection)
     _prove(
-        lambda units, more: brokers_proof.prove_all(units, workers, work.selection, more),
+        lambda units, more: brokers_proof.prove_all(units, workers, selection, more),
         kinds.of_releases(BROKER, releases or brokers_proof.RELEASES),
         work,
     )

@@ -123,8 +123,7 @@ def settle(proof: Proof, units: Sequence[Unit], work: Work) -> int:
     began, commit = time.monotonic(), revision() if work.out else ""
     kept = _open(work.out)
     mine = work.shard.of_units(selected(units, work.selection))
-    replaced = {kind: ALL[kind].parts() for kind in dict.fromkeys(unit.kind for unit in mine)}
-    rules = {kind: work.selection.replaced(parts) for kind, parts in replaced.items()}
+    rules = {kind: ALL[kind].replaced(work.selection) for kind in dict.fromkeys(unit.kind for unit in mine)}
     todo = [unit for unit in mine if not (work.resume and kept and _is_done(kept, unit, commit, rules))]
     if len(todo) < len(mine):
         click.echo(f"{count(len(mine) - len(todo), 'unit')} of {len(mine)} confirmed on {commit} before")

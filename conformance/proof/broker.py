@@ -307,7 +307,7 @@ _STEPS = (
     *(_Step(Part.of(suite), _plays(suite)) for suite in FAST),
     _Step(Part.of(broker_admin.SUITE), prove_other_resets, RESETS_SINCE.__le__),
     _Step(Part.of(broker_assignment.SUITE), prove_other_assignments, BALANCES_SINCE.__le__),
-    _Step(Part.of(broker_locks.SUITE, broker_locks.STRICT), prove_strict_locks, LOCKS_STRICTLY.on),
+    _Step(Part.of(broker_locks.SUITE, rules=("BQ-LOCK-STRICT",)), prove_strict_locks, LOCKS_STRICTLY.on),
     _Step(
         Part.of(broker_restart.SUITE),
         lambda adapter, profile, tally: prove_suite(

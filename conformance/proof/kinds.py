@@ -21,10 +21,25 @@ class Kind:
     units: tuple[Unit, ...]
     parts: Callable[[], Collection[Part]]
     prove: Callable[[Sequence[Unit], Selection, More], Iterator[ProofResult]]
+    #: How rules begin that its suites may reach without naming them: of releases or properties that few units have.
+    unnamed: tuple[str, ...] = ()
 
     def takes(self, selection: Selection) -> bool:
         """Does any part of it play what is selected?"""
-        return any(selection.takes(part) for part in self.parts())
+        return any(self.played(selection).takes(part) for part in self.parts())
+
+    def played(self, selection: Selection) -> Selection:
+        """What is played for a selection: everything for a rule that no part names and any may reach."""
+        return Selection(selection.suite) if self._is_unnamed(selection.rule) else selection
+
+    def replaced(self, selection: Selection) -> frozenset[str] | None:
+        """The rules whose rows such a proof replaces; None for all."""
+        if self._is_unnamed(selection.rule):
+            return frozenset() if selection.suite else frozenset({selection.rule})
+        return selection.replaced(self.parts())
+
+    def _is_unnamed(self, rule: str) -> bool:
+        return rule.startswith(self.unnamed or ("-",)) and not any(rule in part.rules for part in self.parts())
 
 
 def of_releases(kind: str, releases: Sequence[str]) -> tuple[Unit, ...]:
@@ -76,19 +91,25 @@ _WITHOUT_BROKER = {release for group in UNJUDGED if group.side == BROKER for rel
 #: The kinds in the order in which ``prove all`` goes through them, with all releases that can be proven; clients as
 #: with ``--stateful``.
 ALL = {
-    JAVA: Kind(units=of_releases(JAVA, java.RELEASES), parts=java.parts, prove=_clients),
-    CLOCK: Kind(units=of_releases(CLOCK, java.RELEASES), parts=java_clock.parts, prove=_clients),
+    JAVA: Kind(
+        units=of_releases(JAVA, java.RELEASES), parts=java.parts, prove=_clients, unnamed=("BQ-QUERY-", "START-")
+    ),
+    CLOCK: Kind(
+        units=of_releases(CLOCK, java.RELEASES), parts=java_clock.parts, prove=_clients, unnamed=("OFF-", "START-")
+    ),
     SCRIPTED: Kind(units=of_releases(SCRIPTED, java.RELEASES), parts=whole.parts, prove=_clients),
     WHOLE: Kind(units=of_releases(WHOLE, whole.RELEASES), parts=whole.parts, prove=_whole),
     PAIRS: Kind(
         units=of_pairs(client_broker_matrix.RELEASES, client_broker_matrix.RELEASES),
         parts=client_broker_matrix.parts,
         prove=lambda units, selection, more: client_broker_matrix.prove(units, more),
+        unnamed=("BQ-",),
     ),
     BROKER: Kind(
         units=of_releases(BROKER, [release for release in java.RELEASES if release not in _WITHOUT_BROKER]),
         parts=broker.parts,
         prove=lambda units, selection, more: broker.prove_all(units, broker.WORKERS, selection, more),
+        unnamed=("BQ-",),
     ),
 }
 
@@ -100,4 +121,4 @@ def prove_all(
     for name, kind in ALL.items():
         mine = [unit for unit in units if unit.kind == name]
         if mine:
-            yield from kind.prove(mine, selection, more)
+            yield from kind.prove(mine, kind.played(selection), more)

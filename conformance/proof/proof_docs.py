@@ -69,8 +69,8 @@ rocketmq-conformance prove page                             # write this page ag
 ```
 
 A proof prints what differs, and ends with 1 when something does. The rows that this page was made from are in
-[proof/](proof/): clients with `--stateful`, every broker that can be had; a folder for each kind and a file for each
-unit ([why](decisions/0012-rows-of-a-proof-by-release.md)). A rule that no row confirms is **unproven**.
+[proof/](proof/), of clients with `--stateful`: a folder for each kind of proof, a file for each release or pair
+([why](decisions/0012-rows-of-a-proof-by-release.md)). A rule that no row confirms is **unproven**.
 
 ## Everything, bit by bit
 
