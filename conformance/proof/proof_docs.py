@@ -87,8 +87,9 @@ tox run -e proof-all -- --rule OFF-R-READ               # all that can confirm a
 were confirmed, the last one that changed the code (`models`, `suites`, `conformance`, `reports`); uncommitted changes
 add a digest of them, and an installation gives its version.
 
-The exit code is 0 when all agree, 1 when something differs, 2 for wrong usage, 3 when releases are left (after `--max-time` or Ctrl-C), and 4 when a release could not be judged.
-Files of several machines are put together by copying them into one folder: no two shards write the same file.
+The exit code is 0 when all agree, 1 when something differs, 2 for wrong usage, 3 when releases are left (after
+`--max-time` or Ctrl-C), and 4 when a release could not be judged. Files of several machines are put together by copying
+them into one folder: no two shards write the same file.
 
 ## Rules and releases
 
