@@ -171,7 +171,7 @@ def _keep(kept: KeptRows, result: ProofResult, commit: str, rules: Mapping[str, 
     now = Confirmation(datetime.now(UTC).date().isoformat(), commit)
     unit = result.unit
     try:
-        kept.write(unit, merged(kept.read(unit), now, result.rows, rules[unit.kind]))
+        kept.write(unit, merged(kept.read(unit), now, result.rows, rules[unit.kind], result.spared))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     except OSError as error:

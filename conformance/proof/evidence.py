@@ -24,6 +24,8 @@ class ProofResult:
     differences: int = 0
     #: Was it available at all?
     judged: bool = True
+    #: Rules that this machine could not ask about, for want of a certain Java or right.
+    spared: frozenset[str] = frozenset()
 
     @classmethod
     def missing(cls, unit: Unit, error: Exception) -> ProofResult:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,13 +39,23 @@ class Confirmation:
 Kept = Mapping[Confirmation, Sequence[ProofRow]]
 
 
-def merged(kept: Kept, now: Confirmation, found: Iterable[ProofRow], replaced: Collection[str] | None) -> Kept:
+def merged(
+    kept: Kept,
+    now: Confirmation,
+    found: Sequence[ProofRow],
+    replaced: Collection[str] | None,
+    spared: Collection[str] = (),
+) -> Kept:
     """What is kept once the unit was proven again: ``found`` in place of all rows, or only of the ``replaced`` rules.
 
-    A replaced rule without a new row loses its old one: nothing confirms it any more.
+    A replaced rule without a new row loses its old one, as nothing confirms it any more; unless it is ``spared``,
+    because this machine could not ask about it.
     """
+    spared = set(spared) - {row.rule for row in found}
     if replaced is None:
-        return {now: tuple(found)}
+        old = {replace(when, partial=True): [row for row in rows if row.rule in spared] for when, rows in kept.items()}
+        return {when: tuple(rows) for when, rows in old.items() if rows} | {now: tuple(found)}
+    replaced = set(replaced) - spared
     rows = {when: left for when, old in kept.items() if (left := tuple(row for row in old if row.rule not in replaced))}
     mine = tuple(row for row in found if row.rule in replaced)
     if mine:
@@ -57,9 +67,12 @@ def merged(kept: Kept, now: Confirmation, found: Iterable[ProofRow], replaced: C
 
 def is_confirmed(kept: Kept, commit: str, replaced: Collection[str] | None) -> bool:
     """Were all rows, or those of the ``replaced`` rules, confirmed on this commit, and do they agree?"""
-    asked = [(when, row) for when, rows in kept.items() for row in rows if replaced is None or row.rule in replaced]
-    complete = replaced is not None or not all(when.partial for when in kept)
-    return bool(asked) and complete and all(when.commit == commit and not row.differences for when, row in asked)
+    if replaced is None:
+        # what a whole proof left beside its own rows, this machine could not ask about
+        whole = any(when.commit == commit and not when.partial for when in kept)
+        return whole and not any(row.differences for rows in kept.values() for row in rows)
+    asked = [(when, row) for when, rows in kept.items() for row in rows if row.rule in replaced]
+    return bool(asked) and all(when.commit == commit and not row.differences for when, row in asked)
 
 
 def written(kept: Kept) -> str:

@@ -85,9 +85,11 @@ tox run -e proof-all -- --rule OFF-R-READ               # all that can confirm a
 
 `--suite` and `--rule` replace only the rows of rules whose cases were all played again. Rows say on which commit they
 were confirmed, the last one that changed the code (`models`, `suites`, `conformance`, `reports`); uncommitted changes
-add a digest of them, and an installation gives its version. The exit code is 0 when all agree, 1 when something
-differs, 2 for wrong usage, 3 when releases are left (after `--max-time` or Ctrl-C), and 4 when a release could not be
-judged. Files of several machines are put together by copying them into one folder: no two shards write the same file.
+add a digest of them, and an installation gives its version.
+
+The exit code is 0 when all agree, 1 when something differs, 2 for wrong usage, 3 when releases are left (after
+`--max-time` or Ctrl-C), and 4 when a release could not be judged. Files of several machines are put together by copying
+them into one folder: no two shards write the same file.
 
 ## Rules and releases
 

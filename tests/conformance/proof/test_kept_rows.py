@@ -44,6 +44,13 @@ def test_a_rule_that_nothing_confirms_any_more_loses_its_row() -> None:
     assert merged(KEPT, NOW, [], {"A-1", "B-1"}) == {}
 
 
+def test_a_rule_that_this_machine_cannot_ask_about_keeps_its_row() -> None:
+    kept = merged(KEPT, NOW, [row("A-1", 6)], None, {"A-1", "B-1"})
+    assert kept == {Confirmation("2026-01-01", "abc", partial=True): (B,), NOW: (row("A-1", 6),)}
+    assert is_confirmed(kept, "def", None)
+    assert merged(KEPT, NOW, [], {"A-1"}, {"A-1"}) == KEPT
+
+
 def test_rows_of_one_commit_and_day_stay_together() -> None:
     kept = merged({NOW: (A, B)}, NOW, [row("A-1", 6)], {"A-1"})
     assert kept == {NOW: (B, row("A-1", 6))}
