@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from spark_cluster import Cluster
 
 #: Helpers that several tests share are beside them.
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
+
+# how long an example takes depends on what else the machine does
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 NEEDS = {
     "clock": "measures the machine's own clock: tox run -e clock",
