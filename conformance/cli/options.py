@@ -192,7 +192,7 @@ def chosen_suites(patterns: Sequence[str], rule_id: str | None) -> list[Suite]:
         suites = [suite for suite in suites if rule.id in suite.rules]
         if not suites:
             raise click.UsageError(f"No chosen suite can reach the rule {rule.id}; see `explain {rule.id}`.")
-        if pattern is None:  # slow ones only if no other reaches it
+        if not patterns:  # slow ones only if no other reaches it
             suites = [suite for suite in suites if suite.ordinary] or suites
     return suites
 

@@ -102,7 +102,16 @@ def test_a_divergence_of_such_a_suite_names_its_own_rule(installed: Path) -> Non
     adapter.write_text(adapter.read_text("utf-8").replace("(10, 30,", "(5, 30,"), "utf-8")
     path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        [sys.executable, "-m", "rocketmq_conformance", "run", "python:own_suite.adapter:make", "-k", "retry-delay"],
+        [
+            sys.executable,
+            "-m",
+            "rocketmq_conformance",
+            "run",
+            "python:own_suite.adapter:make",
+            "-k",
+            "retry-delay",
+            "-v",
+        ],
         env={**os.environ, "PYTHONPATH": path},
         cwd=installed,
         capture_output=True,
