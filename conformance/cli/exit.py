@@ -46,7 +46,8 @@ def finish(code: int) -> None:
         sys.stderr.flush()
     except OSError:  # standard output is closed: nothing can be written at the end either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    jpype = sys.modules.get("jpype")
-    if jpype is not None and jpype.isJVMStarted():
-        os._exit(code)
+    if "jpype" in sys.modules:
+        from rocketmq_conformance.conformance.targets.java_client import jvm  # only where there may be a machine
+
+        jvm.end(code)
     sys.exit(code)

@@ -18,7 +18,6 @@ from rocketmq_conformance.conformance.proof import whole as whole_proof
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.side_by_side import one_by_one
 from rocketmq_conformance.conformance.proof.unit import BROKER, CLOCK, JAVA, SCRIPTED, WHOLE, Unit
-from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.models.release import Release
 
 ROWS = Path("docs/proof")
@@ -186,6 +185,4 @@ def page(rows: Path, out: Path) -> None:
 
 
 def _prove(proof: Proof, units: Sequence[Unit], work: Work) -> None:
-    code = settle(proof, units, work)
-    jvm.end(code)
-    finish(code)
+    finish(settle(proof, units, work))

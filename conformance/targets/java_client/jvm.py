@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ _home: Path | None = None
 def start() -> Any:
     """Start the JVM unless it runs, and return the jpype module; CannotRunError when there is none.
 
-    Client threads are no daemons: a process that used the machine ends with ``os._exit`` (the command line does).
+    Client threads are no daemons: a process that used the machine ends with ``end`` (the command line does).
     """
     global _home
     try:
@@ -81,10 +82,8 @@ def clean_up() -> None:
 
 
 def end(code: int) -> None:
-    """End the process at once when a machine runs in it; its threads would keep it alive."""
-    import sys
-
-    if "jpype" not in sys.modules:
-        return
-    clean_up()
-    os._exit(code)
+    """End the process at once when a machine runs in it, whose threads would keep it alive; its folder goes with it."""
+    jpype = sys.modules.get("jpype")
+    if jpype is not None and jpype.isJVMStarted():
+        clean_up()
+        os._exit(code)
