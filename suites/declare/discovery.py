@@ -13,15 +13,20 @@ those that are only run when they are named; and then by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
 from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: The package of the kit's suites, which stands above this one and is named, not imported.
 PACKAGE = "rocketmq_conformance.suites"
@@ -70,7 +75,7 @@ class Suites(Mapping[str, Suite]):
     def brought(self) -> dict[str, EntryPoint]:
         """The entry points of installed packages, by the names of their suites."""
         found: dict[str, EntryPoint] = {}
-        for entry in entry_points(group=GROUP):
+        for entry in _entry_points():
             if entry.name in self._modules or entry.name in found:
                 other = _distribution(found[entry.name]) if entry.name in found else PACKAGE
                 raise DiscoveryError(
@@ -84,6 +89,23 @@ class Suites(Mapping[str, Suite]):
             return None
         found: Suite | None = getattr(import_module(f"{PACKAGE}.{self._modules[name]}"), "SUITE", None)
         return found
+
+
+def _entry_points() -> Iterable[EntryPoint]:
+    """The entry points of suites. Mostly there are none, which is seen without importing what reads them."""
+    if not any(map(_may_bring, sys.path)):
+        return ()
+    from importlib.metadata import entry_points  # takes as long to import as all suites
+
+    return entry_points(group=GROUP)
+
+
+def _may_bring(entry: str) -> bool:
+    """May a package in this entry of ``sys.path`` bring suites?"""
+    folder = Path(entry)
+    if folder.is_file():  # an archive
+        return True
+    return any(GROUP in path.read_text("utf-8", "ignore") for path in folder.glob("*.*-info/entry_points.txt"))
 
 
 def _place(suite: Suite) -> tuple[int, bool, str]:
