@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.fakes.page_residency import Memory
@@ -68,6 +69,10 @@ class Offsets:
         )
         return result
 
+    def search(self, topic: str, queue: int, timestamp: int, boundary: str) -> int:
+        """BQ-TIME-*: the offset for a time in ms since the epoch."""
+        return cast(int, search(self._storage.rules, self._storage.state, topic, queue, timestamp, boundary)[1])
+
     def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         wanted, queue = ext.get("setZeroIfNotFound"), ext.get("queueId")
         set_zero = None if wanted is None else wanted == "true"
@@ -95,7 +100,7 @@ class Offsets:
     def _search(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         time, boundary = int(ext["timestamp"]), ext.get("boundaryType", LOWER).lower()
         topic, queue = place(ext)
-        return offset(search(self._storage.rules, self._storage.state, topic, queue, time, boundary)[1])
+        return offset(self.search(topic, queue, time, boundary))
 
     def _earliest(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic, queue = place(ext)

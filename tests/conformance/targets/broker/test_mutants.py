@@ -52,7 +52,7 @@ def test_a_mutant_replaces_one_part_by_a_kind_of_it(mutant: BrokerMutant) -> Non
 
 def test_names_are_distinct_and_tell_brokers_from_ports() -> None:
     folder = ROOT / "conformance" / "targets" / "broker" / "mutants"
-    assert len(MUTANTS) == sum(len(re.findall(r'"D\d\d"', path.read_text())) for path in folder.glob("*.py"))
+    assert len(MUTANTS) == sum(len(re.findall(r'"D\d{2,3}"', path.read_text())) for path in folder.glob("*.py"))
     assert len(ALL) == len(PORT_MUTANTS) + len(MUTANTS), "a name is used twice"
     assert list(MUTANTS) == [one for one in ALL.values() if isinstance(one, BrokerMutant)]
     assert len({mutant.parts[part] for mutant in MUTANTS for part in mutant.parts}) == len(MUTANTS)
