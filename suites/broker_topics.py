@@ -20,10 +20,10 @@ _QUEUES = Values(2, 1, 0, 3, weights=(5, 5, 1, 1))
 #: Both bits, one of them, none; with the bit of the default topic, with one that means nothing.
 _PERM = Values(READ | WRITE, READ, WRITE, 0, READ | WRITE | 1, 8, weights=(8, 2, 3, 1, 1, 1))
 #: Messages of one request: a few, or more than one pull may bring.
-_COUNT = Values(1, 2, 34, weights=(12, 7, 1))
+_COUNT = Values(1, 2, 33, weights=(9, 5, 1))
 _QUEUE = Values(0, 1, 2, 9, -1, weights=(6, 6, 2, 1, 1))
 #: What a pull may bring, fewer, 0, negative, one more, and the ends of Java's numbers.
-_MOST = Values(32, 1, 2, 0, -1, 33, 2**31 - 1, -(2**31), weights=(6, 2, 2, 1, 2, 1, 1, 1))
+_MOST = Values(32, 33, 1, 2, 0, -1, 2**31 - 1, -(2**31), weights=(3, 3, 1, 1, 1, 2, 1, 1))
 
 
 @operation(
