@@ -145,7 +145,8 @@ class Storage:
 
     def pick(self, settings: Topic) -> int:
         """BQ-SEND-ANY: the queue of a message that names none."""
-        return self._physical % settings.write_queues
+        drawn = self._physical % settings.write_queues
+        return -drawn if self.rules.draws_negative and self._physical & 2 else drawn
 
     def load(self, topic: str, queues: Sequence[QueueLog], stored: Stored) -> None:
         """Take over a topic with these messages, and offsets; min is looked for at the next start.

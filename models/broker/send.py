@@ -32,8 +32,9 @@ RULES = (
     Rule(
         "BQ-SEND-ANY",
         "A message for a negative queue id goes to one of the queues that are written, at random; without any it is "
-        "refused with SYSTEM_ERROR.",
-        "SendMessageProcessor#sendMessage @ 4.0.0, 4.9.7, 5.3.3",
+        "refused with SYSTEM_ERROR. 4.7.0 to 4.9.1 and 5.0.0-PREVIEW draw negative queues too, above minus their "
+        "number: such a message is stored where no pull gets it.",
+        "SendMessageProcessor#sendMessage, #randomQueueId @ 4.0.0, 4.6.1, 4.7.0, 4.9.1, 4.9.2, 5.0.0-ALPHA, 5.3.3",
     ),
 )
 
@@ -51,7 +52,9 @@ _SENT_AGAINST = {
     why: {kind: Reason((*sent.rules, "BQ-SEND-BOUNDS"), f"{kind}, {why}") for kind, sent in _SENT.items()}
     for why in ("not a written queue", "no permission to write")
 }
-_ANYWHERE = reasons_by_kind(("BQ-SEND-ANY", "BQ-SEND-1"), "no written queue", "one queue", "one of several queues")
+_ANYWHERE = reasons_by_kind(
+    ("BQ-SEND-ANY", "BQ-SEND-1"), "no written queue", "one queue", "one of several queues", "a negative queue"
+)
 
 
 def send(
@@ -84,7 +87,7 @@ def send_anywhere(
 ) -> Answer[BrokerState]:
     """BQ-SEND-ANY: the (queue, offset) of a message for no queue in particular, stored at ``time``, or the error.
 
-    The broker draws the queue: the one observed is right if it is written.
+    The broker draws the queue: the one observed is right if it can be drawn.
     """
     settings = state.topics.get(topic)
     if settings is None:
@@ -92,11 +95,13 @@ def send_anywhere(
     if not settings.write_queues:
         return state, NO_QUEUE, _ANYWHERE["no written queue"]
     queue = observed[0] if isinstance(observed, tuple) and observed else None
-    if type(queue) is not int or not 0 <= queue < settings.write_queues:
+    least = 1 - settings.write_queues if rules.draws_negative else 0
+    if type(queue) is not int or not least <= queue < settings.write_queues:
         queue = 0
     after, offsets, _ = send(rules, state, topic, queue, (time,))
     assert isinstance(offsets, tuple)  # a written queue takes messages
-    return after, (queue, *offsets), _ANYWHERE["one queue" if settings.write_queues == 1 else "one of several queues"]
+    kind = "a negative queue" if queue < 0 else "one queue" if settings.write_queues == 1 else "one of several queues"
+    return after, (queue, *offsets), _ANYWHERE[kind]
 
 
 def send_observed(

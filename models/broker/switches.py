@@ -24,6 +24,10 @@ FULL_BATCH = Switch(
     "BQ-PULL-7", "a pull answers as many messages as it asks for, not one less", "4.2.0", "5.0.0-PREVIEW"
 )
 OVERFLOW_IS_MAX = Switch("BQ-PULL-3", "a pull far beyond max is sent back to max, never to 0", "4.9.4", "5.0.0")
+DRAWS_QUEUES = Switch("BQ-SEND-ANY", "the queue of a message that names none can be negative", "4.7.0", "5.0.0-PREVIEW")
+DRAWS_WRITTEN = Switch(
+    "BQ-SEND-ANY-SIGN", "the queue of a message that names none is a written one", "4.9.2", "5.0.0-ALPHA"
+)
 MAKES_ROOM = Switch("BQ-PULL-MOST", "a pull makes room for as many messages as it asks for", "4.9.2", None)
 TYPED_EXPRESSIONS = Switch("BQ-PULL-SUB", "a subscription says which language it is in", "4.1.0", "5.0.0-PREVIEW")
 SCANS_AS_ASKED = Switch("BQ-PULL-7-ASKED", "a pull for more messages looks at more entries", "4.1.0", "5.0.0-PREVIEW")
@@ -70,6 +74,7 @@ class BrokerRules:
     delete_group_creates: bool
     full_batch: bool
     overflow_is_max: bool
+    draws_negative: bool
     makes_room: bool
     typed_expressions: bool
     scans_as_asked: bool
@@ -112,6 +117,7 @@ class BrokerRules:
             delete_group_creates=DELETE_GROUP_CREATES.on(broker),
             full_batch=FULL_BATCH.on(broker),
             overflow_is_max=OVERFLOW_IS_MAX.on(broker),
+            draws_negative=DRAWS_QUEUES.on(broker) and not DRAWS_WRITTEN.on(broker),
             makes_room=MAKES_ROOM.on(broker),
             typed_expressions=TYPED_EXPRESSIONS.on(broker),
             scans_as_asked=SCANS_AS_ASKED.on(broker),

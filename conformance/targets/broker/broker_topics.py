@@ -84,5 +84,5 @@ PART = Part(
         SearchEnd: search_end,
         Join: join,
         ResetTopic: reset_topic,
-    }
+    },
 )
