@@ -176,7 +176,7 @@ _OVERFLOW = {
 }
 _FOUND = {kind: Reason(("BQ-PULL-STATUS", "BQ-PULL-7"), kind) for kind in ("to the end", "batch full", "scan limit")}
 _MATCHED = {kind: Reason((*why.rules, "BQ-PULL-TAGS"), f"filtered, {kind}") for kind, why in _FOUND.items()}
-_LEAST = Reason(("BQ-PULL-STATUS", "BQ-PULL-7", "BQ-PULL-MOST"), "0 or less asked")
+_LEAST = {kind: Reason((*why.rules, "BQ-PULL-MOST"), kind) for kind, why in _FOUND.items()}
 _NONE_MATCHED = {
     kind: Reason(("BQ-PULL-STATUS", "BQ-PULL-TAGS", "BQ-PULL-7"), f"none matched, {kind}")
     for kind in ("to the end", "scan limit")
@@ -347,9 +347,8 @@ def _scan(
             size += entry.size
         at += 1
     if found:
-        if request.most <= 0:
-            return FOUND, at, tuple(found), _LEAST
-        return FOUND, at, tuple(found), (_FOUND if codes is None else _MATCHED)[ended]
+        reasons = _LEAST if request.most <= 0 else _FOUND if codes is None else _MATCHED
+        return FOUND, at, tuple(found), reasons[ended]
     if at <= log.first:
         return MESSAGE_WAS_REMOVING, at, (), _STATUS[MESSAGE_WAS_REMOVING]
     return NO_MATCHED_MESSAGE, at, (), _NONE_MATCHED[ended]
@@ -362,6 +361,6 @@ def _with_commit(why: Reason) -> Reason:
 #: The same reasons for pulls that also store an offset.
 _COMMITTED = {
     why: _with_commit(why)
-    for reasons in (_STATUS, _RESET, _OVERFLOW, _FOUND, _MATCHED, {"least": _LEAST}, _NONE_MATCHED)
+    for reasons in (_STATUS, _RESET, _OVERFLOW, _FOUND, _MATCHED, _LEAST, _NONE_MATCHED)
     for why in reasons.values()
 }

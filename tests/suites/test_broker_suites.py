@@ -39,6 +39,7 @@ from rocketmq_conformance.suites import (
     broker_offsets,
     broker_restart,
     broker_search,
+    broker_topics,
 )
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -49,6 +50,7 @@ SUITES = [
         broker_offsets,
         broker_search,
         broker_admin,
+        broker_topics,
         broker_locks,
         broker_doubt,
         broker_assignment,
@@ -160,6 +162,16 @@ def test_administration_reaches_both_ways_of_resets() -> None:
     }
     for kinds in (old, middle, new):
         assert kinds >= {"no topic", "not subscribed", "offsets replaced", "to a group without offsets"}
+
+
+def test_topics_reach_every_refusal() -> None:
+    old, new = (play(broker_topics.SUITE, release, 300)[1] for release in ("4.9.7", "5.5.0"))
+    for kinds in (old, new):
+        assert kinds >= {"disabled group", "no permission to read", "queue not read", "no such queue", "unknown topic"}
+        assert kinds >= {"next message, not a written queue", "next message, no permission to write"}
+        assert kinds >= {"no written queue", "one queue", "one of several queues"}
+    assert old >= {"negative", "more than Java can hold", "written queues, not forwards"}
+    assert new >= {"no queue is read", "all read queues, stored", "batch full"}
 
 
 def test_locks_reach_every_kind() -> None:

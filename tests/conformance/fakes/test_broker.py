@@ -324,7 +324,7 @@ def test_a_heartbeat_creates_group_and_retry_topic(broker: FakeBroker) -> None:
     with connected(broker) as line:
         heartbeat(line, "one")
         assert "G" in broker.state.groups
-        assert broker.state.topics["%RETRY%G"] == 1
+        assert broker.state.topics["%RETRY%G"] == Topic.of(1)
         assert line.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "%RETRY%G"}).code == 0
 
 
@@ -392,7 +392,7 @@ def test_topics_and_groups_come_and_go_with_their_offsets(broker: FakeBroker) ->
     stored = fields(consumerGroup="G2", topic="NEW", queueId=0)
     with connected(broker) as line:
         assert line.call(Request.UPDATE_AND_CREATE_TOPIC, created).code == 0
-        assert broker.state.topics["NEW"] == 3
+        assert broker.state.topics["NEW"] == Topic.of(3)
         assert line.call(Request.UPDATE_CONSUMER_OFFSET, committed).code == Response.SUBSCRIPTION_GROUP_NOT_EXIST
         body = json.dumps({"groupName": "G2"}).encode()
         assert line.call(Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, None, body).code == 0
@@ -417,7 +417,7 @@ def test_topics_are_created_when_somebody_sends(broker: FakeBroker, wanted: int,
     with connected(broker) as line:
         assert line.call(Request.SEND_MESSAGE_V2, sending("NEW", 0, d=wanted), b"x").code == 0
         assert line.call(Request.SEND_MESSAGE_V2, sending("%RETRY%X", 0, c="NOPE"), b"x").code == 0
-    assert (broker.state.topics["NEW"], broker.state.topics["%RETRY%X"]) == (queues, 1)
+    assert (broker.state.topics["NEW"], broker.state.topics["%RETRY%X"]) == (Topic.of(queues), Topic.of(1))
 
 
 def test_nothing_is_created_when_it_is_not_wanted() -> None:
