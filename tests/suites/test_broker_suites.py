@@ -23,6 +23,7 @@ from rocketmq_conformance.models.broker import (
 )
 from rocketmq_conformance.models.broker import broker_admin as administered
 from rocketmq_conformance.models.broker import broker_cold as cold
+from rocketmq_conformance.models.broker import broker_topics as settings
 from rocketmq_conformance.models.broker.broker_offsets import TOPIC_NAMES
 from rocketmq_conformance.models.broker.fixtures import GROUPS
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
@@ -75,6 +76,7 @@ MODULES = (
     reset,
     search,
     send,
+    settings,
 )
 RULES: tuple[Rule, ...] = tuple(rule for module in MODULES for rule in module.RULES)
 RELEASES = ("4.8.0", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
