@@ -32,8 +32,8 @@ HOT = {
         *("send_backs", "storage"),
     ],
     "conformance.targets.port": [
-        *("offset_table", "rebalance", "rebalance_broker", "rebalance_changed", "rebalance_orderly"),
-        *("rebalance_plain", "rebalance_pull", "remote_store", "start", "transport"),
+        *("group_member", "offset_table", "rebalance", "rebalance_broker", "rebalance_changed", "rebalance_orderly"),
+        *("rebalance_plain", "rebalance_pull", "remote_store", "routes", "start", "transport"),
     ],
 }
 

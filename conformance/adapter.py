@@ -11,7 +11,7 @@ is virtual. When it is real, the kit waits for so long, and then calls ``apply``
 arguments left: its outcome is what timers did meanwhile.
 
 Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`SideBySide`,
-:class:`RefusesFaults`, :class:`Overheard`, :class:`Shared`.
+:class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`.
 """
 
 from __future__ import annotations
@@ -167,15 +167,15 @@ class RefusesFaults(Protocol):
 
 
 #: Called with every message: sender, receiver, text.
-Hear = Callable[[str, str, str], None]
+RecordMessage = Callable[[str, str, str], None]
 
 
 @runtime_checkable
-class Overheard(Protocol):
+class RecordsMessages(Protocol):
     """An adapter that talks to a broker of its own, and can record their messages."""
 
-    def overhear(self, hear: Hear | None) -> None:
-        """Call ``hear`` with every message from now on; None ends it."""
+    def record_messages(self, record: RecordMessage | None) -> None:
+        """Call ``record`` with every message from now on; None ends it."""
         ...
 
 

@@ -16,16 +16,19 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from rocketmq_conformance.conformance.adapter import Adapter
+from rocketmq_conformance.conformance.adapter import Adapter, Hello
 from rocketmq_conformance.conformance.engine import corpus as corpora
-from rocketmq_conformance.conformance.engine.handshake import clock_notes, hello_of, profile_of
+from rocketmq_conformance.conformance.engine.handshake import clock_notes, hello_of, profile_of, release_choice
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.runner import Events, Runner
-from rocketmq_conformance.conformance.engine.stage import LONGEST_WAIT, PATIENCE, Stage
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.startup import Listener, starting, unseen
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import INTERRUPTED, Event, RunEnded
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.reach import UnreachableRuleError, reach
 from rocketmq_conformance.suites.declare.suite import Suite
 
 
@@ -43,14 +46,16 @@ def run(
     releases: Mapping[str, str] | None = None,
     patience: float = PATIENCE,
     max_wait: float = LONGEST_WAIT,
+    start_timeout: float = START_TIMEOUT,
 ) -> Iterator[Event]:
     """Judge an address, or an adapter: RunStarted, the events of every suite, and RunEnded with the verdict.
 
     ``suites`` are names, or suites of your own; without them it is every suite that the implementation offers.
     ``cases`` and ``steps`` are per suite and per case; each suite has its own defaults. ``seed`` is a random one unless
-    given. ``max_time`` is in seconds, ``patience`` in seconds per operation, and ``max_wait`` in seconds per wait for a
-    real clock. With ``corpus`` the stored plans come first. ``out`` is the folder for plans. ``releases`` say which
-    release judges a side: {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
+    given. ``max_time`` is in seconds of playing, ``patience`` in seconds per operation, ``max_wait`` in seconds per
+    wait for a real clock, and ``start_timeout`` in seconds for getting the implementation ready. With ``corpus`` the
+    stored plans come first. ``out`` is the folder for plans. ``releases`` say which release judges a side:
+    {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
 
     ValueError for what does not exist (a suite, an address, a release), CannotRunError for what cannot be judged here,
     AdapterError for an adapter that cannot say who it is. The implementation is opened with the first event, and closed
@@ -72,7 +77,16 @@ def run(
         corpus=corpora.cases(corpora.folders(), chosen) if corpus else {},
     )
     named = suites is not None
-    events = judge(target, chosen, options, releases=releases, patience=patience, max_wait=max_wait, named=named)
+    events = judge(
+        target,
+        chosen,
+        options,
+        releases=releases,
+        patience=patience,
+        max_wait=max_wait,
+        start_timeout=start_timeout,
+        named=named,
+    )
     return _until_interrupted(events)
 
 
@@ -84,33 +98,50 @@ def judge(
     releases: Mapping[str, str] | None = None,
     patience: float = PATIENCE,
     max_wait: float = LONGEST_WAIT,
+    start_timeout: float = START_TIMEOUT,
+    on_start: Listener = unseen,
     planned: Profile | None = None,
     named: bool = False,
+    rule: str = "",
 ) -> Events:
     """Open the target, ask it who it is, and run the suites; the target is closed when the generator ends.
 
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
-    that those which the implementation does not offer are reported instead of left out.
+    that those which the implementation does not offer are reported instead of left out. Of the suites only those are
+    run that can reach the rule of the id ``rule``, if one is given; UnreachableRuleError when there are none.
     """
     releases = releases or {}
     judged_as = tuple(word for item in releases.items() for word in ("--with", "=".join(item)))
     if max_wait != LONGEST_WAIT:
         judged_as += ("--max-wait", f"{max_wait:g}")
-    adapter = open_address(target) if isinstance(target, str) else target
-    stage = Stage(adapter, Profile(), patience, max_wait)
+    stage: Stage | None = None
     try:
-        hello = hello_of(stage)
+        with starting(start_timeout, on_start):
+            stage = Stage(open_address(target) if isinstance(target, str) else target, Profile(), patience, max_wait)
+            hello = hello_of(stage)
         profile = profile_of(hello, releases)
         stage.use(profile)
         notes = [*options.notes, *clock_notes(hello, max_wait)]
         if planned is not None and planned != profile:
             notes.append(f"the plan was written for {planned}; it is judged by {profile}")
-        if not named and planned is None:
+        if rule:
+            suites = _reaching(rule, suites, hello, profile)
+        elif not named and planned is None:
             suites = [suite for suite in suites if not hello.refuses(suite)] or suites
-        options = replace(options, judged_as=judged_as, notes=tuple(notes))
+        choice = release_choice(hello, releases, profile)
+        options = replace(options, judged_as=judged_as, notes=tuple(notes), release_choice=choice)
         yield from Runner(stage, hello, profile, options).run(suites)
     finally:
-        stage.close()
+        if stage:
+            stage.close()
+
+
+def _reaching(rule: str, suites: Sequence[Suite], hello: Hello, profile: Profile) -> list[Suite]:
+    """The suites in which the rule can fire here."""
+    reasons = {suite.name: hello.refuses(suite) or reach(suite, profile)[rule] for suite in suites}
+    if all(reasons.values()):
+        raise UnreachableRuleError(rule, reasons)
+    return [suite for suite in suites if not reasons[suite.name]]
 
 
 def _suite(name: str | Suite) -> Suite:

@@ -1,4 +1,4 @@
-"""What is C, and no Python, when the kit was installed with ``ROCKETMQ_CONFORMANCE_COMPILE=1`` (setup.py).
+"""Compilation to C: on when the kit was installed with ``ROCKETMQ_CONFORMANCE_COMPILE=1`` (setup.py).
 
 mypyc compiles what a step of a group or of an offset store goes through: their models, and the port and the world that
 answer it. Nothing else changes, results least of all.

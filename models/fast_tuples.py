@@ -1,4 +1,4 @@
-"""Fast constructors of named tuples: states are made of them, and every step makes some anew.
+"""Fast constructors of named tuples: states are made of them, and every step makes new ones.
 
 The class of a named tuple makes them by a Python function: that takes twice as long as making the tuple itself.
 """

@@ -149,10 +149,10 @@ def format_answer(answer: Value) -> str:
 
 def _format_rows(rows: Sequence[Value], write: Callable[..., str]) -> str:
     """Rows that begin with a queue's id; once for all queues when they are alike."""
-    told = [write(*row[1:]) for row in rows if isinstance(row, tuple)]
-    if len(set(told)) == 1:
-        return f"every queue {told[0]}"
-    return ", ".join(f"queue {row[0]} {text}" for row, text in zip(rows, told, strict=True) if isinstance(row, tuple))
+    texts = [write(*row[1:]) for row in rows if isinstance(row, tuple)]
+    if len(set(texts)) == 1:
+        return f"every queue {texts[0]}"
+    return ", ".join(f"queue {row[0]} {text}" for row, text in zip(rows, texts, strict=True) if isinstance(row, tuple))
 
 
 def _queues() -> tuple[int, ...]:

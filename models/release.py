@@ -1,14 +1,14 @@
 """Releases: two lines of RocketMQ run side by side, 4.x and 5.x, and a rule may change in both.
 
 ``Release.parse("4.9.8") < Release.parse("5.0.0-ALPHA") < Release.parse("5.0.0")``; use ``Switch`` to ask
-whether a change has arrived in a release of either line.
+whether a change has arrived in a release of either line, and ``Releases`` for the releases that a rule is about.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import total_ordering
+from dataclasses import KW_ONLY, dataclass
+from functools import cache, total_ordering
 
 _FORM = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-(PREVIEW|ALPHA|incubating))?")
 #: Order of the stages that may follow the numbers; a plain release is newest.
@@ -56,12 +56,19 @@ class Switch:
     The 5.0.0 previews left the main line around 4.9.1: ``v5="5.0.0-PREVIEW"`` means every 5.x has it.
     """
 
+    #: Number in docs/switches.md; changes that belong together share one.
     id: str
+    #: What changed, as a sentence without its full stop.
     change: str
-    v4: str | None
-    v5: str | None
+    _: KW_ONLY
+    v4: str | None = None
+    v5: str | None = None
     #: First release of 5.x that lost it again, if any.
     until_v5: str | None = None
+    #: The rules that it changes.
+    rules: tuple[str, ...]
+    #: Where the change can be read: ``Class#method, #method`` of the Java source.
+    source: str
 
     def on(self, release: Release) -> bool:
         """Has the change arrived in this release?"""
@@ -69,3 +76,51 @@ class Switch:
         if since is None or release < Release.parse(since):
             return False
         return release.major < 5 or self.until_v5 is None or release < Release.parse(self.until_v5)
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """Some releases, as ranges of first and last one; None stands for no bound."""
+
+    ranges: tuple[tuple[Release | None, Release | None], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Releases:
+        """Read "all", or some of "5.2.0+", "up to 5.1.4", "4.6.0 – 4.9.3" and "5.0.0" between commas.
+
+        All 5.x are newer than all 4.x, so "4.9.0+" includes 5.0.0-PREVIEW; "4.9.8+, 5.2.0+" are the later ones of each
+        line. Raises ValueError with a sentence for anything else.
+        """
+        return _releases(text)
+
+    def __contains__(self, release: Release) -> bool:
+        return any(
+            (first is None or first <= release) and (last is None or release <= last) for first, last in self.ranges
+        )
+
+
+@cache
+def _releases(text: str) -> Releases:
+    if text == "all":
+        return Releases(((None, None),))
+    ranges = [_range(part) for part in text.split(", ")]
+    lines = {first.major for first, _ in ranges if first}
+    return Releases(
+        tuple(
+            (first, _LAST_OF_4 if first and last is None and first.major == 4 and 5 in lines else last)
+            for first, last in ranges
+        )
+    )
+
+
+def _range(text: str) -> tuple[Release | None, Release | None]:
+    if text.endswith("+"):
+        return Release.parse(text[:-1]), None
+    if text.startswith("up to "):
+        return None, Release.parse(text.removeprefix("up to "))
+    first, _, last = text.partition(" – ")
+    return Release.parse(first), Release.parse(last or first)
+
+
+#: Newer than every release of 4.x.
+_LAST_OF_4 = Release(4, 999, 0)

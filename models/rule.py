@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TypeVar
 
 from rocketmq_conformance.models.outcome import Expected
+from rocketmq_conformance.models.release import Releases
 
 State = TypeVar("State")
 
@@ -34,8 +35,9 @@ class Origin(Enum):
 class Rule:
     """One rule.
 
-    ``releases`` is prose ("all", "4.9.8+, 5.2.0+"); the rule is switched by a Switch of the profile.
-    ``source`` is ``Class#method @ release``.
+    ``source`` is ``Class#method @ release``. ``releases`` are those in which the rule can decide an answer, in the
+    form of :meth:`Releases.parse`: "all", "4.9.8+, 5.2.0+". They are the client's, or the broker's of a rule about
+    brokers. ``needs`` is what must be configured besides.
     """
 
     id: str
@@ -44,6 +46,10 @@ class Rule:
     releases: str = "all"
     level: Level = Level.MUST
     origin: Origin = Origin.DERIVED
+    needs: str = ""
+
+    def __post_init__(self) -> None:
+        Releases.parse(self.releases)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

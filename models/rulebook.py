@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from hashlib import blake2b
 from importlib import import_module
 from pkgutil import walk_packages
@@ -37,6 +36,8 @@ def rule(rule_id: str) -> Rule:
     by_upper = {known.upper(): known for known in RULES}
     known = by_upper.get(rule_id.upper())
     if known is None:
+        from difflib import get_close_matches  # for a wrong id only: every command that names a rule would load it
+
         near = get_close_matches(rule_id.upper(), by_upper, n=3, cutoff=0.5)
         hint = f"; did you mean {', '.join(by_upper[name] for name in near)}?" if near else ""
         raise KeyError(f"no rule is called {rule_id!r}{hint} (`list rules` names them all)")

@@ -1,11 +1,12 @@
 """The console report of a campaign: header, progress, a block per kind of divergence, suites, and the verdict.
 
-On a terminal the progress is one live line; elsewhere it is a plain line now and then.
+A short report shows the most important kinds in a dozen lines each, a verbose one everything. On a terminal the
+progress is one live line; elsewhere it is a plain line now and then.
 """
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import RenderableType
@@ -16,12 +17,22 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from rocketmq_conformance.reports import html, jsonl
-from rocketmq_conformance.reports.console import STYLES, header, last_line, numbers, verdict_numbers
+from rocketmq_conformance.reports import coverage, html, jsonl
+from rocketmq_conformance.reports.console import (
+    REPEATED,
+    header,
+    kinds_left_out,
+    last_line,
+    numbers,
+    show_files,
+    show_left_out,
+    verdict_numbers,
+)
 from rocketmq_conformance.reports.divergence_block import block, grid, replay_line
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     MODEL,
+    Discovery,
     DivergenceFound,
     Event,
     Progress,
@@ -29,14 +40,15 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
 )
+from rocketmq_conformance.reports.kinds import first_kinds, kinds_of
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.screen import Screen
+from rocketmq_conformance.reports.short_block import separator, show_kinds
+from rocketmq_conformance.reports.suite_lines import EACH, QUIET, STYLES, ShortSuiteLines
 from rocketmq_conformance.reports.text import clean, count, duration, rate
 
-#: Kinds of divergences shown in full; further ones get a line each.
-BLOCKS = 10
-#: Lost cases that are listed.
-LOST = 20
+#: Short reports: lost cases, and rows of new behaviour, that are listed.
+LOST, DISCOVERIES = 5, 10
 #: Seconds between two plain lines of progress, growing with the campaign.
 FIRST_LINE, MOST_LINES = 5.0, 60.0
 
@@ -44,9 +56,12 @@ FIRST_LINE, MOST_LINES = 5.0, 60.0
 class CampaignReport:
     """Prints a campaign on the console."""
 
-    def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
+    def __init__(self, stream: TextIO, *, width: int | None = None, verbose: bool = False) -> None:
         self._screen = Screen(stream, width)
         self._summary = RunSummary()
+        self._verbose = verbose
+        #: What a short report does not show, in words.
+        self._left_out: list[str] = []
         self._bars: Bars | None = None
         self._next_line = FIRST_LINE
         #: The last line of progress, and until when (in seconds) this session had not played any case.
@@ -58,7 +73,7 @@ class CampaignReport:
         self._summary.add(event)
         match event:
             case RunStarted():
-                self._screen.show(*header(event))
+                self._screen.show(*header(event, verbose=self._verbose))
                 self._screen.gap()
             case Progress():
                 self._progress(event)
@@ -112,34 +127,74 @@ class CampaignReport:
     def _end(self) -> None:
         self._clear()
         summary = self._summary
-        for number, divergence in enumerate((*summary.divergences, *summary.differences), start=1):
-            self._divergence(number, divergence)
+        self._kinds()
         if summary.ended:
             self._heading("Suites")
-            self._screen.show(_suites(summary))
-            for suite in summary.ended.values():
-                self._screen.show(*_below(summary, suite))
+            self._suites()
         if summary.lost:
             self._heading("Lost cases")
-            for lost in summary.lost[:LOST]:
-                line = f"{lost.suite}, case {lost.case} ({lost.address}): {lost.reason}"
-                self._screen.show(Text(clean(line)), wrap=False)
-            if len(summary.lost) > LOST:
-                self._screen.show(f"and {len(summary.lost) - LOST:,} more")
+            self._lost()
         if summary.discoveries:
             self._heading("New behaviour")
-            self._screen.show(_discoveries(summary))
+            self._discoveries()
         self._heading("Verdicts")
         self._screen.show(verdict_numbers(summary), "")
-        self._screen.show(grid([*numbers(summary), *_resources(summary)]))
-        out = summary.header.out if summary.header else ""
-        if out:
-            for label, name in (("tables", ""), ("events", jsonl.NAME), ("page", html.NAME)):
-                self._screen.show(Text.assemble((f"{label:<15}", "dim"), clean(str(PurePath(out, name)))), wrap=False)
-        for divergence in (*summary.divergences, *summary.differences)[:BLOCKS]:
-            self._screen.show(replay_line(divergence), wrap=False)
+        self._screen.show(grid([*numbers(summary, verbose=self._verbose), *_resources(summary)]))
+        files = (("events", jsonl.NAME),) if self._verbose else ()
+        show_files(self._screen, summary, (("tables", ""), *files, ("page", html.NAME)))
+        if self._verbose:
+            for divergence in (*summary.divergences, *summary.differences)[:REPEATED]:
+                self._screen.show(replay_line(divergence), wrap=False)
+        else:
+            if any(suite.coverage for suite in summary.ended.values()):
+                self._left_out.append("the coverage of rules")
+            show_left_out(self._screen, summary, self._left_out)
         self._screen.gap()
         self._screen.show(last_line(summary, summary.conclusion()), wrap=False)
+
+    def _kinds(self) -> None:
+        found = (*self._summary.divergences, *self._summary.differences)
+        if self._verbose:
+            for number, divergence in enumerate(found, start=1):
+                self._divergence(number, divergence)
+            return
+        kinds = kinds_of(found)
+        shown = first_kinds(kinds)
+        show_kinds(self._screen, self._summary, shown)
+        if len(kinds) > len(shown):
+            self._left_out.append(kinds_left_out(len(kinds), len(shown)))
+
+    def _suites(self) -> None:
+        """A row per suite and implementation, and what there is to say of each; or the coverage, too."""
+        summary, ended = self._summary, list(self._summary.ended.values())
+        self._screen.show(_suites(summary, fold=not self._verbose and len(ended) > EACH))
+        if self._verbose:
+            for suite in ended:
+                self._screen.show(*_below(summary, suite))
+            self._heading("Coverage")
+            self._screen.show(coverage.table(ended))
+            return
+        lines = ShortSuiteLines(summary)
+        # those that need attention first
+        for suite in sorted(ended, key=lambda suite: suite.verdict in QUIET):
+            self._screen.show(*lines.below(suite, f"{clean(summary.part_name(suite.suite, suite.address))}: "))
+        if lines.left_out:
+            self._left_out.append(count(lines.left_out, "reason"))
+
+    def _lost(self) -> None:
+        lost = self._summary.lost if self._verbose else self._summary.lost[:LOST]
+        for one in lost:
+            line = f"{one.suite}, case {one.case} ({one.address}): {one.reason}"
+            self._screen.show(Text(clean(line)), wrap=False)
+        if len(self._summary.lost) > len(lost):
+            self._left_out.append(count(len(self._summary.lost) - len(lost), "lost case"))
+
+    def _discoveries(self) -> None:
+        found = self._summary.discoveries
+        if len(found) > DISCOVERIES and not self._verbose:
+            found = [one for one in found if not one.suite][:DISCOVERIES]
+            self._left_out.append("the new behaviour of each suite")
+        self._screen.show(_discoveries(found))
 
     def _heading(self, text: str) -> None:
         self._screen.gap()
@@ -149,16 +204,12 @@ class CampaignReport:
         where = f"{count(event.cases, 'case')}, the shortest is case {event.case}"
         if event.address:
             where += f" of {event.address}"
-        if number > BLOCKS:
-            line = f"one more: {event.suite}, fingerprint {event.fingerprint}, {where}, plan {event.plan}"
-            self._screen.show(Text("  " + clean(line)), wrap=False)
-            return
         noun = "Divergence" if event.against == MODEL else "Difference"
         about: list[tuple[str, RenderableType]] = [("seen in", Text(clean(where)))]
         if event.against != MODEL:
             about.append(("compared with", Text(clean(event.against))))
         if event.separates:
-            about.append(("separates", _separators(event)))
+            about.append(("separates", Text("\n").join(separator(one) for one in event.separates)))
         self._screen.gap()
         self._screen.show(block(event, f"{noun} {number}: {event.suite}", about))
         self._screen.show(replay_line(event), wrap=False)
@@ -182,17 +233,8 @@ def _rates(event: Progress, idle: float) -> str:
     return ", ".join(parts)
 
 
-def _separators(event: DivergenceFound) -> Text:
-    """The features that separate the diverging steps from the others."""
-    lines = [
-        f"{clean(one.feature)}: {one.diverging:.0%} of those that diverge, {one.others:.0%} of the others"
-        for one in event.separates
-    ]
-    return Text("\n".join(lines))
-
-
-def _suites(summary: RunSummary) -> Table:
-    """A row per suite and implementation."""
+def _suites(summary: RunSummary, *, fold: bool) -> Table:
+    """A row per suite and implementation; folded, one for all that conform and one for all that are unsupported."""
     several = len(summary.addresses) > 1
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
@@ -201,15 +243,26 @@ def _suites(summary: RunSummary) -> Table:
     table.add_column(no_wrap=True)
     for _ in range(2):
         table.add_column(justify="right", no_wrap=True)
-    for (suite, address), ended in summary.ended.items():
-        table.add_row(
-            clean(suite),
-            *([clean(address)] if several else []),
-            Text(clean(ended.verdict), style=STYLES.get(ended.verdict, "")),
-            count(sum(ended.cases.values()), "case"),
-            count(ended.steps, "step"),
-        )
+    folded: dict[str, list[SuiteEnded]] = {}
+    for ended in summary.ended.values():
+        if fold and ended.verdict in QUIET:
+            folded.setdefault(ended.verdict, []).append(ended)
+        else:
+            _row(table, ended.suite, [ended], [clean(ended.address)] if several else [])
+    for together in folded.values():
+        _row(table, f"{len(together):,} {'parts' if several else 'suites'}", together, [""] if several else [])
     return table
+
+
+def _row(table: Table, name: str, together: list[SuiteEnded], address: list[str]) -> None:
+    verdict = together[0].verdict
+    table.add_row(
+        clean(name),
+        *address,
+        Text(clean(verdict), style=STYLES.get(verdict, "")),
+        count(sum(sum(one.cases.values()) for one in together), "case"),
+        count(sum(one.steps for one in together), "step"),
+    )
 
 
 def _below(summary: RunSummary, suite: SuiteEnded) -> list[RenderableType]:
@@ -225,14 +278,14 @@ def _below(summary: RunSummary, suite: SuiteEnded) -> list[RenderableType]:
     return [Padding(Text(clean(f"{name}: {line}")), (0, 0, 0, 2)) for line in lines]
 
 
-def _discoveries(summary: RunSummary) -> Table:
+def _discoveries(discoveries: Sequence[Discovery]) -> Table:
     """A row per suite and arm: how much behaviour was seen, and how likely the next case shows new behaviour."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("suite", no_wrap=True)
     table.add_column("arm")
     for name in ("cases", "behaviours", "chance of new"):
         table.add_column(name, justify="right")
-    for found in summary.discoveries:
+    for found in discoveries:
         # nothing new in so many cases still leaves a chance of three in as many
         chance = _percent(found.chance) if found.chance else f"< {_percent(min(1.0, 3 / max(found.cases, 1)))}"
         cells = (f"{found.cases:,}", f"{found.behaviours:,}", chance)

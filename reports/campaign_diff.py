@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TextIO
@@ -13,8 +12,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from rocketmq_conformance.reports.cut import Cut
 from rocketmq_conformance.reports.divergence_block import grid
 from rocketmq_conformance.reports.event import Separator
+from rocketmq_conformance.reports.kinds import chosen, level
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
 
@@ -23,8 +24,6 @@ SAME, DIFFERENT, UNDECIDED, NOTHING = "same", "different", "undecided", "nothing
 EXIT_CODES = {SAME: 0, DIFFERENT: 1, UNDECIDED: 3, NOTHING: 3}
 _STYLES = {SAME: "green", DIFFERENT: "red", UNDECIDED: "yellow", NOTHING: "yellow"}
 
-#: Differences of a suite that are shown in full; further ones get a line each.
-BLOCKS = 5
 #: Earlier steps shown of an exemplar: the first ones and the last ones.
 _FIRST, _LAST = 3, 6
 
@@ -138,32 +137,32 @@ def _line(kind: str, content: dict[str, object]) -> str:
     return json.dumps({"line": kind, **content})
 
 
-def show(difference: CampaignDifference, stream: TextIO, *, width: int | None = None) -> None:
-    """Print the comparison on the console."""
+def show(difference: CampaignDifference, stream: TextIO, *, width: int | None = None, verbose: bool = False) -> None:
+    """Print the comparison on the console: every difference in full, or the most important ones in short."""
     screen = Screen(stream, width)
     screen.show(*_header(difference))
     screen.gap()
-    counted = Counter[str]()
-    rest = []
-    for one in difference.differences:
-        counted[one.suite] += 1
-        if counted[one.suite] > BLOCKS:
-            rest.append(one)
-            continue
-        screen.show(_block(one, counted.total() - len(rest), difference))
-        screen.gap()
-    for one in rest:
-        line = f"one more difference: {one.suite}, {count(one.cases, 'case')}, case {one.case}: {one.operation}"
-        screen.show(Text("  " + clean(line)), wrap=False)
-    if rest:
+    found = difference.differences
+    shown = found if verbose else chosen(found, [_rank(one) for one in found])
+    for number, one in enumerate(shown, start=1):
+        title = f"Difference {number}: {one.suite}, {count(one.cases, 'case')}"
+        screen.show(Rule(Text(clean(title), style="bold red"), style="red", align="left"))
+        screen.show(_block(one, difference) if verbose else Group(*_short_block(one, difference)))
         screen.gap()
     screen.show(Rule(Text("Cases", style="bold"), style="dim", align="left"))
     screen.show(_table(difference.suites))
     reasons = [row for suite in difference.suites for row in _reasons(suite)]
+    if len(found) > len(shown):
+        left_out = f"{len(found) - len(shown):,} of {count(len(found), 'difference')}: --verbose prints them"
+        reasons.append(("left out", Text(left_out)))
     if reasons:
         screen.show("", grid(reasons))
     screen.gap()
     screen.show(_last_line(difference), wrap=False)
+
+
+def _rank(one: Difference) -> tuple[str, int, int]:
+    return one.suite, level((*one.a.rules, *one.b.rules)), one.cases
 
 
 def _header(difference: CampaignDifference) -> list[RenderableType]:
@@ -180,15 +179,31 @@ def _header(difference: CampaignDifference) -> list[RenderableType]:
     return [title, "", grid(rows)]
 
 
-def _block(one: Difference, number: int, difference: CampaignDifference) -> RenderableType:
-    title = f"Difference {number}: {one.suite}, {count(one.cases, 'case')}"
+def _short_block(one: Difference, difference: CampaignDifference) -> Iterator[Cut]:
+    """What differs, in ten lines."""
+    operation = Text.assemble((clean(one.operation), "bold"), clean(f"  in case {one.case}"))
+    yield Cut(operation, 2, label=f"step {one.step}")
+    for letter, answer, side in (("A", one.a, difference.a), ("B", one.b, difference.b)):
+        yield Cut(Text(clean(answer.did), style=_style(answer)), 1, label=letter)
+        yield Cut(Text(_why(answer, side)), 1)
+    for rule in [*one.a.rules, *one.b.rules][:1]:
+        name = (clean(rule.get("id", "?")), "bold")
+        level_and_sentence = f" ({clean(rule.get('level', '?'))}): {clean(rule.get('sentence', ''))}"
+        yield Cut(Text.assemble(name, level_and_sentence), 2, label="rule")
+    for separator in one.separates[:1]:
+        yield Cut(_separator(separator), 1, label="separates")
+    if one.before:
+        yield Cut(Text(f"{count(len(one.before), 'step')}, at last {clean(one.before[-1][0])}"), 1, label="before")
+
+
+def _block(one: Difference, difference: CampaignDifference) -> RenderableType:
     rows: list[tuple[str, RenderableType]] = [
         (f"step {one.step}", Text.assemble((clean(one.operation), "bold"), clean(f"  in case {one.case}"))),
         *_side_answer("A", one.a, difference.a),
         *_side_answer("B", one.b, difference.b),
         *_rules(one),
     ]
-    parts: list[RenderableType] = [Rule(Text(clean(title), style="bold red"), style="red", align="left"), grid(rows)]
+    parts: list[RenderableType] = [grid(rows)]
     if one.separates:
         parts += ["", grid(_separators(one.separates))]
     if one.before:
@@ -196,17 +211,27 @@ def _block(one: Difference, number: int, difference: CampaignDifference) -> Rend
     return Group(*parts, "", grid([("fingerprint", Text(clean(one.fingerprint)))]))
 
 
-def _side_answer(letter: str, side_answer: SideAnswer, side: ComparedCampaign) -> list[tuple[str, RenderableType]]:
-    style = "bold green" if side_answer.conforms else "bold red"
-    rules = ", ".join(rule.get("id", "?") for rule in side_answer.rules)
+def _style(answer: SideAnswer) -> str:
+    return "bold green" if answer.conforms else "bold red"
+
+
+def _why(answer: SideAnswer, side: ComparedCampaign) -> str:
+    """Which rules of which release require the answer, or another one."""
+    rules = ", ".join(rule.get("id", "?") for rule in answer.rules)
     releases = profile({key: value for key, value in side.profile.items() if key != "java"})
-    if side_answer.conforms:
-        why = f"required by {clean(rules)} in {releases}" if rules else f"as required in {releases}"
-    else:
-        why = f"expected {clean(side_answer.expected)}, by {clean(rules) or 'the rules'} in {releases}"
-    kind = f"kind of state: {clean(side_answer.state_kind)}" if side_answer.state_kind else ""
-    rows: list[tuple[str, RenderableType]] = [(letter, Text(clean(side_answer.did), style=style)), ("", Text(why))]
-    return [*rows, ("", Text(kind, style="dim"))] if kind else rows
+    if answer.conforms:
+        return f"required by {clean(rules)} in {releases}" if rules else f"as required in {releases}"
+    return f"expected {clean(answer.expected)}, by {clean(rules) or 'the rules'} in {releases}"
+
+
+def _side_answer(letter: str, answer: SideAnswer, side: ComparedCampaign) -> list[tuple[str, RenderableType]]:
+    rows: list[tuple[str, RenderableType]] = [
+        (letter, Text(clean(answer.did), style=_style(answer))),
+        ("", Text(_why(answer, side))),
+    ]
+    if answer.state_kind:
+        rows.append(("", Text(f"kind of state: {clean(answer.state_kind)}", style="dim")))
+    return rows
 
 
 def _rules(one: Difference) -> list[tuple[str, RenderableType]]:
@@ -222,11 +247,12 @@ def _rules(one: Difference) -> list[tuple[str, RenderableType]]:
 
 
 def _separators(separates: Sequence[Separator]) -> list[tuple[str, RenderableType]]:
-    rows: list[tuple[str, RenderableType]] = []
-    for at, one in enumerate(separates):
-        shares = f"  {one.diverging:.0%} of the steps that differ, {one.others:.0%} of the others"
-        rows.append(("" if at else "separates", Text.assemble(clean(one.feature), (shares, "dim"))))
-    return rows
+    return [("" if at else "separates", _separator(one)) for at, one in enumerate(separates)]
+
+
+def _separator(one: Separator) -> Text:
+    shares = f"  {one.diverging:.0%} of the steps that differ, {one.others:.0%} of the others"
+    return Text.assemble(clean(one.feature), (shares, "dim"))
 
 
 def _before(steps: Sequence[Sequence[str]]) -> Table:

@@ -1,28 +1,29 @@
-"""The console report of a run: header, a line per suite, a block per divergence, coverage, and the verdict.
+"""The console report of a run: header, a line per suite, divergences, numbers and the verdict.
 
-On a terminal the running suite has a progress bar; elsewhere the output is plain lines, the same on every machine.
+A short report, the default, has at most 60 lines when a run conforms, and a dozen more for each divergence that it
+shows. A verbose one has everything, each divergence as it is found, and the coverage of every rule. On a terminal the
+running suite has a progress bar; elsewhere the output is plain lines, the same on every machine.
 """
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TextIO
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from rocketmq_conformance.reports import coverage, html, jsonl, junit
+from rocketmq_conformance.reports.cut import Cut
 from rocketmq_conformance.reports.divergence_block import block, grid, replay_line
 from rocketmq_conformance.reports.event import (
     CONFORMS,
-    COULD_NOT_RUN,
-    DIVERGES,
     INTERRUPTED,
     TIME_LIMIT,
-    UNDECIDED,
     UNSUPPORTED,
     VERDICTS,
     DivergenceFound,
@@ -33,50 +34,50 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
     SuiteStarted,
 )
+from rocketmq_conformance.reports.kinds import first_kinds, kinds_of
 from rocketmq_conformance.reports.progress import LiveProgress
 from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 from rocketmq_conformance.reports.screen import Screen
-from rocketmq_conformance.reports.text import clean, count, duration, profile, rate
+from rocketmq_conformance.reports.short_block import show_kinds
+from rocketmq_conformance.reports.suite_lines import STYLES, FullSuiteLines, ShortSuiteLines
+from rocketmq_conformance.reports.text import clean, count, duration, first_names, profile, rate
 
-STYLES = {CONFORMS: "green", DIVERGES: "red", UNDECIDED: "yellow", COULD_NOT_RUN: "magenta", UNSUPPORTED: "cyan"}
-
-#: Different divergences shown in full; further ones get a line each, and their plans are in the run's folder.
-BLOCKS = 10
-#: Different reasons shown per suite.
-REASONS = 5
+#: Verbose reports: replay lines that are repeated at the end.
+REPEATED = 10
+#: Short reports: names of suites in the header and their lines, notes and lines of each.
+_NAMES, _NAME_LINES, _NOTES, _NOTE_LINES = 6, 3, 3, 3
 
 
 class ConsoleReport:
-    """Prints a run on the console.
+    """Prints a run on the console."""
 
-    ``full_coverage``: True for a row per rule and kind of state, False for a row per rule, None for the full table
-    when it is short.
-    """
-
-    def __init__(self, stream: TextIO, *, width: int | None = None, full_coverage: bool | None = None) -> None:
+    def __init__(self, stream: TextIO, *, width: int | None = None, verbose: bool = False) -> None:
         self._screen = Screen(stream, width)
         self._progress = LiveProgress(self._screen)
         self._summary = RunSummary()
-        self._full_coverage = full_coverage
-        #: Fingerprints seen, with the number of their divergences.
-        self._fingerprints: dict[str, int] = {}
+        self._verbose = verbose
+        #: One of the two prints the suites.
+        self._full = FullSuiteLines(self._summary)
+        self._short = ShortSuiteLines(self._summary)
+        #: Fingerprints seen, of a verbose report.
+        self._fingerprints: set[str] = set()
 
     def __call__(self, event: Event) -> None:
         """Print what the event adds."""
         self._summary.add(event)
         match event:
             case RunStarted():
-                self._screen.show(*header(event))
+                self._screen.show(*header(event, verbose=self._verbose))
                 self._screen.gap()
             case SuiteStarted() if self._screen.live:
                 self._progress.begin(event)
             case Progress() if self._screen.live:
                 self._progress.move(event)
-            case DivergenceFound():
+            case DivergenceFound() if self._verbose:
                 self._divergence(event)
             case SuiteEnded():
                 self._progress.end()
-                self._screen.show(*self._suite(event))
+                self._screen.show(*(self._full if self._verbose else self._short).add(event))
             case RunEnded():
                 self._end()
 
@@ -87,103 +88,118 @@ class ConsoleReport:
             self._end()
 
     def _divergence(self, event: DivergenceFound) -> None:
-        number = self._fingerprints.get(event.fingerprint, 0) + 1
-        self._fingerprints[event.fingerprint] = number
+        """The full block of a divergence, or a line when one of its kind was printed before."""
         where = f"{event.suite}, {self._summary.case_name(event.suite, event.case)}"
-        if number > 1:
+        if event.fingerprint in self._fingerprints:
             again = f"again: fingerprint {event.fingerprint}, {where}"
             self._screen.show(Text("  " + clean(again), style="dim"), wrap=False)
-        elif len(self._fingerprints) > BLOCKS:
-            line = f"one more divergence: fingerprint {event.fingerprint}, {where}, plan {event.plan}"
-            self._screen.show(Text("  " + clean(line)), wrap=False)
-        else:
-            self._screen.gap()
-            self._screen.show(block(event, f"Divergence {len(self._fingerprints)}: {where}"))
-            self._screen.show(replay_line(event), wrap=False)
-            self._screen.gap()
-
-    def _suite(self, event: SuiteEnded) -> list[RenderableType]:
-        width = max(12, *(len(clean(suite)) for suite in self._summary.suites))
-        cases = sum(event.cases.values())
-        line = Text.assemble(
-            (f"{clean(event.suite):<{width}}", "bold"),
-            "  ",
-            (f"{clean(event.verdict):<13}", STYLES.get(event.verdict, "")),
-            f"  {count(cases, 'case'):>12}  {count(event.steps, 'step'):>15}  {duration(event.seconds):>9}",
-        )
-        below = []
-        if [verdict for verdict, number in event.cases.items() if number] not in ([], [CONFORMS]):
-            below.append(", ".join(f"{clean(verdict)} {n:,}" for verdict, n in event.cases.items() if n))
-        if event.reason:
-            below.append(clean(event.reason))
-        reasons = [(key, value) for key, value in self._summary.reasons.items() if key[0] == event.suite and key[2]]
-        for (_, verdict, reason), (times, first) in reasons[:REASONS]:
-            where = self._summary.case_name(event.suite, first)
-            where = where if times == 1 else f"{times:,} cases, first {where}"
-            below.append(clean(f"{verdict}: {reason} ({where})"))
-        if len(reasons) > REASONS:
-            below.append(f"and {count(len(reasons) - REASONS, 'more reason')}")
-        below += [clean(f"unsupported: {operation}: {why}") for operation, why in event.unsupported.items()]
-        if event.control is False:
-            below.append("control silent: a planted wrong answer was not noticed")
-        return [line, *(Padding(Text(text), (0, 0, 0, 2)) for text in below)]
+            return
+        self._fingerprints.add(event.fingerprint)
+        self._screen.gap()
+        self._screen.show(block(event, f"Divergence {len(self._fingerprints)}: {where}"))
+        self._screen.show(replay_line(event), wrap=False)
+        self._screen.gap()
 
     def _end(self) -> None:
-        """Coverage, numbers and verdict."""
+        """What was found, numbers and verdict."""
         self._progress.end()
-        conclusion = self._summary.conclusion()
-        ended = list(self._summary.ended.values())
-        if any(suite.coverage or suite.silent_rules for suite in ended):
-            self._coverage(ended)
+        summary, verbose = self._summary, self._verbose
+        left_out = []
+        if verbose:
+            self._coverage()
+        else:
+            self._screen.show(*self._short.end())
+            left_out = self._kinds()
         self._screen.gap()
         self._screen.show(Rule(Text("Verdicts", style="bold"), style="dim", align="left"))
-        self._screen.show(verdict_numbers(self._summary), "")
-        self._screen.show(grid(numbers(self._summary)))
-        self._kept()
-        self._repeats()
+        self._screen.show(verdict_numbers(summary), *([""] if verbose else []))
+        self._screen.show(grid(numbers(summary, verbose=verbose)))
+        files = (("events", jsonl.NAME), ("junit", junit.NAME)) if verbose else ()
+        show_files(self._screen, summary, (*files, ("page", html.NAME)))
+        if verbose:
+            self._repeats()
+        else:
+            show_left_out(self._screen, summary, left_out)
         self._screen.gap()
-        self._screen.show(last_line(self._summary, conclusion), wrap=False)
+        self._screen.show(last_line(summary, summary.conclusion()), wrap=False)
 
-    def _coverage(self, suites: list[SuiteEnded]) -> None:
-        full = self._full_coverage
-        if full is None:
-            full = coverage.rows_of(suites) <= coverage.FULL_ROWS
-        self._screen.gap()
-        self._screen.show(Rule(Text("Coverage", style="bold"), style="dim", align="left"))
-        self._screen.show(coverage.table(suites, full=full))
-        out = self._summary.header.out if self._summary.header else ""
-        if not full and out:
-            where = clean(str(PurePath(out, jsonl.NAME)))
-            self._screen.show(Text(f"Kinds of state one by one: {where}", style="dim"), wrap=False)
+    def _kinds(self) -> list[str]:
+        """Print the divergences of a short report; returns what is left out of it, in words."""
+        kinds = kinds_of((*self._summary.divergences, *self._summary.differences))
+        shown = first_kinds(kinds)
+        show_kinds(self._screen, self._summary, shown)
+        left_out = []
+        if len(kinds) > len(shown):
+            left_out.append(kinds_left_out(len(kinds), len(shown)))
+        if self._short.left_out:
+            left_out.append(count(self._short.left_out, "reason"))
+        return (
+            [*left_out, "the coverage of rules"]
+            if any(part.coverage for part in self._summary.ended.values())
+            else left_out
+        )
 
-    def _kept(self) -> None:
-        """The paths of the files that were written, one a line."""
-        out = self._summary.header.out if self._summary.header else ""
-        if out:
-            for label, name in (("events", jsonl.NAME), ("junit", junit.NAME), ("page", html.NAME)):
-                self._screen.show(Text.assemble((f"{label:<15}", "dim"), clean(str(PurePath(out, name)))), wrap=False)
+    def _coverage(self) -> None:
+        ended = list(self._summary.ended.values())
+        if any(suite.coverage or suite.silent_rules for suite in ended):
+            self._screen.gap()
+            self._screen.show(Rule(Text("Coverage", style="bold"), style="dim", align="left"))
+            self._screen.show(coverage.table(ended))
 
     def _repeats(self) -> None:
         """The replay lines of the different divergences again: their blocks may have scrolled away."""
-        shown: set[str] = set()
-        for divergence in self._summary.divergences:
-            if divergence.fingerprint not in shown and len(shown) < BLOCKS:
-                shown.add(divergence.fingerprint)
-                self._screen.show(replay_line(divergence), wrap=False)
+        for kind in kinds_of(self._summary.divergences)[:REPEATED]:
+            self._screen.show(replay_line(kind.divergences[0]), wrap=False)
 
 
-def header(event: RunStarted) -> list[RenderableType]:
+def kinds_left_out(found: int, shown: int) -> str:
+    """How many kinds of divergences a short report leaves out."""
+    return f"{found - shown:,} of {count(found, 'kind')} of divergences"
+
+
+def show_files(screen: Screen, summary: RunSummary, files: Iterable[tuple[str, str]]) -> None:
+    """Print the paths of files that were written, one a line: label and name in the folder of the run."""
+    out = summary.header.out if summary.header else ""
+    for label, name in files if out else ():
+        screen.show(Text.assemble((f"{label:<15}", "dim"), clean(str(PurePath(out, name)))), wrap=False)
+
+
+def show_left_out(screen: Screen, summary: RunSummary, left_out: Sequence[str]) -> None:
+    """Print what a short report leaves out, and the command that prints it, if there is something."""
+    if left_out:
+        out = summary.header.out if summary.header else ""
+        command = f"rocketmq-conformance report {shlex.quote(out)} --verbose" if out else "the same with --verbose"
+        screen.show(Cut(Text(", ".join(left_out)), 2, label="left out"))
+        screen.show(Text.assemble((f"{'all of it':<15}", "dim"), clean(command)), wrap=False)
+
+
+def header(event: RunStarted, *, verbose: bool = True) -> list[RenderableType]:
     title = Text.assemble(("rocketmq-conformance", "bold"), f" {clean(event.kit)}, rule book {clean(event.rulebook)}")
     rows: list[tuple[str, RenderableType]] = [
         ("implementation", Text(clean(f"{event.implementation} {event.version}".strip()))),
         ("address", Text(clean(event.address))),
         ("profile", Text(profile(event.profile))),
         ("seed", Text(str(event.seed))),
-        ("suites", Text(clean(", ".join(event.suites)) or "none")),
+        ("suites", _names(event.suites, verbose)),
         ("out", Text(clean(event.out) or "nothing is kept")),
-        *(("note", Text(clean(note), style="yellow")) for note in event.notes),
+        *(("note", _note(note, verbose)) for note in (event.notes if verbose else event.notes[:_NOTES])),
     ]
-    return [title, "", grid(rows)]
+    if len(event.notes) > _NOTES and not verbose:
+        rows.append(("", Text(f"and {count(len(event.notes) - _NOTES, 'more note')}", style="yellow")))
+    choice = [Text(clean(event.release_choice[:1].upper() + event.release_choice[1:] + "."))]
+    return [*(choice if event.release_choice else []), title, "", grid(rows)]
+
+
+def _names(suites: Sequence[str], verbose: bool) -> RenderableType:
+    """The names of the suites that will run."""
+    if verbose:
+        return Text(clean(", ".join(suites)) or "none")
+    return Cut(Text(first_names(suites, _NAMES) or "none"), _NAME_LINES, indent=0)
+
+
+def _note(note: str, verbose: bool) -> RenderableType:
+    text = Text(clean(note), style="yellow")
+    return text if verbose else Cut(text, _NOTE_LINES, indent=0)
 
 
 def _totals(summary: RunSummary) -> dict[str, int]:
@@ -207,7 +223,9 @@ def verdict_numbers(summary: RunSummary) -> Table:
     return table
 
 
-def numbers(summary: RunSummary) -> list[tuple[str, RenderableType]]:
+def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, RenderableType]]:
+    """The labelled numbers below the verdicts; a short report names the first few suites and rules only."""
+    names = _all_names if verbose else first_names
     rows: list[tuple[str, RenderableType]] = []
     ended, footer = summary.ended.values(), summary.footer
     found = sum(divergence.cases for divergence in summary.divergences)
@@ -219,21 +237,29 @@ def numbers(summary: RunSummary) -> list[tuple[str, RenderableType]]:
     # Of the whole run, or of the suites that ended when it was cut off.
     controls = [suite.control for suite in ended if suite.control is not None]
     noticed, planted = (footer.controls_noticed, footer.controls) if footer else (sum(controls), len(controls))
-    silent_controls = ", ".join(suite.suite for suite in ended if suite.control is False)
-    text = f"{noticed}/{planted}" + (f", silent in {clean(silent_controls)}" if silent_controls else "")
+    silent_controls = [suite.suite for suite in ended if suite.control is False]
+    text = f"{noticed}/{planted}" + (f", silent in {names(silent_controls)}" if silent_controls else "")
     rows.append(("controls", Text(text, style="" if noticed == planted else "yellow")))
     if summary.corpus:
         rows.append(("corpus", _replayed(summary.corpus)))
+    fired = {(str(row[0]), str(row[1])) for suite in ended for row in suite.coverage}
+    if fired and not verbose:
+        rules = count(len({rule for rule, _ in fired}), "rule")
+        rows.append(("fired", Text(f"{rules} in {count(len(fired), 'kind')} of state")))
     silent = footer.silent_rules if footer else sorted({rule for suite in ended for rule in suite.silent_rules})
     if silent:
-        rows.append(("never fired", Text(clean(", ".join(silent)), style="yellow")))
+        rows.append(("never fired", Text(names(silent), style="yellow")))
     steps = footer.steps if footer else sum(suite.steps for suite in ended)
     seconds = footer.seconds if footer else sum(suite.seconds for suite in ended)
     speed = f" ({rate(steps, seconds)}/s)" if steps else ""
     rows.append(("steps", Text(f"{steps:,} in {duration(seconds)}{speed}")))
     if summary.unfinished:
-        rows.append(("did not end", Text(clean(", ".join(summary.unfinished)), style="yellow")))
+        rows.append(("did not end", Text(names(summary.unfinished), style="yellow")))
     return rows
+
+
+def _all_names(names: Sequence[str]) -> str:
+    return clean(", ".join(names))
 
 
 def _replayed(corpus: dict[str, int]) -> Text:

@@ -1,8 +1,8 @@
-"""The coverage table of the console report: which rules fired, in which kinds of state, with which outcomes."""
+"""The coverage table of a verbose console report: which rules fired, in which kinds of state, with which outcomes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.table import Table
@@ -11,22 +11,13 @@ from rich.text import Text
 from rocketmq_conformance.reports.event import SuiteEnded
 from rocketmq_conformance.reports.text import clean
 
-#: Up to this many rows the table has one per rule and kind of state, beyond it one per rule: the table takes a screen
-#: or two at most, so that the failures above it are still found.
-FULL_ROWS = 60
 
-
-def rows_of(suites: Iterable[SuiteEnded]) -> int:
-    """Rows of the full table."""
-    return sum(len({(rule, kind) for rule, kind, _, _ in suite.coverage}) + len(suite.silent_rules) for suite in suites)
-
-
-def table(suites: Sequence[SuiteEnded], *, full: bool) -> Table:
-    """The table; ``full`` has a row per rule and kind of state, otherwise kinds are only counted."""
+def table(suites: Sequence[SuiteEnded]) -> Table:
+    """The table: a row per rule and kind of state, and one per rule that never fired."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     made.add_column("rule", no_wrap=True)
     made.add_column("times", justify="right", no_wrap=True)
-    made.add_column("kind of state" if full else "kinds of state", overflow="fold")
+    made.add_column("kind of state", overflow="fold")
     made.add_column("outcomes", overflow="fold")
     for suite in suites:
         if not suite.coverage and not suite.silent_rules:
@@ -34,13 +25,9 @@ def table(suites: Sequence[SuiteEnded], *, full: bool) -> Table:
         made.add_row(Text(clean(suite.suite), style="bold"))
         for rule, kinds in _by_rule(suite.coverage).items():
             name = Text("  " + clean(rule))
-            if full:
-                for kind, outcomes in kinds.items():
-                    made.add_row(name, f"{sum(outcomes.values()):,}", Text(clean(kind)), _outcomes(outcomes))
-                    name = Text("")
-            else:
-                total = _sum(kinds.values())
-                made.add_row(name, f"{sum(total.values()):,}", f"{len(kinds)}", _outcomes(total))
+            for kind, outcomes in kinds.items():
+                made.add_row(name, f"{sum(outcomes.values()):,}", Text(clean(kind)), _outcomes(outcomes))
+                name = Text("")
         for rule in suite.silent_rules:
             made.add_row(Text("  " + clean(rule)), "0", "never fired", "", style="yellow")
     return made
@@ -53,14 +40,6 @@ def _by_rule(coverage: list[list[Any]]) -> dict[str, dict[str, dict[str, int]]]:
         outcomes = rules.setdefault(str(rule), {}).setdefault(str(kind), {})
         outcomes[str(outcome)] = outcomes.get(str(outcome), 0) + int(times)
     return rules
-
-
-def _sum(parts: Iterable[dict[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for part in parts:
-        for outcome, times in part.items():
-            total[outcome] = total.get(outcome, 0) + times
-    return total
 
 
 def _outcomes(outcomes: dict[str, int]) -> Text:

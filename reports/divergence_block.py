@@ -1,6 +1,6 @@
-"""The failure block of console and JUnit: one divergence, complete enough to be understood without another file.
+"""The full block of a divergence, on the console and in JUnit: it can be understood without another file.
 
-docs/failure.md explains it part by part.
+docs/failure.md explains it part by part. ``short_block`` makes the short one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rocketmq_conformance.reports.event import MODEL, DivergenceFound, Divergenc
 from rocketmq_conformance.reports.text import clean, common_ends, count
 
 #: Answers longer than this are hard to compare by eye, so what differs is shown by itself.
-_LONG = 60
+LONG = 60
 #: Characters shown on either side of what differs.
 _AROUND = 16
 #: Longer answers are not written into the plan once more.
@@ -83,20 +83,21 @@ def _rules(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
     return rows
 
 
-def _diverging(steps: list[DivergenceStep]) -> DivergenceStep | None:
+def diverging_step(steps: Sequence[DivergenceStep]) -> DivergenceStep | None:
+    """The step that was answered differently; None when the events do not have it."""
     return next((step for step in steps if step.diverges), None)
 
 
 def _answers(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
     rows: list[tuple[str, RenderableType]] = []
-    step = _diverging(divergence.steps)
+    step = diverging_step(divergence.steps)
     if step:
         where = f"step {step.number} of {len(divergence.steps)}"
         rows.append((where, Text(clean(step.operation), style="bold")))
         if step.state_kind:
             rows.append(("kind of state", Text(clean(step.state_kind))))
     expected, observed = clean(divergence.expected), clean(divergence.observed)
-    long = max(len(expected), len(observed)) > _LONG
+    long = max(len(expected), len(observed)) > LONG
     begin, end = common_ends(expected, observed) if long else (0, 0)
     # of two implementations, what was expected is what the other one did
     rows.append(
@@ -104,8 +105,8 @@ def _answers(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
     )
     rows.append(("observed", _marked(observed, begin, end, "bold red")))
     if long:
-        rows.append(("difference", Text(_excerpt(expected, begin, end), style="green")))
-        rows.append(("", Text(_excerpt(observed, begin, end), style="red")))
+        rows.append(("difference", Text(excerpt(expected, begin, end), style="green")))
+        rows.append(("", Text(excerpt(observed, begin, end), style="red")))
     return rows
 
 
@@ -115,7 +116,7 @@ def _marked(text: str, begin: int, end: int, style: str) -> Text:
     return marked
 
 
-def _excerpt(text: str, begin: int, end: int) -> str:
+def excerpt(text: str, begin: int, end: int) -> str:
     """The part of a long answer that differs, with a little of what stands around it."""
     start = max(0, begin - _AROUND)
     stop = min(max(len(text) - end, begin) + _AROUND, begin + 3 * _AROUND, len(text))
@@ -123,7 +124,7 @@ def _excerpt(text: str, begin: int, end: int) -> str:
 
 
 def _states(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
-    step = _diverging(divergence.steps)
+    step = diverging_step(divergence.steps)
     if step is None:
         return []
     before, after = clean(step.before), clean(step.after)

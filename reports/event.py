@@ -90,6 +90,8 @@ class RunStarted(Event):
     started: str
     #: Notes that the user should read first, such as a release newer than the newest known one.
     notes: list[str] = field(default_factory=list)
+    #: Which release judges, and why: "judged as client 5.5.0, because …".
+    release_choice: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,7 @@ class CorpusPlan(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteStarted(Event):
-    """A suite begins; its plan is on disk."""
+    """A suite begins; ``plan`` is the file in which each case is before it is played, or "" when none is kept."""
 
     kind: ClassVar[str] = "suite-started"
     nested: ClassVar[tuple[str, ...]] = ("corpus",)
@@ -295,6 +297,8 @@ class PowerStarted(Event):
     #: Cases per suite that a mutant is given to be noticed in.
     limit: int
     started: str
+    #: Notes that the user should read first, such as what a pattern selects.
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

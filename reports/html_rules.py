@@ -1,4 +1,4 @@
-"""The rules section of the page: the verdict on each rule, and a heat map of the outcomes observed for it."""
+"""The rules section of the page: the verdict on each rule, and how often each class of outcomes was observed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocketmq_conformance.reports.event import DIVERGES, SuiteEnded
-from rocketmq_conformance.reports.html_text import clipped, figure
+from rocketmq_conformance.reports.html_text import clipped, figure, first_items
 from rocketmq_conformance.reports.html_verdict import verdict_and_tone
 from rocketmq_conformance.reports.run_summary import RunSummary
 
-#: Rules, classes of outcomes and rows of kinds of state that are shown.
+#: Rules, classes of outcomes of a rule, and rows of kinds of state that are shown.
 RULES, CLASSES, KINDS = 600, 24, 3000
 #: Classes in the order in which they stand; others, which are names of errors, follow.
 _CLASSES = ("done", "true", "false", "empty", "items", "negative", "zero", "positive", "text", "undefined")
@@ -19,7 +19,7 @@ _CLASSES = ("done", "true", "false", "empty", "items", "negative", "zero", "posi
 
 @dataclass(frozen=True)
 class Cell:
-    """How often a rule answered in a class; ``heat`` is 0 for never and 1 to 5 for tens, hundreds and so on."""
+    """How often a rule answered in a class; ``heat`` is 1 for less than ten times, 2 for tens and so on up to 5."""
 
     times: str
     heat: int
@@ -36,7 +36,9 @@ class RuleRow:
     times: str
     kinds: str
     suites: str
+    #: The classes that were observed, in the order of all rules.
     cells: list[Cell]
+    more_cells: int
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,9 @@ class KindRow:
 class Rules:
     """The section."""
 
-    classes: list[str] = field(default_factory=list)
     rows: list[RuleRow] = field(default_factory=list)
     kinds: list[KindRow] = field(default_factory=list)
     silent: int = 0
-    more_classes: int = 0
     more_rows: int = 0
     more_kinds: int = 0
     #: Rows of coverage that are malformed.
@@ -94,9 +94,6 @@ def rules(summary: RunSummary) -> Rules:
     for rule in wrong:
         seen.setdefault(rule, _Observed())
     classes = _ordered({outcome for one in seen.values() for outcome in one.outcomes})
-    made.more_classes = max(0, len(classes) - CLASSES)
-    classes = classes[:CLASSES]
-    made.classes = [clipped(name, 40) for name in classes]
     made.more_rows = max(0, len(seen) - RULES)
     # Those that diverge are never among those left out.
     order = sorted(seen, key=lambda rule: rule not in wrong)[:RULES] if made.more_rows else list(seen)
@@ -131,6 +128,7 @@ def _ordered(classes: set[str]) -> list[str]:
 def _row(rule: str, seen: _Observed, classes: list[str], diverges: bool) -> RuleRow:
     total = sum(seen.outcomes.values())
     verdict, tone = _verdict(seen, diverges)
+    cells, more = first_items([name for name in classes if seen.outcomes.get(name, 0) > 0], CLASSES)
     return RuleRow(
         clipped(rule, 80) or "nameless",
         verdict,
@@ -138,7 +136,8 @@ def _row(rule: str, seen: _Observed, classes: list[str], diverges: bool) -> Rule
         figure(total),
         figure(len(seen.kinds)),
         ", ".join(clipped(suite, 60) for suite in list(seen.suites)[:12]),
-        [_cell(seen.outcomes.get(name, 0), clipped(name, 40)) for name in classes],
+        [_cell(seen.outcomes[name], clipped(name, 40)) for name in cells],
+        more,
     )
 
 
@@ -154,8 +153,7 @@ def _verdict(seen: _Observed, diverges: bool) -> tuple[str, str]:
 
 
 def _cell(times: int, outcome: str) -> Cell:
-    heat = 0 if times <= 0 else min(5, len(str(times)))
-    return Cell(figure(times) if times else "", heat, outcome)
+    return Cell(figure(times), min(5, len(str(times))), outcome)
 
 
 def _kinds(seen: dict[str, _Observed]) -> Iterable[tuple[str, str, dict[str, int]]]:

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
 from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, clipped, count, figure, first_items, mark_differences, share
+from rocketmq_conformance.reports.kinds import Kind, kinds_of
 from rocketmq_conformance.reports.run_summary import RunSummary
 
 #: Kinds that are shown in full, kinds that get a line, and the lengths of the lists of a kind.
 FULL, LINES = 40, 1000
 STEPS, MESSAGES, SEPARATORS, RULES, CASES = 40, 24, 12, 8, 20
-
-#: Suite, implementation, what it differs from, fingerprint.
-Key = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -113,35 +111,23 @@ class Stories:
 
 def stories(summary: RunSummary, divergences: Sequence[DivergenceFound]) -> Stories:
     """The kinds among ``divergences``, those of most cases first, else in the order in which they were found."""
-    kinds: dict[Key, list[DivergenceFound]] = {}
-    for one in divergences:
-        kinds.setdefault((one.suite, one.address, one.against, one.fingerprint), []).append(one)
-    ordered = sorted(kinds.values(), key=lambda same: -_cases(same))
+    ordered = sorted(kinds_of(divergences), key=lambda kind: -kind.cases)
     lines, more = first_items(ordered[FULL:], LINES)
     return Stories(
-        [_story(summary, number, same) for number, same in enumerate(ordered[:FULL], 1)],
-        [_line(number, same) for number, same in enumerate(lines, FULL + 1)],
+        [_story(summary, number, kind) for number, kind in enumerate(ordered[:FULL], 1)],
+        [_line(number, kind) for number, kind in enumerate(lines, FULL + 1)],
         more,
         len(ordered),
         len(divergences),
     )
 
 
-def _cases(same: list[DivergenceFound]) -> int:
-    return sum(max(1, one.cases) for one in same)
-
-
-def _exemplar(same: list[DivergenceFound]) -> DivergenceFound:
-    """The divergence with the shortest stored plan represents its kind; of two, the one that was found first."""
-    return min(same, key=lambda one: (not one.plan, len(one.steps) or one.found_steps))
-
-
 def _diverging(steps: Sequence[DivergenceStep]) -> DivergenceStep | None:
     return next((step for step in steps if step.diverges), None)
 
 
-def _line(number: int, same: list[DivergenceFound]) -> KindLine:
-    one = _exemplar(same)
+def _line(number: int, kind: Kind) -> KindLine:
+    one = kind.exemplar
     step = _diverging(one.steps)
     return KindLine(
         number=number,
@@ -152,15 +138,15 @@ def _line(number: int, same: list[DivergenceFound]) -> KindLine:
         operation=clipped(step.operation, 300) if step else "no step",
         expected=clipped(one.expected, 160),
         observed=clipped(one.observed, 160),
-        cases=count(_cases(same), "case"),
+        cases=count(kind.cases, "case"),
         fingerprint=clipped(one.fingerprint, 80),
         # A command that was cut would be another command.
         replay=clipped(one.replay, 20_000),
     )
 
 
-def _story(summary: RunSummary, number: int, same: list[DivergenceFound]) -> Story:
-    one = _exemplar(same)
+def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
+    one = kind.exemplar
     rules, more_rules = first_items(one.rules, RULES)
     separates, more_separates = first_items(one.separates, SEPARATORS)
     expected, observed = mark_differences(one.expected, one.observed)
@@ -171,9 +157,9 @@ def _story(summary: RunSummary, number: int, same: list[DivergenceFound]) -> Sto
     heads = (f"Answer of {names[0]}", f"Answer of {names[1]}") if between else ("Expected", "Observed")
     words = (f"{names[0]}:", f"{names[1]}:") if between else ("expected", "observed")
     return Story(
-        line=_line(number, same),
+        line=_line(number, kind),
         case=_case(summary, one),
-        also=_also(summary, one, same),
+        also=_also(summary, one, kind),
         rules=[
             RuleText(*(clipped(rule.get(name, "")) for name in ("id", "level", "sentence", "source"))) for rule in rules
         ],
@@ -194,9 +180,9 @@ def _story(summary: RunSummary, number: int, same: list[DivergenceFound]) -> Sto
     )
 
 
-def _also(summary: RunSummary, one: DivergenceFound, same: list[DivergenceFound]) -> str:
+def _also(summary: RunSummary, one: DivergenceFound, kind: Kind) -> str:
     """Other cases of the kind that have an event of their own."""
-    others = sorted({other.case: other for other in same if other.case != one.case}.items())
+    others = sorted({other.case: other for other in kind.divergences if other.case != one.case}.items())
     listed, more = first_items(others, CASES)
     names = ", ".join(_case(summary, other) if case < 0 else figure(case) for case, other in listed)
     return names + (f" and {figure(more)} more" if more else "")

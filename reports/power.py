@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from statistics import median
 from typing import TextIO
 
@@ -23,17 +24,23 @@ from rocketmq_conformance.reports.event import (
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
 
+#: Mutants that are listed one by one without being asked for; of more, so many that survived.
+EACH, SURVIVORS = 20, 10
+#: Lines of progress of many mutants.
+_PROGRESS = 10
 _STYLES = {KILLED: "green", SURVIVED: "bold red", EQUIVALENT: "cyan"}
 
 
 class PowerReport:
     """Prints a measurement of power on the console: a line per mutant as it is judged, then the matrix.
 
-    Beside it a ``JsonlReport`` keeps the same events.
+    Of many mutants it prints a few lines of progress, then those that survived, unless it is verbose. Beside it a
+    ``JsonlReport`` keeps the same events.
     """
 
-    def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
+    def __init__(self, stream: TextIO, *, width: int | None = None, verbose: bool = False) -> None:
         self._screen = Screen(stream, width)
+        self._verbose = verbose
         self._header: PowerStarted | None = None
         self._judged: list[MutantJudged] = []
         self._footer: PowerEnded | None = None
@@ -47,14 +54,7 @@ class PowerReport:
                 self._screen.gap()
             case MutantJudged():
                 self._judged.append(event)
-                of = self._header.mutants if self._header else len(self._judged)
-                number = f"{len(self._judged):>{len(str(of))}}/{of}"
-                line = Text.assemble(
-                    (f"{number}  ", "dim"),
-                    (f"{clean(event.status):<10}", _STYLES.get(event.status, "yellow")),
-                    f"  {clean(event.name)}",
-                )
-                self._screen.show(line, wrap=False)
+                self._progress(event)
             case PowerEnded():
                 self._footer = event
                 self._end()
@@ -64,14 +64,45 @@ class PowerReport:
         if self._header and self._footer is None:
             self._end()
 
+    @property
+    def _each(self) -> bool:
+        """Is every mutant listed?"""
+        return self._verbose or self._of <= EACH
+
+    @property
+    def _of(self) -> int:
+        return self._header.mutants if self._header else len(self._judged)
+
+    def _progress(self, event: MutantJudged) -> None:
+        number = f"{len(self._judged):>{len(str(self._of))}}/{self._of}"
+        if self._each:
+            line = Text.assemble(
+                (f"{number}  ", "dim"),
+                (f"{clean(event.status):<10}", _STYLES.get(event.status, "yellow")),
+                f"  {clean(event.name)}",
+            )
+            self._screen.show(line, wrap=False)
+        elif len(self._judged) * _PROGRESS // self._of > (len(self._judged) - 1) * _PROGRESS // self._of:
+            statuses = Counter(clean(mutant.status) for mutant in self._judged)
+            known = ", ".join(f"{status} {times:,}" for status, times in statuses.items())
+            self._screen.show(Text.assemble((f"{number}  ", "dim"), known), wrap=False)
+
     def _end(self) -> None:
-        self._screen.gap()
-        self._screen.show(Rule(Text("Kill matrix", style="bold"), style="dim", align="left"))
-        self._screen.show(_matrix(self._judged))
         not_killed = [mutant for mutant in self._judged if mutant.status != KILLED]
+        left_out: list[tuple[str, RenderableType]] = []
+        self._screen.gap()
+        if self._each:
+            self._screen.show(Rule(Text("Kill matrix", style="bold"), style="dim", align="left"))
+            self._screen.show(_matrix(self._judged), "")
+        else:
+            survived = [mutant for mutant in not_killed if mutant.status != EQUIVALENT]
+            not_killed = survived[:SURVIVORS]
+            more = f"{count(len(survived) - SURVIVORS, 'survivor')}, " if len(survived) > SURVIVORS else ""
+            left_out.append(("left out", Text(f"{more}the matrix of all mutants: --verbose prints them")))
         if not_killed:
-            self._screen.show("", grid([row for mutant in not_killed for row in _not_killed(mutant)]))
-        self._screen.show("", grid(_numbers(self._judged)), "", _last_line(self._header, self._judged, self._footer))
+            self._screen.show(grid([row for mutant in not_killed for row in _not_killed(mutant)]), "")
+        self._screen.show(grid([*_numbers(self._judged), *left_out]), "")
+        self._screen.show(_last_line(self._header, self._judged, self._footer))
 
 
 def _header(event: PowerStarted) -> list[RenderableType]:
@@ -80,6 +111,7 @@ def _header(event: PowerStarted) -> list[RenderableType]:
         ("mutants", Text(f"{event.mutants}, each given {count(event.limit, 'case')} per suite")),
         ("profile", Text(profile(event.profile))),
         ("seed", Text(str(event.seed))),
+        *(("note", Text(clean(note), style="yellow")) for note in event.notes),
     ]
     return [title, "", grid(rows)]
 

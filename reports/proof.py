@@ -6,10 +6,9 @@ A rule that no row confirms is "unproven".
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 
 from rocketmq_conformance.reports.text import clean, count
 
@@ -35,7 +34,8 @@ class ProofRow:
     """``cases`` checks of ``rule`` on real RocketMQ, by ``side`` ("pure", "client", "broker", "whole") and ``release``.
 
     ``example`` is the first difference, "" when there is none. A row of the side PAIR is about a client of ``release``
-    on a broker of the release ``against``; such rows have a table of their own.
+    on a broker of the release ``against``; such rows have a table of their own. ``confirmed`` says on which commit and
+    day this was found, as in "2026-11-22 on 0fb2a56c".
     """
 
     rule: str
@@ -45,62 +45,20 @@ class ProofRow:
     differences: int
     example: str = ""
     against: str = ""
-
-
-def read_rows(path: Path) -> list[ProofRow]:
-    """Rows of a file: a JSON array of objects, or one object a line. ValueError with one sentence otherwise."""
-    text = path.read_text("utf-8")
-    try:
-        found = json.loads(text) if text.lstrip().startswith("[") else _lines(text)
-    except ValueError as error:
-        raise ValueError(f"{path} is neither a JSON array nor JSON Lines: {error}.") from None
-    rows = []
-    for number, item in enumerate(found, 1):
-        try:
-            rows.append(_row(item))
-        except (TypeError, KeyError):
-            raise ValueError(
-                f'Row {number} of {path} is no proof row: it needs "rule", "side", "release", "cases", "differences".'
-            ) from None
-    return rows
-
-
-def _lines(text: str) -> list[object]:
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
-
-
-def _row(found: object) -> ProofRow:
-    if not isinstance(found, dict):
-        raise TypeError
-    rule, side, release = found["rule"], found["side"], found["release"]
-    cases, differences, example = found["cases"], found["differences"], found.get("example", "")
-    against = found.get("against", "")
-    if not all(isinstance(text, str) for text in (rule, side, release, example, against)):
-        raise TypeError
-    if not all(type(number) is int for number in (cases, differences)):
-        raise TypeError
-    return ProofRow(rule, side, release, cases, differences, example, against)
-
-
-def write_rows(path: Path, rows: Iterable[ProofRow]) -> None:
-    """Write rows as JSON Lines in a stable order, so that ``read_rows`` reads them and a diff shows what changed."""
-    path.write_text("".join(json.dumps(_json(row)) + "\n" for row in merge(rows)), "utf-8")
-
-
-def _json(row: ProofRow) -> dict[str, object]:
-    """The row as a JSON object, without optional fields that are empty."""
-    return {name: value for name, value in asdict(row).items() if name not in ("example", "against") or value}
+    confirmed: str = ""
 
 
 def merge(rows: Iterable[ProofRow]) -> list[ProofRow]:
     """One row per rule, side and release (or pair of releases), in that order: cases and differences add up, the first
-    example stays."""
+    example and confirmation stay."""
     merged: dict[tuple[str, str, str, str], ProofRow] = {}
     for row in rows:
         key = (row.rule, row.side, row.release, row.against)
-        old = merged.get(key, ProofRow(*key[:3], 0, 0, "", row.against))
+        old = merged.get(key, ProofRow(*key[:3], 0, 0, "", row.against, row.confirmed))
         cases, differences = old.cases + row.cases, old.differences + row.differences
-        merged[key] = ProofRow(*key[:3], cases, differences, old.example or row.example, row.against)
+        merged[key] = ProofRow(
+            *key[:3], cases, differences, old.example or row.example, row.against, old.confirmed or row.confirmed
+        )
     return sorted(
         merged.values(), key=lambda row: (row.rule, row.side, _release_key(row.release), _release_key(row.against))
     )
@@ -122,7 +80,8 @@ def render(rules: Sequence[ProvenRule], rows: Iterable[ProofRow]) -> str:
     ]
     if merged:
         # Which releases took part at all, and how much of the rule book each of them confirmed.
-        lines += ["", "| side | release | rules checked | cases | differences |", "|---|---|---:|---:|---:|"]
+        lines += ["", "| side | release | rules checked | cases | differences | last confirmed |"]
+        lines += ["|---|---|---:|---:|---:|---|"]
         lines += _release_lines(merged)
     examples = [row for row in merged if row.differences]
     if examples:
@@ -212,9 +171,27 @@ def _release_lines(rows: list[ProofRow]) -> list[str]:
         groups.setdefault((row.side, row.release), []).append(row)
     return [
         f"| {_cell(side)} | {_cell(release)} | {sum(row.cases > 0 for row in group):,} "
-        f"| {sum(row.cases for row in group):,} | {sum(row.differences for row in group):,} |"
+        f"| {sum(row.cases for row in group):,} | {sum(row.differences for row in group):,} | {_confirmed(group)} |"
         for (side, release), group in sorted(groups.items(), key=lambda item: (item[0][0], _release_key(item[0][1])))
     ]
+
+
+def _confirmed(rows: Iterable[ProofRow]) -> str:
+    """``2026-11-22 on 0fb2a56c``; with the number of rules of each when there are several."""
+    found = Counter(row.confirmed for row in rows if row.confirmed)
+    if len(found) < 2:
+        return _cell("".join(found))
+    return "; ".join(f"{_cell(when)} ({count(rules, 'rule')})" for when, rules in found.most_common())
+
+
+def pairs_confirmed(rows: Iterable[ProofRow]) -> str:
+    """Markdown: how many pairs were last confirmed on each commit. "" when no row of a pair says so."""
+    found: dict[tuple[str, str], str] = {}
+    for row in rows:
+        if row.side == PAIR and row.confirmed:
+            found[row.release, row.against] = max(found.get((row.release, row.against), ""), row.confirmed)
+    lines = [f"| {_cell(when)} | {pairs:,} |\n" for when, pairs in sorted(Counter(found.values()).items())]
+    return "".join(["| last confirmed | pairs |\n|---|---:|\n", *lines]) if lines else ""
 
 
 def _release_key(release: str) -> list[tuple[int, str]]:

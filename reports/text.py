@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 
 def clean(text: str) -> str:
@@ -18,6 +18,14 @@ def clean(text: str) -> str:
 def count(number: int, noun: str) -> str:
     """``1 case``, ``2,000 cases``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def first_names(names: Iterable[str], most: int = 4) -> str:
+    """``a, b, c and 4 more``."""
+    every = [clean(name) for name in names]
+    # one name takes no more room than the number that would stand for it
+    shown = every if len(every) <= most + 1 else every[:most]
+    return ", ".join(shown) + (f" and {len(every) - len(shown):,} more" if len(every) > len(shown) else "")
 
 
 def duration(seconds: float) -> str:

@@ -18,6 +18,7 @@ from rocketmq_conformance.suites.broker_offsets import (
 from rocketmq_conformance.suites.broker_search import SendTimed
 from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
@@ -54,7 +55,7 @@ class Pull(Operation):
 
 @operation(
     "Reset a group to the time `delta` ms from the store time of a message of queue 0 (-1: the last one): answers the "
-    "(queue, offset) pairs, and those that members were told.",
+    "(queue, offset) pairs, and those that the members were notified of.",
     side=Side.BROKER,
     weight=10,
 )
@@ -133,5 +134,63 @@ SUITE = Suite(
     bind=bind,
     steps=80,
     show=show,
-    rules=("BQ-TOPIC-1", "BQ-TOPIC-3", "BQ-GROUP-1", "BQ-GROUP-2", "BQ-CLONE-1", "BQ-CLONE-BLANK", "BQ-CLONE-ONLINE"),
+    rules=(
+        "BQ-RESET-1",
+        "BQ-RESET-2",
+        "BQ-RESET-3",
+        "BQ-RESET-QUEUE",
+        "BQ-RESET-RANGE",
+        "BQ-COM-5",
+        "BQ-COM-9-RESETS",
+        "BQ-PULL-9",
+        "BQ-UPDATE-RESET",
+        "BQ-CLONE-1",
+        "BQ-CLONE-BLANK",
+        "BQ-CLONE-ONLINE",
+        "BQ-TOPIC-1",
+        "BQ-TOPIC-2",
+        "BQ-TOPIC-3",
+        "BQ-GROUP-1",
+        "BQ-GROUP-2",
+        "BQ-GROUP-3",
+        "BQ-GROUP-LOOKUP",
+        "BQ-COM-9",
+        "BQ-HB-1",
+        "BQ-HB-3",
+        "BQ-HB-4",
+        "BQ-HB-6",
+        "BQ-PULL-1",
+        "BQ-PULL-3",
+        "BQ-PULL-7",
+        "BQ-PULL-8",
+        "BQ-PULL-STATUS",
+        "BQ-SEND-1",
+        "BQ-STORE-MAX",
+        "BQ-UPDATE-1",
+        "BQ-UPDATE-2",
+        "BQ-UPDATE-FIELD",
+        "BQ-QUERY-FIELD",
+        *values.QUERIES,
+        "BQ-QUERY-SETZERO",
+    ),
+    limits=(
+        RuleLimit(
+            rules=("BQ-RESET-1",),
+            broker="up to 5.1.4",
+            because="from 5.2.0 on the broker makes resets itself: useServerSideResetOffset is on by default",
+        ),
+        RuleLimit(
+            rules=(
+                "BQ-RESET-2",
+                "BQ-RESET-3",
+                "BQ-RESET-RANGE",
+                "BQ-COM-5",
+                "BQ-COM-9-RESETS",
+                "BQ-PULL-9",
+                "BQ-UPDATE-RESET",
+            ),
+            broker="5.2.0+",
+            because="before 5.2.0 members make resets: useServerSideResetOffset is off by default",
+        ),
+    ),
 )

@@ -44,7 +44,7 @@ class Register(Operation):
     group: Annotated[int, _GROUP]
 
 
-@operation("Unregister whoever uses a connection from a group.", side=Side.BROKER, weight=1)
+@operation("Unregister the client of a connection from a group.", side=Side.BROKER, weight=1)
 class Unregister(Operation):
     connection: Annotated[int, _CONNECTION]
     group: Annotated[int, _GROUP]
@@ -107,5 +107,18 @@ SUITE = Suite(
     bind=bind,
     steps=50,
     show=_show,
-    rules=("BQ-TOPIC-1", "BQ-HB-1", "BQ-HB-3", "BQ-HB-4", "BQ-HB-6"),
+    rules=(
+        "BQ-ASSIGN-1",
+        "BQ-ASSIGN-2",
+        "BQ-ASSIGN-2-LMQ",
+        "BQ-ASSIGN-3",
+        "BQ-ASSIGN-4",
+        "BQ-ASSIGN-5",
+        "BQ-ASSIGN-6",
+        "BQ-TOPIC-1",
+        "BQ-HB-1",
+        "BQ-HB-3",
+        "BQ-HB-4",
+        "BQ-HB-6",
+    ),
 )

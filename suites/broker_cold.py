@@ -13,6 +13,7 @@ from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
@@ -89,6 +90,23 @@ SUITE = Suite(
     steps=40,
     cases=8,
     show=_show,
-    rules=("BQ-SEND-1", "BQ-QUERY-1", "BQ-COM-3", "BQ-UPDATE-1", "BQ-PULL-STATUS"),
+    rules=(
+        "BQ-MEM-1",
+        "BQ-SEND-1",
+        "BQ-TOPIC-2",
+        "BQ-STORE-MAX",
+        "BQ-UPDATE-1",
+        "BQ-UPDATE-2",
+        "BQ-PULL-STATUS",
+        *values.QUERIES,
+        "BQ-QUERY-SETZERO",
+    ),
+    limits=(
+        RuleLimit(
+            rules=("BQ-MEM-1",),
+            newest_java=13,
+            because="on Java 14 and later a broker takes every page to be in memory",
+        ),
+    ),
     ordinary=False,
 )

@@ -20,7 +20,7 @@ from rocketmq_conformance.suites.values import broker as values
 
 #: When the connection is cut: after the request is sent, or in the middle of it.
 SENT, MIDDLE = "sent", "middle"
-#: Few names and values, so that a query soon asks for an offset that is indeterminate.
+#: Few names and values, so that queries often meet an offset that is indeterminate.
 _GROUP = Values(0, 1, weights=(6, 1))
 _TOPIC = Values(0, 1, weights=(8, 1))
 _QUEUE = Values(0, 1, weights=(3, 1))
@@ -85,12 +85,21 @@ def _bind(profile: Profile) -> BoundModel:
 
 SUITE = Suite(
     name="broker-doubt",
-    sentence="Commits whose answers nobody waits for, among others.",
+    sentence="Commits whose responses are lost, and other commits and queries.",
     side=Side.BROKER,
     bind=_bind,
     steps=12,
     cases=256,
     show=values.show,
-    rules=("BQ-UPDATE-1", "BQ-UPDATE-FIELD", "BQ-UPDATE-2", "BQ-QUERY-1", "BQ-COM-3"),
+    rules=(
+        "BQ-UPDATE-1",
+        "BQ-UPDATE-FIELD",
+        "BQ-UPDATE-2",
+        "BQ-GROUP-1",
+        "BQ-QUERY-1",
+        "BQ-COM-3",
+        "BQ-QUERY-4",
+        "BQ-QUERY-G3",
+    ),
     repeatable=False,
 )

@@ -104,11 +104,15 @@ SUITE = Suite(
     rules=(
         "BQ-STORE-MAX",
         "BQ-STORE-MIN",
-        "BQ-TIME-3",
+        "BQ-MIN-1",
+        "BQ-MIN-2",
+        "BQ-MIN-3",
+        *values.SEARCHES,
         "BQ-EARLIEST-1",
-        "BQ-QUERY-1",
-        "BQ-COM-3",
+        "BQ-COM-11",
         "BQ-UPDATE-1",
         "BQ-UPDATE-2",
+        *values.QUERIES,
+        "BQ-QUERY-SETZERO",
     ),
 )

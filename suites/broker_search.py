@@ -82,5 +82,12 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=values.show,
-    rules=("BQ-STORE-MAX", "BQ-STORE-MIN", "BQ-TIME-3", "BQ-EARLIEST-1", "BQ-SEND-1", "BQ-TOPIC-2"),
+    rules=(
+        "BQ-STORE-MAX",
+        "BQ-STORE-MIN",
+        *values.SEARCHES,
+        "BQ-EARLIEST-1",
+        "BQ-SEND-1",
+        "BQ-TOPIC-2",
+    ),
 )

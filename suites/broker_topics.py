@@ -13,6 +13,7 @@ from rocketmq_conformance.suites.broker_admin import Join, show
 from rocketmq_conformance.suites.broker_offsets import Commit, DeleteGroup, DeleteTopic, Max, Min, Query
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
@@ -133,7 +134,16 @@ SUITE = Suite(
         "BQ-TOPIC-3",
         "BQ-TOPIC-APART",
         "BQ-GROUP-1",
+        "BQ-GROUP-2",
+        "BQ-GROUP-3",
         "BQ-GROUP-ENABLE",
+        "BQ-GROUP-LOOKUP",
+        "BQ-COM-5",
+        "BQ-COM-9",
+        "BQ-COM-9-RESETS",
+        "BQ-HB-1",
+        "BQ-HB-3",
+        "BQ-HB-4",
         "BQ-SEND-1",
         "BQ-SEND-BOUNDS",
         "BQ-SEND-ANY",
@@ -142,7 +152,38 @@ SUITE = Suite(
         "BQ-PULL-PERM",
         "BQ-PULL-ENABLE",
         "BQ-PULL-MOST",
+        "BQ-PULL-3",
         "BQ-PULL-7",
+        "BQ-PULL-8",
+        "BQ-PULL-9",
+        "BQ-PULL-STATUS",
+        "BQ-RESET-1",
+        "BQ-RESET-2",
+        "BQ-RESET-3",
         "BQ-RESET-QUEUES",
+        "BQ-STORE-MAX",
+        "BQ-STORE-MIN",
+        "BQ-TIME-1",
+        "BQ-TIME-2",
+        "BQ-TIME-CLAMP",
+        "BQ-UPDATE-1",
+        "BQ-UPDATE-2",
+        "BQ-UPDATE-FIELD",
+        "BQ-UPDATE-RESET",
+        "BQ-QUERY-FIELD",
+        *values.QUERIES,
+        "BQ-QUERY-SETZERO",
+    ),
+    limits=(
+        RuleLimit(
+            rules=("BQ-RESET-1",),
+            broker="up to 5.1.4",
+            because="from 5.2.0 on the broker makes resets itself: useServerSideResetOffset is on by default",
+        ),
+        RuleLimit(
+            rules=("BQ-RESET-2", "BQ-RESET-3", "BQ-COM-5", "BQ-COM-9-RESETS", "BQ-PULL-9", "BQ-UPDATE-RESET"),
+            broker="5.2.0+",
+            because="before 5.2.0 members make resets: useServerSideResetOffset is off by default",
+        ),
     ),
 )

@@ -19,7 +19,7 @@ from rocketmq_conformance.models.client.consume import (
     ConsumeState,
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
+from rocketmq_conformance.models.client.send_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -175,8 +175,10 @@ SUITE = Suite(
         "CONS-1-GONE",
         "CONS-1-BROADCAST",
         "CONS-1-DROPPED",
+        "CONS-DROP",
         "PQ-4",
         "PQ-4-COUNT",
         "PQ-4-BEGUN",
+        "OFF-UPD-1",
     ),
 )

@@ -19,7 +19,7 @@ from rocketmq_conformance.models.client.consume_orderly import (
     ConsumeOrderlyState,
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
+from rocketmq_conformance.models.client.send_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -141,7 +141,6 @@ SUITE = Suite(
     rules=(
         "PQ-1",
         "PQ-BODY",
-        "PQ-SIZE",
         "PQ-3",
         "CONS-2",
         "CONS-2-AUTO",
@@ -150,5 +149,7 @@ SUITE = Suite(
         "CONS-2-TIMES",
         "CONS-2-COPY",
         "CONS-2-COMMIT",
+        "CONS-DROP",
+        "OFF-UPD-1",
     ),
 )

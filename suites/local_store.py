@@ -63,7 +63,7 @@ class Restart(Operation):
 
 @operation(
     "Do to the file offsets.json (main) or offsets.json.bak (backup) what a crash or a full disk does: delete it, "
-    "empty it, or leave half a table in it. The adapter does this itself, in <directory>/<client id>/<group>.",
+    "empty it, or cut its table off in the middle. The adapter does this itself, in <directory>/<client id>/<group>.",
     weight=3,
 )
 class Damage(Operation):

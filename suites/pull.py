@@ -129,7 +129,7 @@ class Consume(Operation):
 
 
 @operation(
-    "A rebalance gains a queue and begins it at an offset; one that is owned only if it is to begin `anew`. Answers "
+    "A rebalance gains a queue and begins it at an offset; one that is owned already only with `anew`. Answers "
     "whether it begins, and the commits that reached the broker.",
     weight=4,
     commits=True,
@@ -239,8 +239,8 @@ def _show(state: PullState) -> str:
     owned = [f"{queue}: #{number} {state.requests[number]}" for queue, number in state.table.items()]
     wanted = {topic: chosen.text for topic, chosen in state.subscriptions.items()}
     return (
-        f"owned {'; '.join(owned) or 'none'}; ready {each([*state.ready])}, under way "
-        f"{each([number for number, _ in state.under_way])}, put off "
+        f"owned {'; '.join(owned) or 'none'}; ready {each([*state.ready])}, in flight "
+        f"{each([number for number, _ in state.in_flight])}, put off "
         f"{each([number for number, corrects in state.timers if not corrects])}, to correct "
         f"{each([number for number, corrects in state.timers if corrects])}; memory {dict(state.store.memory)}, frozen "
         f"{sorted(state.store.frozen)}; subscribed {wanted}; {state.broker}; {state.settings}"
@@ -261,6 +261,7 @@ SUITE = Suite(
     show=_show,
     rules=(
         "PULL-PRE-1",
+        "PULL-PRE-DROP",
         "PULL-RES-1",
         "PULL-FND-1",
         "PULL-NEXT-1",
@@ -277,5 +278,8 @@ SUITE = Suite(
         "PULL-SUB-4",
         "PULL-SUB-1",
         "PULL-SUB-2",
+        "CONS-DROP",
+        "OFF-UPD-1",
+        "OFF-FRZ-1",
     ),
 )

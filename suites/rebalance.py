@@ -19,6 +19,7 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)))
 QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
@@ -151,7 +152,7 @@ class Route(environment.Route):
     queues: Annotated[int, Values(5, 4, 2, 1, 0, -1)]
 
 
-@operation("Somebody else commits for the group.", side=Side.WORLD, weight=1)
+@operation("Another client commits for the group.", side=Side.WORLD, weight=1)
 class CommitElsewhere(environment.CommitElsewhere):
     queue: Annotated[int, QUEUE]
     offset: Annotated[int, OFFSET]
@@ -184,7 +185,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 def _show(state: RebalanceState) -> str:
     shown = [
-        f"{number}: nobody"
+        f"{number}: no member"
         if who is None
         else f"{number}: {who.client} owns {sorted(who.table)}, remembers {dict(who.memory)}"
         for number, who in enumerate(state.members)
@@ -205,25 +206,12 @@ SUITE = Suite(
     steps=60,
     show=_show,
     rules=(
-        "REB-DO-1",
-        "REB-CLU-1",
-        "REB-CLU-ROUTE",
-        "REB-CLU-3",
-        "REB-CLU-4",
-        "REB-BC-1",
-        "REB-DROP-1",
-        "REB-REM-1",
-        "REB-ADD-1",
-        "REB-ADD-START",
-        "REB-TRUNC-1",
-        "REB-RET-1",
-        "REB-DROP-EXPIRY",
+        *rules.ROUND,
+        *rules.PUSH,
+        *rules.OFFSETS,
         "PULL-PRE-DROP",
         "CONS-DROP",
-        "REB-BEGIN-1",
-        "REB-END-1",
-        "REB-PERSIST-1",
-        "REB-SUB-1",
-        "REB-ROUTE-1",
+        "BQ-UPDATE-2",
     ),
+    limits=rules.LIMITS,
 )

@@ -22,9 +22,11 @@ from rocketmq_conformance.models.client.rebalance_broker_round import ODDITIES
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import CommitElsewhere, Join, Leave, ListMembers, Persist, Refresh
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 2, 1))
 #: Topics that a plan subscribes to.
@@ -167,7 +169,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 def _show(state: RebalanceBrokerState) -> str:
     shown = [
-        f"{number}: nobody"
+        f"{number}: no member"
         if who is None
         else f"{number}: {who.client} pulls {sorted(who.table)}, pops {sorted(side.pops)}, subscribes to "
         f"{sorted(who.topics)}, remembers {dict(who.memory)}, noted {dict(side.marks)}"
@@ -193,5 +195,23 @@ SUITE = Suite(
         "REB-BRK-PROBE",
         "REB-BRK-LEFT",
         "POP-PRE-DROP",
+        *rules.ROUND,
+        *rules.PUSH,
+        *rules.OFFSETS,
+        "PULL-PRE-DROP",
+        "CONS-DROP",
+        "BQ-UPDATE-2",
+    ),
+    limits=(
+        RuleLimit(
+            rules=("REB-CLU-3", "REB-CLU-4"),
+            client="up to 5.3.1",
+            because="from 5.3.2 on the broker divides the queues of every topic of a cluster",
+        ),
+        RuleLimit(
+            rules=("REB-CLU-ROUTE",),
+            client="up to 4.9.8",
+            because="clients of 5.x learn the route when they ask for the assignment",
+        ),
     ),
 )

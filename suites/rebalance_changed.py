@@ -15,9 +15,11 @@ from rocketmq_conformance.models.client.rebalance_changed_round import NO_LIMIT
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
@@ -29,8 +31,8 @@ BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weig
     "application gives `given_up` up while the member's strategy divides the queues of that topic (empty: nothing). "
     "Answers the queues that the member owns, whether it calls itself balanced (null: it does not say), the thresholds "
     "of a queue (messages and MiB; null: it has none that depend on a topic's), and of each topic whose change it "
-    "tells: the topic, whether a heartbeat took its new version to the brokers before the listener heard of it, and "
-    "what the listener heard: all queues of the topic and those of the member (null: there is no such listener).",
+    "reports: the topic, whether a heartbeat took its new version to the brokers before the listener was called, and "
+    "what the listener was given: all queues of the topic and those of the member (null: there is no such listener).",
     weight=12,
 )
 class Rebalance(Operation):
@@ -60,7 +62,7 @@ class Limit(Operation):
 
 
 @operation(
-    "A member's timer sends a heartbeat: answers whether it is brief, and the topics that it tells of (null: none).",
+    "A member's timer sends a heartbeat: answers whether it is brief, and the topics that it names (null: none).",
     weight=6,
 )
 class Beat(Operation):
@@ -116,7 +118,7 @@ def _bind(profile: Profile) -> BoundModel:
 def _show(state: RebalanceChangedState) -> str:
     shown = [
         f"{number}: {who.client} owns {sorted(who.table)}, subscribes to {sorted(who.topics)}, knows "
-        f"{dict(who.seen)}, thresholds of a topic {side.limits}, of a queue {side.thresholds}, told "
+        f"{dict(who.seen)}, thresholds of a topic {side.limits}, of a queue {side.thresholds}, announced "
         f"{None if side.announced is None else sorted(side.announced)}"
         for number, (who, side) in enumerate(zip(state.group.members, state.sides, strict=True))
         if who is not None
@@ -127,7 +129,7 @@ def _show(state: RebalanceChangedState) -> str:
 
 SUITE = Suite(
     name="rebalance-changed",
-    sentence="A group whose queues come and go: who hears of it, and what becomes of the thresholds of a queue.",
+    sentence="A group whose queues come and go: who is notified, and what becomes of the thresholds of a queue.",
     side=Side.CLIENT,
     bind=_bind,
     steps=60,
@@ -140,5 +142,15 @@ SUITE = Suite(
         "REB-MQC-NONE",
         "REB-MQC-BRIEF",
         "REB-SUB-BEAT",
+        *rules.ROUND,
+        *rules.PUSH,
+    ),
+    limits=(
+        *rules.LIMITS,
+        RuleLimit(
+            rules=("REB-ADD-START", "START-PUSH-ERROR", "START-CHECKED"),
+            client="5.0.0-ALPHA+",
+            because="before 5.0.0-ALPHA a refusal reads as no offset, and a start position is found",
+        ),
     ),
 )

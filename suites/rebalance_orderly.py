@@ -30,6 +30,7 @@ from rocketmq_conformance.suites.rebalance import (
     Update,
 )
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(3, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 3, weights=(6, 4, 1, 1, 1))
@@ -45,7 +46,7 @@ LOCK_FAULT = Fault(Requests.LOCKS, "answer", "SYSTEM_ERROR", "silent", weights=(
     "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries and "
     "commits, `bound_fault` how it plays max, `lock_fault` how it plays locks and unlocks. Answers the queues in the "
     "member's table, the pull requests that begin (queue and offset), whether it calls itself balanced (null: it does "
-    "not say), whether it asks for another round soon, and the commits that reached the broker.",
+    "not say), whether it asks for another round, and the commits that reached the broker.",
     weight=20,
     commits=True,
 )
@@ -180,7 +181,7 @@ def _show(state: RebalanceOrderlyState) -> str:
     shown = []
     for number, who in enumerate(state.group.members):
         if who is None:
-            shown.append(f"{number}: nobody")
+            shown.append(f"{number}: no member")
             continue
         queues = [
             f"{queue}{'' if owned.locked else ' unlocked'}{' dropped' if owned.dropped else ''} confirmed "
@@ -223,5 +224,14 @@ SUITE = Suite(
         "REB-REM-2",
         "REB-REM-3",
         "REB-DROP-KEPT",
+        *rules.ROUND,
+        *rules.PUSH,
+        *rules.OFFSETS,
+        "PULL-PRE-DROP",
+        "BQ-LOCK-1",
+        "BQ-LOCK-2",
+        "BQ-LOCK-3",
+        "BQ-UPDATE-2",
     ),
+    limits=rules.LIMITS,
 )

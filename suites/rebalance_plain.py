@@ -13,6 +13,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 TOPICS = Values(TOPIC, OTHER_TOPIC)
@@ -22,7 +23,7 @@ QUEUE = Values(5, 0, 6, 8, 2, weights=(3, 2, 2, 2, 1))
 @operation(
     "A member rebalances: `list_fault` is how the broker plays the member list, `fault` how it plays queries and "
     "commits; `fails`: the listener fails whenever it is called. Answers the queues that the member owns, whether it "
-    "calls itself balanced (null: it does not say), of each topic that the listener heard of: the topic, all its "
+    "calls itself balanced (null: it does not say), of each topic that the listener was called for: the topic, all its "
     "queues and those of the member; and the commits that reached the broker.",
     weight=16,
     commits=True,
@@ -108,7 +109,7 @@ def _bind(profile: Profile) -> BoundModel:
 def _show(state: RebalancePlainState) -> str:
     group = state.group
     shown = [
-        f"{number}: nobody"
+        f"{number}: no member"
         if who is None
         else f"{number}: {who.client} {who.mode} owns {sorted(who.table)}, remembers {dict(who.memory)}, subscribes to "
         f"{sorted(who.topics)}, knows {dict(who.seen)}, its client {dict(client)}"
@@ -119,10 +120,20 @@ def _show(state: RebalancePlainState) -> str:
 
 SUITE = Suite(
     name="rebalance-plain",
-    sentence="A group of plain pull consumers: what they own, who hears of it, and what is committed.",
+    sentence="A group of plain pull consumers: what they own, whose listeners are called, and what is committed.",
     side=Side.CLIENT,
     bind=_bind,
     steps=60,
     show=_show,
-    rules=("REB-VAR-PLAIN", "REB-VAR-PLAIN-REM", "REB-VAR-PLAIN-MQC", "REB-VAR-PLAIN-NONE", "REB-VAR-PLAIN-ROUTE"),
+    rules=(
+        "REB-VAR-PLAIN",
+        "REB-VAR-PLAIN-REM",
+        "REB-VAR-PLAIN-MQC",
+        "REB-VAR-PLAIN-NONE",
+        "REB-VAR-PLAIN-ROUTE",
+        *rules.ROUND,
+        *rules.OFFSETS,
+        "REB-SUB-1",
+    ),
+    limits=rules.LIMITS,
 )

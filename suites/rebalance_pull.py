@@ -12,8 +12,10 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import rebalance
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 6, 8, weights=(4, 4, 2, 2, 1, 1))
@@ -165,7 +167,7 @@ def _show(state: RebalancePullState) -> str:
     shown = []
     for number, (who, kept) in enumerate(zip(state.group.members, state.kept, strict=True)):
         if who is None:
-            shown.append(f"{number}: nobody")
+            shown.append(f"{number}: no member")
             continue
         pulls = ", ".join(
             f"{queue} from {'its start' if held.pulls < 0 else held.pulls}, consumed {held.consumed}"
@@ -206,5 +208,21 @@ SUITE = Suite(
         "REB-MQC-LITE",
         "REB-MQC-SAME",
         "REB-MQC-UNKNOWN",
+        *rules.ROUND,
+        *rules.OFFSETS,
+        "REB-ADD-1",
+        "REB-ADD-START",
+        "START-LITE-0",
+        "START-LITE-1",
+        "START-CHECKED",
+        "BQ-UPDATE-2",
+    ),
+    limits=(
+        *rules.LIMITS,
+        RuleLimit(
+            rules=("REB-ADD-START", "START-CHECKED"),
+            client="4.6.1+",
+            because="a lite pull consumer of 4.6.0 starts at 0 and asks nobody",
+        ),
     ),
 )

@@ -13,7 +13,7 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 @operation(
     "Time passes, in ms: answers the rounds that the timer lets happen, each by the ms since the time began to pass "
-    "and the consumers that rebalanced, by name; rounds in which nobody did are left out.",
+    "and the consumers that rebalanced, by name; rounds without any are left out.",
     weight=10,
 )
 class Elapse(Operation):
@@ -21,7 +21,8 @@ class Elapse(Operation):
 
 
 @operation(
-    "A broker tells that the members of a group changed: answers the consumers that rebalance at once.", weight=6
+    "A broker notifies the client that the members of a group changed: answers the consumers that rebalance at once.",
+    weight=6,
 )
 class Notify(Operation):
     pass
@@ -81,5 +82,13 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     show=_show,
-    rules=("REB-SVC-1", "REB-SVC-WAKE", "REB-SVC-MIN", "REB-SVC-SOON", "REB-SVC-PAUSE", "REB-SVC-PULL"),
+    rules=(
+        "REB-SVC-1",
+        "REB-SVC-WAKE",
+        "REB-SVC-MIN",
+        "REB-SVC-SOON",
+        "REB-SVC-PAUSE",
+        "REB-SVC-PULL",
+        "REB-CLU-3",
+    ),
 )

@@ -11,6 +11,7 @@ from rocketmq_conformance.models.client.switches import FREEZES
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
@@ -117,6 +118,14 @@ SUITE = Suite(
         "OFF-R-P",
         "OFF-R-REM",
         "OFF-R-UPD",
+        "BQ-QUERY-1",
         "BQ-UPDATE-2",
+    ),
+    limits=(
+        RuleLimit(
+            rules=("OFF-R-FETCH",),
+            broker="5.0.0-ALPHA+",
+            because="older brokers do not look at setZeroIfNotFound",
+        ),
     ),
 )

@@ -1,15 +1,15 @@
-"""The suite ``start-lite-pull``: where a lite pull consumer starts to pull."""
+"""The suite ``start-lite-pull``: the offset at which a lite pull consumer starts a queue."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import LITE_PULL, LITE_STARTS
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.operation import Side, operation
+from rocketmq_conformance.suites.declare.operation import Side, arguments, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
 
@@ -27,7 +27,7 @@ def _timed(profile: Profile) -> bool:
     return LITE_STARTS.on(profile.client)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@arguments
 class _WhereArguments(values.WhereArguments):
     where: Annotated[str, values.LITE_WHERE]
 
@@ -73,10 +73,30 @@ def _bind(profile: Profile) -> BoundModel:
 
 SUITE = Suite(
     name="start-lite-pull",
-    sentence="Where a lite pull consumer starts to pull, and what it does when nobody can tell.",
+    sentence="Where a lite pull consumer starts to pull, and what it does when that cannot be determined.",
     side=Side.CLIENT,
     bind=_bind,
     steps=40,
     show=values.show,
-    rules=("START-LITE-1", "START-CHECKED", "START-TS-1", "API-ADM-1"),
+    rules=(
+        "START-LITE-0",
+        "START-LITE-1",
+        "START-LITE-MAX",
+        "START-CHECKED",
+        "START-TS-1",
+        "API-ADM-1",
+        *values.STORE,
+    ),
+    limits=(
+        RuleLimit(
+            rules=("START-CHECKED", "START-TS-1", "API-ADM-1"),
+            client="4.6.1+",
+            because="a lite pull consumer of 4.6.0 starts at 0 and asks nobody",
+        ),
+        RuleLimit(
+            rules=("START-LITE-MAX",),
+            client="4.9.0, 5.0.0-PREVIEW",
+            because="the checked variant, which shows it, is there from 4.9.0 on",
+        ),
+    ),
 )

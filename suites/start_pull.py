@@ -1,4 +1,4 @@
-"""The suite ``start-pull``: where a pull consumer starts to pull."""
+"""The suite ``start-pull``: the offset at which a plain pull consumer starts a queue."""
 
 from __future__ import annotations
 
@@ -30,10 +30,13 @@ def _bind(profile: Profile) -> BoundModel:
 
 SUITE = Suite(
     name="start-pull",
-    sentence="Where a pull consumer starts to pull: at 0, whatever is stored.",
+    sentence="Where a pull consumer starts to pull: at 0, even if an offset is stored.",
     side=Side.CLIENT,
     bind=_bind,
     steps=20,
     show=values.show,
-    rules=("START-PULL-1",),
+    rules=(
+        "START-PULL-1",
+        *values.STORE,
+    ),
 )

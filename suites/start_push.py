@@ -1,4 +1,4 @@
-"""The suite ``start-push``: where a push consumer starts to pull."""
+"""The suite ``start-push``: the offset at which a push consumer starts a queue."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
 
@@ -50,10 +51,24 @@ def _bind(profile: Profile) -> BoundModel:
 
 SUITE = Suite(
     name="start-push",
-    sentence="Where a push consumer starts to pull, and what it does when nobody can tell.",
+    sentence="Where a push consumer starts to pull, and what it does when that cannot be determined.",
     side=Side.CLIENT,
     bind=_bind,
     steps=40,
     show=values.show,
-    rules=("START-PUSH-1", "START-PUSH-ERROR", "START-CHECKED", "START-TS-1", "API-ADM-1"),
+    rules=(
+        "START-PUSH-1",
+        "START-PUSH-ERROR",
+        "START-CHECKED",
+        "START-TS-1",
+        "API-ADM-1",
+        *values.STORE,
+    ),
+    limits=(
+        RuleLimit(
+            rules=("START-TS-1",),
+            client="up to 5.0.0-PREVIEW, 5.0.0+",
+            because="5.0.0-ALPHA takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
+    ),
 )

@@ -1,4 +1,7 @@
-"""The generated machines, collected by ``pytest --pyargs rocketmq_conformance.suites --implementation ADDRESS``."""
+"""Tests of an implementation by the Hypothesis machine of every suite, for users' own runs of pytest.
+
+``pytest --pyargs rocketmq_conformance.suites --implementation ADDRESS`` collects them.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from spark_cluster import Cluster
@@ -17,10 +19,16 @@ if TYPE_CHECKING:
 #: Helpers that several tests share are beside them.
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
+# how long an example takes depends on what else the machine does
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
+
 NEEDS = {
+    "clock": "measures the machine's own clock: tox run -e clock",
     "java": "needs Java and Maven: tox run -e java",
     "compiled": "needs a compiled kit: tox run -e compiled",
     "broker": "starts real brokers: tox run -e broker",
+    "tables": "needs the packages of the extra spark: tox run -e spark",
     "spark": "needs Spark and Java: tox run -e spark",
     "browser": "needs Chromium: tox run -e browser",
     "container": "needs a Docker engine: tox run -e container",
@@ -56,14 +64,14 @@ class _Missing(pytest.Module):
 
 class _Skipped(pytest.Item):
     def runtest(self) -> None:
-        pytest.skip(NEEDS["spark"])
+        pytest.skip(NEEDS["tables"])
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
     """Without the packages of the extra ``spark``, modules that need them are skipped, unless they are asked for."""
-    if find_spec("pyarrow") or "spark" in parent.config.getoption("--real"):
+    if find_spec("pyarrow") or {"spark", "tables"} & set(parent.config.getoption("--real")):
         return None
-    if "pytestmark = pytest.mark.spark" not in module_path.read_text(encoding="utf-8"):
+    if not re.search(r"pytestmark = pytest\.mark\.(spark|tables)", module_path.read_text(encoding="utf-8")):
         return None
     missing: pytest.Module = _Missing.from_parent(parent, path=module_path)
     return missing

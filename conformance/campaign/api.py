@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.campaign.spark.session import SUBMITTED, n
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec, block_size
 from rocketmq_conformance.conformance.campaign.tables import folder
 from rocketmq_conformance.conformance.campaign.tables.reading import CampaignError
+from rocketmq_conformance.conformance.startup import Listener, unseen
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout
@@ -42,8 +43,8 @@ def campaign(
     """Play a campaign into the folder ``out``, or resume the one there; returns the exit code.
 
     ``given`` are fields of ``Spec``: addresses (a tuple), cases and seed are needed for a new one; suites (names),
-    steps, sample, steer, releases, patience (seconds) and memory (bytes) are optional. ``emit`` is called with every
-    event.
+    steps, sample, steer, releases, patience and start_timeout (seconds) and memory (bytes) are optional.
+    ``emit`` is called with every event.
     Raises CampaignError, MasterError, AddressError or CannotRunError, each with one sentence for the user.
     """
     wrong = set(given) - {item.name for item in fields(CampaignSpec)}
@@ -64,12 +65,18 @@ def campaign(
 
 @contextmanager
 def opened_campaign(
-    out: Path, given: Mapping[str, Any], *, resume: bool, master: str | None = None
+    out: Path,
+    given: Mapping[str, Any],
+    *,
+    resume: bool,
+    master: str | None = None,
+    on_start: Listener = unseen,
 ) -> Iterator[tuple[CampaignSpec, PlayerSupervisor]]:
     """The specification of a campaign, its folder claimed, and a player that keeps every address open until the end.
 
     The folder is created and claimed last: a campaign that cannot start leaves nothing behind. CampaignError for a
-    folder that cannot be used; AddressError and CannotRunError for an address, Java or Spark that cannot.
+    folder that cannot be used; AddressError and CannotRunError for an address, Java or Spark that cannot. ``on_start``
+    gets to know what starts of implementations are doing.
     """
     need_packages()
     if SUBMITTED not in os.environ:
@@ -80,11 +87,11 @@ def opened_campaign(
         if resume:
             held.enter_context(folder.locked(out))
             spec = folder.resume(out, dict(given))
-            spec = replace(spec, **{name: given[name] for name in ("patience", "memory") if name in given})
+            spec = replace(spec, **{name: given[name] for name in folder.FREE if name in given})
         else:
             folder.require_unused(out)
             spec = _first(given)
-        player = held.enter_context(closing(PlayerSupervisor(spec, search_path())))
+        player = held.enter_context(closing(PlayerSupervisor(spec, search_path(), on_start=on_start)))
         hellos = player.open()
         if not resume:
             spec = _chosen(spec, given, hellos)

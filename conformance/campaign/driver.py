@@ -60,6 +60,8 @@ class SessionOptions:
     max_time: float | None = None
     #: Cases that diverge after which no block begins.
     max_divergences: int | None = None
+    #: Sentences for the header of the session.
+    notes: tuple[str, ...] = ()
 
 
 class Driver:
@@ -197,7 +199,7 @@ class Driver:
 
     def _announce(self, hellos: list[dict[str, Any]]) -> None:
         spec = self.spec
-        notes: list[str] = []
+        notes = list(self.options.notes)
         for address, hello in zip(spec.addresses, hellos, strict=True):
             if len(hellos) > 1:
                 releases = ", ".join(f"{side} {release}" for side, release in hello["profile"].items())
@@ -217,6 +219,7 @@ class Driver:
                 out=str(self.options.folder),
                 started=self.began.isoformat(timespec="seconds"),
                 notes=notes,
+                release_choice=hellos[0]["release_choice"] if len(hellos) == 1 else "",
             )
         )
         for suite in spec.chosen():
@@ -250,6 +253,7 @@ class Driver:
         totals = Counter({name: self.progress.total(name) for name in event.VERDICTS})
         totals[event.COULD_NOT_RUN] += bool(self.failure)
         totals[UNDECIDED] += self.stopped not in _ASKED_FOR if self.stopped else self._left() > 0
+        totals[UNDECIDED] += self.progress.unplayed
         verdict = together(totals)
         return UNDECIDED if verdict == CONFORMS and not closing.sound else verdict
 

@@ -18,12 +18,14 @@ from rocketmq_conformance.conformance.campaign.spark.spark_job import SparkJobs
 from rocketmq_conformance.conformance.campaign.spark.worker import FINISHED, Job, closing_task
 from rocketmq_conformance.conformance.campaign.tables.folder import STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
+from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import rule_json
 from rocketmq_conformance.conformance.engine.verdict import together
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.decode import event_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED, Event
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.reach import reachable
 
 #: Clusters that are shrunk; further ones are reported with the steps that found them.
 SHRUNK = 200
@@ -61,7 +63,7 @@ class ClosingEvents:
 
     @property
     def silent_everywhere(self) -> list[str]:
-        """Rules of a suite that never fired in it."""
+        """Rules that could have fired in a suite, and never did."""
         return sorted({rule for rules in self._silent.values() for rule in rules})
 
     def events(self, *, play: bool) -> Iterator[Event]:
@@ -137,7 +139,8 @@ class ClosingEvents:
             rows = covered.get(part, [])
             fired = {row[0] for row in rows}
             if rows:
-                self._silent[part] = [rule for rule in SUITES[suite].rules if rule not in fired]
+                profile = plan.profile_of(self.hellos[address]["profile"])
+                self._silent[part] = [rule for rule in reachable(SUITES[suite], profile) if rule not in fired]
             counts = self.progress.counts[part]
             verdict, reason = self._verdict(part)
             yield event.SuiteEnded(
@@ -158,7 +161,7 @@ class ClosingEvents:
         counts = self.progress.counts[part]
         verdict = together(counts)
         if verdict in (COULD_NOT_RUN, UNDECIDED):
-            return verdict, self._first_reason(part, verdict) if counts[verdict] else "no case was played"
+            return verdict, self._first_reason(part, verdict) if counts[verdict] else "no generated case was played"
         if verdict != CONFORMS:
             return verdict, ""
         control = self.controls.get(part)

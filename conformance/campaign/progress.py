@@ -74,6 +74,11 @@ class CampaignProgress:
         """Cases that diverge from the model, all addresses together."""
         return self.total(DIVERGES)
 
+    @property
+    def unplayed(self) -> int:
+        """Suites without a finished case, each address by itself."""
+        return sum(not any(counts.values()) for counts in self.counts.values())
+
     def total(self, verdict: str) -> int:
         """Cases of a verdict, all addresses together."""
         return sum(counts[verdict] for counts in self.counts.values())

@@ -7,12 +7,12 @@ is there is left out, and another plan of the same name gets a number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.plan import Plan, PlanError
+from rocketmq_conformance.conformance.engine.selection import select
 
 #: Where a campaign keeps minimal plans; a run keeps them in its folder itself.
 PLANS = "plans"
@@ -51,13 +51,14 @@ def minimal_plans(folder: Path) -> list[Path]:
 
 def matching(plans: Sequence[Path], patterns: Iterable[str]) -> list[Path]:
     """The plans whose name any pattern matches, all without patterns; PlanError for a pattern that matches none."""
+    by_name = {corpus.stem(path): path for path in plans}
     found: set[Path] = set()
     for pattern in patterns:
-        matched = [path for path in plans if pattern in path.name or fnmatch(corpus.stem(path), pattern)]
+        matched = select(pattern.removesuffix(corpus.SUFFIX), by_name)
         if not matched:
-            known = ", ".join(map(corpus.stem, plans)) or "none"
+            known = ", ".join(by_name) or "none"
             raise PlanError(f"No minimal plan matches {pattern!r}; there are {known}.")
-        found.update(matched)
+        found.update(by_name[name] for name in matched)
     return [path for path in plans if path in found] if patterns else list(plans)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from rocketmq_conformance.conformance.engine.limits import PATIENCE, START_TIMEOUT
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -33,7 +34,9 @@ class CampaignSpec:
     #: Releases whose operations the plans have, by side; those of the first address where there are none.
     plans: dict[str, str] = field(default_factory=dict)
     #: Seconds that one operation may take.
-    patience: float = 60.0
+    patience: float = PATIENCE
+    #: Seconds that the start of an implementation may take.
+    start_timeout: float = START_TIMEOUT
     #: Bytes that a player may take before it is replaced.
     memory: int = 2 << 30
 
@@ -44,7 +47,7 @@ class CampaignSpec:
     @classmethod
     def of(cls, json: Mapping[str, Any]) -> CampaignSpec:
         """Read :meth:`json` back; KeyError with the name of a missing field, ValueError with a malformed one's."""
-        given = {item.name: json[item.name] for item in fields(cls)}
+        given = {item.name: json[item.name] for item in fields(cls) if item.name in json or item.name not in _LATER}
         for name, value in given.items():
             if not _fits(name, value):
                 raise ValueError(name)
@@ -68,6 +71,10 @@ class CampaignSpec:
         return [SUITES[name] for name in self.suites]
 
 
+#: Fields that campaigns stored by earlier versions do not have.
+_LATER = ("start_timeout",)
+
+
 def _fits(name: str, value: Any) -> bool:
     """Can a field have such a value?"""
     match name:
@@ -76,7 +83,7 @@ def _fits(name: str, value: Any) -> bool:
             return known and (name == "addresses" or set(value) <= set(SUITES))
         case "releases" | "plans":
             return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
-        case "sample" | "steer" | "patience":
+        case "sample" | "steer" | "patience" | "start_timeout":
             return type(value) in (int, float)
         case _:
             return type(value) is int or (name == "steps" and value is None)

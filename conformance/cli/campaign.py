@@ -10,7 +10,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import FAULT, KIT_FAULT, CouldNot, Interrupted, finish, reported
 from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
 from rocketmq_conformance.conformance.cli.options import (
@@ -22,11 +21,11 @@ from rocketmq_conformance.conformance.cli.options import (
     patience_option,
     releases_option,
     seed_option,
+    start_timeout_option,
+    suite_notes,
+    suites_option,
+    verbose_option,
 )
-from rocketmq_conformance.conformance.targets.address import AddressError
-from rocketmq_conformance.reports import html, jsonl, junit
-from rocketmq_conformance.reports.campaign import CampaignReport
-from rocketmq_conformance.reports.fanout import Fanout, Report
 
 CASES = 100_000
 DEFAULT = ParameterSource.DEFAULT
@@ -66,7 +65,7 @@ def campaign() -> None:
 @click.option(
     "--cases", type=click.IntRange(min=1), help=f"Cases in all, spread over the suites.  [default: {CASES:,}]"
 )
-@click.option("-k", "pattern", help="Only suites that match: a part of the name, or a pattern such as 'start-*'.")
+@suites_option
 @seed_option
 @click.option("--steps", type=click.IntRange(min=1, max=100_000), help="Steps per case.")
 @click.option("--master", metavar="URL", help="Where Spark runs: local[N], spark://HOST:PORT …  [default: local[*]]")
@@ -90,11 +89,13 @@ def campaign() -> None:
 @releases_option
 @like_option
 @patience_option
+@verbose_option
+@start_timeout_option
 @click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
 def run(
     addresses: tuple[str, ...],
     cases: int | None,
-    pattern: str | None,
+    patterns: tuple[str, ...],
     seed: int | None,
     steps: int | None,
     master: str | None,
@@ -110,12 +111,22 @@ def run(
     releases: dict[str, str],
     like: str | None,
     patience: float,
+    verbose: bool,
+    start_timeout: float,
     form: str,
 ) -> None:
     """Play cases on every ADDRESS: all play the same plans and are compared with the model and with one another.
 
     Without ADDRESS it is the bundled port. Exit codes are those of `run`.
     """
+    # Adapters, Spark and the reports are imported when they are needed: --help does not.
+    from rocketmq_conformance.conformance.adapter import CannotRunError
+    from rocketmq_conformance.conformance.targets.address import AddressError
+    from rocketmq_conformance.reports import html, jsonl, junit
+    from rocketmq_conformance.reports.campaign import CampaignReport
+    from rocketmq_conformance.reports.fanout import Fanout, Report
+    from rocketmq_conformance.reports.start_display import StartDisplay
+
     try:
         from rocketmq_conformance.conformance.campaign.api import opened_campaign
         from rocketmq_conformance.conformance.campaign.driver import Driver, SessionOptions
@@ -124,6 +135,7 @@ def run(
         from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError, DamagedError
     except ModuleNotFoundError as error:
         raise CouldNot(f"A campaign needs {error.name}: install the kit as rocketmq-conformance[spark].") from error
+    source = click.get_current_context().get_parameter_source
     asked: dict[str, Any] = {
         "addresses": addresses or None,
         "cases": cases,
@@ -134,9 +146,10 @@ def run(
         "plans": plans or None,
         "releases": overrides(releases, like) or None,
         # a resumed campaign keeps its own unless the user says otherwise
-        "patience": patience if click.get_current_context().get_parameter_source("patience") != DEFAULT else None,
+        "patience": patience if source("patience") != DEFAULT else None,
+        "start_timeout": start_timeout if source("start_timeout") != DEFAULT else None,
         "memory": None if memory is None else memory << 20,
-        "suites": tuple(suite.name for suite in chosen_suites(pattern, None)) if pattern else None,
+        "suites": tuple(suite.name for suite in chosen_suites(patterns, None)) if patterns else None,
     }
     asked = {name: value for name, value in asked.items() if value is not None}
     if resume and out is None:
@@ -147,15 +160,21 @@ def run(
         asked.setdefault("cases", CASES)
         out = out or Path(f"{default_out('-'.join(chosen), seed)}-campaign")
     assert out is not None
-    reports: list[Report] = [CampaignReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout)]
+    human = form == "human"
+    reports: list[Report] = [CampaignReport(sys.stdout, verbose=verbose) if human else jsonl.JsonlReport(sys.stdout)]
     fanout = Fanout(reports)
     code = FAULT
     try:
-        with opened_campaign(out, asked, resume=resume, master=master) as (spec, opened):
+        with (
+            StartDisplay(sys.stderr) as display,
+            opened_campaign(out, asked, resume=resume, master=master, on_start=display) as (spec, opened),
+        ):
             fanout.add(jsonl.JsonlReport.to(out / jsonl.NAME))
             fanout.add(junit.JunitReport(out / junit.NAME))
             fanout.add(html.HtmlReport(out / html.NAME))
-            code = Driver(spec, SessionOptions(out, master, partitions, max_time, max_divergences), fanout).run(opened)
+            notes = suite_notes(patterns)
+            options = SessionOptions(out, master, partitions, max_time, max_divergences, notes)
+            code = Driver(spec, options, fanout).run(opened)
     except (CannotRunError, DamagedError) as error:
         raise CouldNot(str(error)) from error
     except (AddressError, CampaignError, MasterError) as error:

@@ -22,8 +22,11 @@ from rocketmq_conformance.reports.text import clean
     type=click.IntRange(min=1),
     help="Cases per suite whose steps are rebuilt to find their first difference.  [default: 10,000]",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Print every difference, in full.")
 @click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
-def diff(a: Path, b: Path, address_a: str | None, address_b: str | None, rebuild: int | None, form: str) -> None:
+def diff(
+    a: Path, b: Path, address_a: str | None, address_b: str | None, rebuild: int | None, verbose: bool, form: str
+) -> None:
     """Compare what two stored campaigns with the same plans did, case by case.
 
     A and B are folders of campaigns: two releases, or two commits of a port. They may be the same folder, to compare
@@ -46,7 +49,7 @@ def diff(a: Path, b: Path, address_a: str | None, address_b: str | None, rebuild
     except CampaignError as error:
         raise click.UsageError(clean(str(error))) from error
     if form == "human":
-        show(found, sys.stdout)
+        show(found, sys.stdout, verbose=verbose)
     else:
         for line in found.lines():
             click.echo(line)

@@ -21,6 +21,8 @@ from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout, Report
 from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.reports.start_display import StartDisplay
+from rocketmq_conformance.suites.declare.reach import UnreachableRuleError
 from rocketmq_conformance.suites.declare.suite import Suite
 
 
@@ -31,12 +33,15 @@ def judge(
     *,
     planned: Profile | None = None,
     named: bool = False,
+    rule: str = "",
 ) -> None:
     """Judge the address of the options and end the process with the run's exit code.
 
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
-    that those which the implementation does not offer are reported instead of left out.
+    that those which the implementation does not offer are reported instead of left out. ``rule`` is the id of a rule:
+    of the suites only those are run that can reach it.
     """
+    display = StartDisplay(sys.stderr)
     events = api.judge(
         options.address,
         suites,
@@ -44,16 +49,20 @@ def judge(
         releases=judging.overrides,
         patience=judging.patience,
         max_wait=judging.max_wait,
+        start_timeout=judging.start_timeout,
+        on_start=display,
         planned=planned,
         named=named,
+        rule=rule,
     )
     with closing(events):
         try:
-            header = next(events)
+            with display:
+                header = next(events)
             if options.out:
                 writable_folder(options.out)
-            code = _report(header, events, options, judging.form)
-        except AddressError as error:
+            code = _report(header, events, options, judging)
+        except (AddressError, UnreachableRuleError) as error:
             raise click.UsageError(str(error)) from error
         except (AdapterError, CannotRunError) as error:
             raise CouldNot(str(error)) from error
@@ -64,10 +73,13 @@ def judge(
     finish(code)
 
 
-def _report(header: Event, events: Events, options: Options, form: str) -> int:
+def _report(header: Event, events: Events, options: Options, judging: Judging) -> int:
     """Make the reports; the exit code."""
     summary = RunSummary()
-    reports: list[Report] = [ConsoleReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout)]
+    human = judging.form == "human"
+    reports: list[Report] = [
+        ConsoleReport(sys.stdout, verbose=judging.verbose) if human else jsonl.JsonlReport(sys.stdout)
+    ]
     if options.out:
         reports.append(jsonl.JsonlReport.to(options.out / jsonl.NAME))
         reports.append(junit.JunitReport(options.out / junit.NAME))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 
 import click
 
@@ -80,6 +79,6 @@ def _end_by(error: Exception) -> None:
     if isinstance(error, DiscoveryError):
         click.echo(f"Error: {error}", err=True)
         finish(COULD_NOT_RUN)
-    traceback.print_exception(error)
+    sys.excepthook(type(error), error, error.__traceback__)
     click.echo(KIT_FAULT, err=True)
     finish(FAULT)

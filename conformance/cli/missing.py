@@ -6,20 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocketmq_conformance.conformance.engine import corpus
-from rocketmq_conformance.conformance.engine.judge import Judge
-from rocketmq_conformance.conformance.engine.player import Player
-from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.proof_docs import UNASKED
 from rocketmq_conformance.conformance.targets import broker, java_client, port
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.discovery import has_part
-from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, suites_of
+from rocketmq_conformance.conformance.targets.mutants import MUTANTS, suites_of
+from rocketmq_conformance.conformance.targets.mutation_score import noticing_plan, plan_can_notice
 from rocketmq_conformance.models import rulebook
-from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Level
-from rocketmq_conformance.reports.event import DIVERGES
-from rocketmq_conformance.reports.proof import read_rows
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 
@@ -56,7 +50,7 @@ def suites_without_tests(root: Path) -> Iterator[str]:
 
 def rules_without_proof(root: Path) -> Iterator[str]:
     """The rules that require something, and that have no row in any proof."""
-    proven = {row.rule for path in sorted((root / "docs" / "proof").glob("*.jsonl")) for row in read_rows(path)}
+    proven = {row.rule for row in KeptRows(root / "docs" / "proof").rows()}
     for rule in rulebook.RULES.values():
         if rule.id not in proven and rule.id not in UNASKED and rule.level is not Level.UNDEFINED:
             yield f"rule {rule.id}: no proof has a row for it"
@@ -69,23 +63,5 @@ def mutants_without_plan() -> Iterator[str]:
     """
     plans = corpus.cases([corpus.kit_folder()], SUITES.values())
     for mutant in MUTANTS.values():
-        unnoticeable = mutant.equivalent or (isinstance(mutant, BrokerMutant) and mutant.strict)
-        if not unnoticeable and not any(_noticed(mutant, plans) for _ in range(TRIES)):
+        if plan_can_notice(mutant) and not any(noticing_plan(mutant, plans) for _ in range(TRIES)):
             yield f"mutant {mutant.name}: no plan of the corpus notices it"
-
-
-def _noticed(mutant: Mutant, plans: dict[str, list[corpus.CorpusCase]]) -> bool:
-    """Does a corpus plan of the mutant's suites notice it?"""
-    profile = Profile()
-    for suite in suites_of(mutant):
-        judge = Judge(suite, profile)
-        for case in plans[suite.name]:
-            if suite.lacking(profile, case.rows):
-                continue
-            stage = Stage(open_mutant(mutant, profile), profile)
-            try:
-                if Player(stage, judge).one(1, case.rows).verdict == DIVERGES:
-                    return True
-            finally:
-                stage.close()
-    return False

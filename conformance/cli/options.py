@@ -1,28 +1,29 @@
 """Options and arguments that several commands share, and the checks of their values.
 
 Checks raise usage errors (exit code 2), or :class:`CouldNot` (4) where something beyond the command line is missing.
+Functions that need models, suites or plans import them themselves, so that no command's --help loads them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.engine import corpus
-from rocketmq_conformance.conformance.engine import plan as plans
-from rocketmq_conformance.conformance.engine.stage import LONGEST_WAIT, PATIENCE
-from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
+from rocketmq_conformance.conformance.engine.selection import select, selection_notes
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.models.rule import Rule
-from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.suite import Suite
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+    from rocketmq_conformance.conformance.engine.plan import Plan
+    from rocketmq_conformance.models.rule import Rule
+    from rocketmq_conformance.suites.declare.suite import Suite
 
 SIDES = ("client", "broker", "java")
 
@@ -61,8 +62,18 @@ address_argument = click.argument("address", default="port")
 plan_argument = click.argument("plan", type=click.Path(path_type=Path))
 case_option = click.option("--case", "number", type=int, help="Only this case of the plan.")
 out_option = click.option("--out", type=click.Path(path_type=Path), help="Folder for plans, events and reports.")
+suites_option = click.option(
+    "-k",
+    "patterns",
+    metavar="NAME",
+    multiple=True,
+    help="Only this suite, or those that match: a part of the name, or a pattern such as 'start-*'. May be repeated.",
+)
 seed_option = click.option(
     "--seed", type=int, help="Seed of the plans; a random one is chosen and printed when absent."
+)
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Print everything: each divergence in full, and the coverage of every rule."
 )
 format_option = click.option("--format", "form", type=click.Choice(["human", "jsonl"]), default="human")
 releases_option = click.option(
@@ -77,6 +88,13 @@ like_option = click.option("--like", metavar="RELEASE", help="Judge a port as th
 patience_option = click.option(
     "--patience", type=click.FloatRange(0.1, 86_400), default=PATIENCE, show_default=True, help="Seconds per operation."
 )
+start_timeout_option = click.option(
+    "--start-timeout",
+    type=click.FloatRange(0.1, 86_400),
+    default=START_TIMEOUT,
+    show_default=True,
+    help="Seconds for downloads and for starting what is judged.",
+)
 max_wait_option = click.option(
     "--max-wait",
     type=click.FloatRange(0, 86_400),
@@ -86,7 +104,7 @@ max_wait_option = click.option(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judging:
     """The options that say how to judge and how to report."""
 
@@ -98,10 +116,16 @@ class Judging:
     patience: float
     #: Seconds that are waited at once for an implementation with a real clock.
     max_wait: float
+    #: Seconds that the start of the implementation may take.
+    start_timeout: float
+    #: Print everything, not a summary; for people.
+    verbose: bool
 
 
 def judging_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command --format, --with, --like, --patience and --max-wait; it gets them as one argument, ``judging``.
+    """Give a command --verbose, --format, --with, --like, --patience, --max-wait and --start-timeout.
+
+    It gets them as one argument, ``judging``.
 
     To be the last decorator, so that these options stand last in the command's help.
     """
@@ -114,11 +138,29 @@ def judging_options(command: Callable[..., None]) -> Callable[..., None]:
         like: str | None,
         patience: float,
         max_wait: float,
+        start_timeout: float,
+        verbose: bool,
         **others: Any,
     ) -> None:
-        command(*args, judging=Judging(form, overrides(releases, like), patience, max_wait), **others)
+        judging = Judging(
+            form=form,
+            overrides=overrides(releases, like),
+            patience=patience,
+            max_wait=max_wait,
+            start_timeout=start_timeout,
+            verbose=verbose,
+        )
+        command(*args, judging=judging, **others)
 
-    for option in (max_wait_option, patience_option, like_option, releases_option, format_option):
+    for option in (
+        start_timeout_option,
+        max_wait_option,
+        patience_option,
+        like_option,
+        releases_option,
+        format_option,
+        verbose_option,
+    ):
         with_judging = option(with_judging)
     return with_judging
 
@@ -133,32 +175,49 @@ def overrides(releases: dict[str, str], like: str | None) -> dict[str, str]:
         raise click.BadParameter(str(error), param_hint="--like") from error
 
 
-def chosen_suites(pattern: str | None, rule_id: str | None) -> list[Suite]:
-    """The suites of a run; usage errors for what matches nothing."""
-    if pattern is None:
+def chosen_suites(patterns: Sequence[str], rule_id: str | None) -> list[Suite]:
+    """The suites of a run, those of all patterns together; usage errors for what matches nothing."""
+    from rocketmq_conformance.suites.declare.discovery import SUITES
+
+    if not patterns:
         suites = [suite for suite in SUITES.values() if suite.ordinary or rule_id is not None]
     else:
-        suites = [suite for suite in SUITES.values() if pattern in suite.name or fnmatch(suite.name, pattern)]
-        if not suites:
-            raise click.UsageError(f"No suite matches {pattern!r}; there are {', '.join(SUITES)}.")
+        selected = {pattern: select(pattern, SUITES) for pattern in patterns}
+        for pattern, names in selected.items():
+            if not names:
+                raise click.UsageError(f"No suite matches {pattern!r}; there are {', '.join(SUITES)}.")
+        suites = [suite for suite in SUITES.values() if any(suite.name in names for names in selected.values())]
     if rule_id is not None:
         rule = rule_named(rule_id)
         suites = [suite for suite in suites if rule.id in suite.rules]
         if not suites:
-            raise click.UsageError(f"No chosen suite can reach the rule {rule.id}.")
+            raise click.UsageError(f"No chosen suite can reach the rule {rule.id}; see `explain {rule.id}`.")
+        if pattern is None:  # slow ones only if no other reaches it
+            suites = [suite for suite in suites if suite.ordinary] or suites
     return suites
+
+
+def suite_notes(patterns: Sequence[str]) -> tuple[str, ...]:
+    """A sentence for every -k that is not the name of a suite, with the suites that it selects."""
+    from rocketmq_conformance.suites.declare.discovery import SUITES
+
+    return tuple(f"-k {note}" for note in selection_notes(patterns, SUITES))
 
 
 def rule_named(rule_id: str) -> Rule:
     """The rule of the rule book that has this id, in any case of its letters."""
+    from rocketmq_conformance.models import rulebook
+
     try:
         return rulebook.rule(rule_id)
     except KeyError as error:
         raise click.UsageError(str(error.args[0])) from error
 
 
-def read_plan(path: Path, number: int | None) -> plans.Plan:
+def read_plan(path: Path, number: int | None) -> Plan:
     """The plan of a file; only the case ``number`` of it, if one is given."""
+    from rocketmq_conformance.conformance.engine import plan as plans
+
     try:
         read = plans.read(path)
     except plans.PlanError as error:
@@ -170,8 +229,23 @@ def read_plan(path: Path, number: int | None) -> plans.Plan:
     return replace(read, cases={number: read.cases[number]})
 
 
-def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[corpus.CorpusCase]]:
+def plan_notes(plan: Plan) -> tuple[str, ...]:
+    """Sentences on a plan that its user should know."""
+    from rocketmq_conformance.models import rulebook
+
+    notes = []
+    if plan.rulebook != rulebook.digest():
+        notes.append("the plan was written under another rule book; it is judged by this one")
+    if plan.cut_off:
+        notes.append("the last line of the plan is cut off: its case is left out")
+    return tuple(notes)
+
+
+def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[CorpusCase]]:
     """The corpus of the suites, with the folders ``more`` of --corpus; usage errors for what is none or is damaged."""
+    from rocketmq_conformance.conformance.engine import corpus
+    from rocketmq_conformance.conformance.engine import plan as plans
+
     try:
         for folder in more:
             if not corpus.files(folder):

@@ -18,6 +18,8 @@ from rocketmq_conformance.conformance.cli import missing
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.proof import proof_docs
+from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.models import switches_docs
 from rocketmq_conformance.suites.declare import operations_docs
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
@@ -65,7 +67,8 @@ def _pages(root: Path, check: bool) -> Iterator[str]:
     pages = {
         "docs/operations.md": operations_docs.page(SUITES.values()),
         "docs/campaign-tables.md": tables_docs.tables_page(),
-        "docs/proof.md": proof_docs.page_of(sorted((root / "docs" / "proof").glob("*.jsonl"))),
+        "docs/switches.md": switches_docs.page(),
+        "docs/proof.md": proof_docs.page_of(KeptRows(root / "docs" / "proof")),
     }
     for name, text in pages.items():
         path = root / name

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.judging import judge
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
     address_argument,
@@ -14,10 +13,9 @@ from rocketmq_conformance.conformance.cli.options import (
     judging_options,
     out_option,
     plan_argument,
+    plan_notes,
     read_plan,
 )
-from rocketmq_conformance.conformance.engine.options import Options
-from rocketmq_conformance.models import rulebook
 
 
 @click.command()
@@ -28,9 +26,11 @@ from rocketmq_conformance.models import rulebook
 @judging_options
 def replay(plan: Path, address: str, number: int | None, out: Path | None, judging: Judging) -> None:
     """Run the cases of a PLAN file again on ADDRESS."""
+    # The engine, with all models and suites, is imported when a command needs it: --help does not.
+    from rocketmq_conformance.conformance.cli.judging import judge
+    from rocketmq_conformance.conformance.engine.options import Options
+
     read = read_plan(plan, number)
-    notes = []
-    if read.rulebook != rulebook.digest():
-        notes.append("the plan was written under another rule book; it is judged by this one")
-    options = Options(address, read.seed, out=out, plans={read.suite.name: read.cases}, notes=tuple(notes), plan=plan)
+    cases = {read.suite.name: read.cases}
+    options = Options(address, read.seed, out=out, plans=cases, notes=plan_notes(read), plan=plan)
     judge([read.suite], options, judging, planned=read.profile)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
 from rocketmq_conformance.reports import html, jsonl
+from rocketmq_conformance.reports.campaign import CampaignReport
+from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import PowerStarted, ScenarioStarted
+from rocketmq_conformance.reports.fanout import Fanout
 from rocketmq_conformance.reports.run_summary import RunSummary
 
 
 @click.command()
 @click.argument("events", type=click.Path(path_type=Path), metavar="DIR|EVENTS")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The page.  [default: beside the events]")
-def report(events: Path, out: Path | None) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Also print everything that the run or campaign found.")
+def report(events: Path, out: Path | None, verbose: bool) -> None:
     """Make one HTML page of a stored run or campaign: of its folder, or of its events.jsonl.
 
     Events that end early make a page too, which says so. The exit code says whether the page was made, not what is
@@ -34,6 +39,17 @@ def report(events: Path, out: Path | None) -> None:
         raise CouldNot(f"Nothing can be written to {out} ({error.strerror}): name another file with --out.") from error
     conclusion = summary.conclusion()
     click.echo(f"{out}  ({conclusion.verdict}{f': {conclusion.reason}' if conclusion.reason else ''})")
+    finish(_print(events, summary) if verbose else 0)
+
+
+def _print(events: Path, summary: RunSummary) -> int:
+    """Print what the run or campaign would have printed with --verbose; the exit code."""
+    campaign = any(address for _, address in summary.ended)
+    printed = Fanout([(CampaignReport if campaign else ConsoleReport)(sys.stdout, verbose=True)])
+    for event in jsonl.stream(events):
+        printed(event)
+    printed.close()
+    return reported(printed, 0)
 
 
 def _read(events: Path) -> RunSummary:

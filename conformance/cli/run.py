@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.judging import judge
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
     address_argument,
@@ -16,19 +15,21 @@ from rocketmq_conformance.conformance.cli.options import (
     judging_options,
     out_option,
     read_corpus,
+    rule_named,
     seed_option,
+    suite_notes,
+    suites_option,
 )
-from rocketmq_conformance.conformance.engine.options import Options
 
 
 @click.command()
 @address_argument
-@click.option("-k", "pattern", help="Only suites that match: a part of the name, or a pattern such as 'start-*'.")
-@click.option("--rule", "rule_id", help="Only suites that can reach this rule.")
+@suites_option
+@click.option("--rule", "rule_id", help="Only suites in which this rule can fire.")
 @click.option("--cases", type=click.IntRange(min=1), help="Cases per suite.")
 @click.option("--steps", type=click.IntRange(min=1, max=100_000), help="Steps per case.")
 @seed_option
-@click.option("--max-time", type=click.FloatRange(min=0), help="Begin no case after so many seconds.")
+@click.option("--max-time", type=click.FloatRange(min=0), help="Begin no case after so many seconds of playing.")
 @out_option
 @click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first divergence.")
 @click.option(
@@ -43,7 +44,7 @@ from rocketmq_conformance.conformance.engine.options import Options
 @judging_options
 def run(
     address: str,
-    pattern: str | None,
+    patterns: tuple[str, ...],
     rule_id: str | None,
     cases: int | None,
     steps: int | None,
@@ -56,11 +57,17 @@ def run(
     judging: Judging,
 ) -> None:
     """Generate plans, run them on ADDRESS and on the model, and compare."""
-    suites = chosen_suites(pattern, rule_id)
+    # The engine, with all models and suites, is imported when a command needs it: --help does not.
+    from rocketmq_conformance.conformance.cli.judging import judge
+    from rocketmq_conformance.conformance.engine.options import Options
+
+    suites = chosen_suites(patterns, rule_id)
     if no_corpus and more_corpus:
         raise click.UsageError("--corpus and --no-corpus contradict each other: give one of them.")
     corpus = {} if no_corpus else read_corpus(more_corpus, suites)
     seed = secrets.randbelow(2**32) if seed is None else seed
     out = out or default_out(address, seed)
-    options = Options(address, seed, cases, steps, max_time, out, stop_at_first, corpus=corpus)
-    judge(suites, options, judging, named=bool(pattern or rule_id))
+    notes = suite_notes(patterns)
+    options = Options(address, seed, cases, steps, max_time, out, stop_at_first, notes=notes, corpus=corpus)
+    rule = rule_named(rule_id).id if rule_id else ""
+    judge(suites, options, judging, named=bool(patterns or rule_id), rule=rule)

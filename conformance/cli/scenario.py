@@ -1,4 +1,4 @@
-"""The command ``scenario``: takes real releases through a scenario."""
+"""The command ``scenario``: plays a scenario on real releases, and judges every step."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
 from rocketmq_conformance.conformance.cli.options import format_option, release_names, writable_folder
 from rocketmq_conformance.conformance.proof.new_group_start import NewGroupStartPlayer
 from rocketmq_conformance.conformance.proof.scenario import Scenario, play_scenario
+from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.fanout import Fanout, Report
 from rocketmq_conformance.reports.scenario import PAGE, ScenarioPage, ScenarioReport
+from rocketmq_conformance.reports.start_display import StartDisplay
 
 SCENARIOS = {
     "folklore": Scenario(
@@ -54,7 +56,8 @@ def scenario(name: str | None, releases: tuple[str, ...], out: Path | None, form
         reports += [jsonl.JsonlReport.to(folder / jsonl.NAME), ScenarioPage(folder / PAGE)]
     fanout = Fanout(reports)
     try:
-        code = play_scenario(found, [Release.parse(text) for text in releases or found.releases], fanout)
+        with StartDisplay(sys.stderr) as display, starting(None, display):
+            code = play_scenario(found, [Release.parse(text) for text in releases or found.releases], fanout)
     except CannotRunError as error:
         raise CouldNot(str(error)) from error
     finally:

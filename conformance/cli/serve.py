@@ -5,12 +5,8 @@ from __future__ import annotations
 import click
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.adapter import CannotRunError, Hello
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.cli.options import releases_option
-from rocketmq_conformance.conformance.engine.handshake import profile_of
-from rocketmq_conformance.conformance.fakes.serve import serve as serve_broker
-from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 
 
 @click.command()
@@ -36,6 +32,12 @@ def serve(
     releases: dict[str, str],
 ) -> None:
     """Run a fake name server and broker, answered by the model, until interrupted."""
+    # The fake broker and its models are imported when they are needed: --help does not.
+    from rocketmq_conformance.conformance.adapter import CannotRunError, Hello
+    from rocketmq_conformance.conformance.engine.handshake import profile_of
+    from rocketmq_conformance.conformance.fakes.serve import serve as serve_broker
+    from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+
     profile = profile_of(Hello("serve", __version__), releases)
 
     def ready(address: str) -> None:

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.judging import judge
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
     address_argument,
     case_option,
     judging_options,
     plan_argument,
+    plan_notes,
     read_plan,
 )
-from rocketmq_conformance.conformance.engine.options import Options
 
 
 @click.command()
@@ -26,8 +25,13 @@ from rocketmq_conformance.conformance.engine.options import Options
 @judging_options
 def shrink(plan: Path, address: str, number: int | None, out: Path | None, judging: Judging) -> None:
     """Find the shortest plan that shows the first divergence of a PLAN file on ADDRESS."""
+    # The engine, with all models and suites, is imported when a command needs it: --help does not.
+    from rocketmq_conformance.conformance.cli.judging import judge
+    from rocketmq_conformance.conformance.engine.options import Options
+
     read = read_plan(plan, number)
     folder = out or plan.parent / f"{plan.name.removesuffix('.jsonl').removesuffix('.plan')}-shrunk"
     cases = {read.suite.name: read.cases}
-    options = Options(address, read.seed, out=folder, stop_at_first=True, plans=cases, plan=plan)
+    notes = plan_notes(read)
+    options = Options(address, read.seed, out=folder, stop_at_first=True, plans=cases, notes=notes, plan=plan)
     judge([read.suite], options, judging, planned=read.profile)

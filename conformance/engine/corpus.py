@@ -85,6 +85,8 @@ def files(folder: Path) -> list[Path]:
 def read(path: Path) -> Plan:
     """Read a plan of a corpus; PlanError when it is damaged, or for another suite than that of its name."""
     read = plan.read(path)
+    if read.cut_off:
+        raise PlanError(f"{path} is cut off in its last line: copy the whole file, or remove it.")
     parts = minimal(path.name)
     if parts is None or parts[0] != read.suite.name:
         raise PlanError(f"{path} is for the suite {read.suite.name}: its name must begin with {read.suite.name}.")

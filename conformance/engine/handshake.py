@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, AdapterError, Hello
+from rocketmq_conformance.conformance.engine.limits import START_TIMEOUT
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST
 
+#: The release that hints name as an example.
+ANOTHER = "4.9.8"
+#: Why a release judges that nobody chose.
+NO_OTHER = "nothing says otherwise"
+
 
 def hello_of(stage: Stage) -> Hello:
-    """Call the adapter's ``hello`` and check the answer; AdapterError when it is not a valid Hello."""
-    with stage.guarded("hello()"):
+    """Call the adapter's ``hello`` and check the answer; AdapterError when it is not a valid Hello.
+
+    It is part of the start, which may take longer than an operation; CannotRunError when it takes too long.
+    """
+    with starting(START_TIMEOUT), stage.guarded("hello()", limited=False):
         hello = stage.adapter.hello()
     if not isinstance(hello, Hello):
         raise AdapterError(f"The adapter's hello() answered {hello!r}: it must return a Hello.")
@@ -54,6 +64,27 @@ def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
         overrides.get("broker") or hello.broker or newest,
         int(overrides.get("java") or hello.java or 17),
     )
+
+
+def release_choice(hello: Hello, overrides: Mapping[str, str], profile: Profile) -> str:
+    """Which release judges each side that the implementation has, and why; what was a guess names the option for it."""
+    has = {"client" if side == "pure" else side for side in hello.sides}
+    sides = [
+        ("client", profile.client, hello.client, "--like"),
+        ("broker", profile.broker, hello.broker, "--with broker="),
+    ]
+    reasons: dict[str, list[str]] = {}
+    guessed = []
+    for side, release, own, option in sides:
+        if side not in has:
+            continue
+        reason = "it was asked for" if overrides.get(side) else "the implementation says so" if own else NO_OTHER
+        reasons.setdefault(reason, []).append(f"{side} {release}")
+        if reason == NO_OTHER:
+            guessed.append(f"{option}{'' if option.endswith('=') else ' '}{ANOTHER}")
+    chosen = ", and ".join(f"{' and '.join(names)}, because {reason}" for reason, names in reasons.items())
+    hint = f"; {' or '.join(guessed)} judges by another release" if guessed else ""
+    return f"judged as {chosen}{hint}"
 
 
 def newer_than_known(profile: Profile) -> list[str]:

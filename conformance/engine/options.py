@@ -27,5 +27,7 @@ class Options:
     plan: Path | None = None
     #: Options of the command line that say which releases judge; a replay repeats them.
     judged_as: tuple[str, ...] = ()
+    #: A sentence on which release judges, and why.
+    release_choice: str = ""
     #: Cases of the corpus by suite name; they are played first.
     corpus: dict[str, list[CorpusCase]] = field(default_factory=dict)

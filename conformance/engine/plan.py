@@ -4,12 +4,16 @@ The first line says what the plan is for; every other line is one case::
 
     {"plan": 1, "suite": "remote-store", "seed": 7, "profile": {…}, "rulebook": "…", "kit": "…"}
     {"case": 0, "steps": [{"read": {"queue": 0, "kind": "memory", "fault": "answer"}}, …]}
+
+A run writes a case before it plays its first step. So a last line that is cut off is a case that a killed run was about
+to play: readers leave it out, and say so.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -41,6 +45,8 @@ class Plan:
     cases: dict[int, list[Row]]
     #: Digest of the rule book that the plan was written under.
     rulebook: str
+    #: Is the file's last line cut off, so that its case is left out?
+    cut_off: bool = False
 
 
 def profile_json(profile: Profile) -> dict[str, str]:
@@ -53,38 +59,89 @@ def profile_of(json: Mapping[str, str]) -> Profile:
     return Profile.of(json["client"], json["broker"], int(json["java"]))
 
 
+class PlanWriter:
+    """A plan that is written case by case, in a folder that is made if need be; OSError when it cannot be written."""
+
+    def __init__(self, path: Path, suite: Suite, profile: Profile, seed: int) -> None:
+        self._suite = suite
+        header = {
+            "plan": FORMAT,
+            "suite": suite.name,
+            "seed": seed,
+            "profile": profile_json(profile),
+            "rulebook": rulebook.digest(),
+            "kit": __version__,
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("w", encoding="utf-8")
+        self._line(json.dumps(header))
+
+    def add(self, number: int, rows: Iterable[Row]) -> None:
+        """Write a case: it is in the file, whole, when this returns."""
+        self._line(f'{{"case": {number}, "steps": {steps_text(self._suite, rows)}}}')
+
+    def close(self) -> None:
+        """End the plan."""
+        self._file.close()
+
+    def _line(self, text: str) -> None:
+        self._file.write(text + "\n")
+        self._file.flush()
+
+
 def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable[tuple[int, list[Row]]]) -> None:
-    """Write a plan, in a folder that is made if need be; OSError when the place cannot be written."""
-    header = {
-        "plan": FORMAT,
-        "suite": suite.name,
-        "seed": seed,
-        "profile": profile_json(profile),
-        "rulebook": rulebook.digest(),
-        "kit": __version__,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as out:
-        out.write(json.dumps(header) + "\n")
+    """Write a plan at once; OSError as of a PlanWriter."""
+    with closing(PlanWriter(path, suite, profile, seed)) as plan:
         for number, rows in cases:
-            out.write(json.dumps({"case": number, "steps": steps_json(suite, rows)}) + "\n")
+            plan.add(number, rows)
 
 
-def steps_json(suite: Suite, rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """The steps of a case as plans write them: operations by name, arguments by field."""
-    specs = [op.spec for op in suite.operations]
-    names = [[name for name, _ in spec.domains] for spec in specs]
-    return [{specs[at].name: dict(zip(names[at], args, strict=True))} for at, args in rows]
+def steps_text(suite: Suite, rows: Iterable[Row]) -> str:
+    """The steps of a case as JSON: operations by name, arguments by field.
+
+    It is what json.dumps would write, in about half the time: every case of a run is written.
+    """
+    templates = _templates(suite)
+    return f"[{', '.join([templates[at] % tuple([_text(value) for value in args]) for at, args in rows])}]"
+
+
+@lru_cache(maxsize=64)
+def _templates(suite: Suite) -> list[str]:
+    """A step of every operation as JSON, with %s for the value of each field."""
+    found = []
+    for op in suite.operations:
+        fields = ", ".join(f"{json.dumps(name)}: %s" for name, _ in op.spec.domains)
+        found.append(f"{{{json.dumps(op.spec.name)}: {{{fields}}}}}")
+    return found
+
+
+def _text(value: Any) -> str:
+    """A value as JSON."""
+    kind = type(value)
+    if kind is str:
+        return _quoted(value)
+    if kind is int:
+        return str(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is tuple:
+        return f"[{', '.join(map(_text, value))}]"
+    return json.dumps(value)
+
+
+#: Texts as JSON; a suite has few of them.
+_quoted = lru_cache(maxsize=4096)(json.dumps)
 
 
 def read(path: Path) -> Plan:
     """Read a plan; PlanError with a sentence for anything that is none."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise PlanError(f"{path} is no plan: it is not UTF-8 text.") from error
     except OSError as error:
         raise PlanError(f"{path} cannot be read ({error.strerror}): name a plan file.") from error
+    lines = text.splitlines()
     header = _object(path, 1, lines[0] if lines else "")
     version = header.get("plan")
     if not isinstance(version, int):
@@ -99,10 +156,11 @@ def read(path: Path) -> Plan:
         seed = int(header["seed"])
     except (KeyError, TypeError, ValueError) as error:
         raise PlanError(f"{path}, line 1: the header's seed or profile is missing or malformed ({error}).") from error
-    cases = dict(_cases(path, suite, lines[1:]))
+    cut_off = len(lines) > 1 and not text.endswith("\n") and not _is_json(lines[-1])
+    cases = dict(_cases(path, suite, lines[1:-1] if cut_off else lines[1:]))
     if not cases:
-        raise PlanError(f"{path} has no cases: nothing could be judged.")
-    return Plan(suite, judged, seed, cases, str(header.get("rulebook", "")))
+        raise PlanError(f"{path} has no {'whole case' if cut_off else 'cases'}: nothing could be judged.")
+    return Plan(suite, judged, seed, cases, str(header.get("rulebook", "")), cut_off)
 
 
 def _cases(path: Path, suite: Suite, lines: list[str]) -> Iterator[tuple[int, list[Row]]]:
@@ -138,6 +196,14 @@ def _row(path: Path, number: int, suite: Suite, step: Any) -> Row:
 def _schemas(suite: Suite) -> list[list[tuple[str, Schema]]]:
     """The schema of every argument of every operation."""
     return [[(name, domain.schema()) for name, domain in op.spec.domains] for op in suite.operations]
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:

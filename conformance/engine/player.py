@@ -97,7 +97,9 @@ class Player:
         try:
             with self.stage.guarded(f"cases {batch[0][0]} to {batch[-1][0]} of {self.suite.name}"):
                 adapter.reset_many([(lane, self.suite) for lane in range(len(batch))])
-                work = [(lane, [self.suite.asked(row) for row in rows]) for lane, (_, rows) in enumerate(batch)]
+                work = [
+                    (lane, [self.suite.for_implementation(row) for row in rows]) for lane, (_, rows) in enumerate(batch)
+                ]
                 outcomes = adapter.play_many(work)
         except BROKEN as error:
             share = (time.monotonic() - start) / len(batch)

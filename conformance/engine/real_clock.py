@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from math import ceil
 
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.suites.declare.measured_time import Ready, Span
 
 #: Real seconds by which two clocks that count in whole ms may differ.
@@ -30,21 +31,22 @@ _PUT_OFF = 50
 class Timekeeper:
     """Keeps the time of an implementation with a real clock."""
 
-    def __init__(self, pace: float) -> None:
+    def __init__(self, pace: float, clock: SteadyClock = time) -> None:
         self.pace = pace
-        self._zero = time.monotonic()
+        self._clock = clock
+        self._zero = clock.monotonic()
         self._ready: Ready | None = None
         self._span = Span(0, 0)
 
     def begin_case(self) -> None:
         """Begin a case: its time is 0."""
-        self._zero = time.monotonic()
+        self._zero = self._clock.monotonic()
         self._ready = None
         self._span = Span(0, 0)
 
     def now(self) -> int:
         """Ms of the plan since the case began."""
-        return int((time.monotonic() - self._zero) * 1000 * self.pace)
+        return int((self._clock.monotonic() - self._zero) * 1000 * self.pace)
 
     def seconds(self, millis: int) -> float:
         """Real seconds for ``millis`` ms of the plan."""
@@ -52,10 +54,10 @@ class Timekeeper:
 
     def wait(self, millis: int, beat: Callable[[], None]) -> None:
         """Wait for ``millis`` ms of the plan; ``beat`` is called about once a second."""
-        until = time.monotonic() + self.seconds(millis) + GRACE
-        while (left := until - time.monotonic()) > 0:
+        until = self._clock.monotonic() + self.seconds(millis) + GRACE
+        while (left := until - self._clock.monotonic()) > 0:
             beat()
-            time.sleep(min(left, 1.0))
+            self._clock.sleep(min(left, 1.0))
 
     def expect(self, ready: Ready) -> None:
         """Give the condition on which the next step may begin."""
@@ -69,7 +71,7 @@ class Timekeeper:
             now = self.now()
             if ready is None or ready(now - late, now + margin):
                 break
-            time.sleep(MARGIN)
+            self._clock.sleep(MARGIN)
         start = max(self.now(), self._span.earliest)
         self._span = Span(start, start, late)
         return start

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from inspect import GEN_CLOSED, getgeneratorstate
 from itertools import chain
@@ -55,6 +56,8 @@ class Runner:
         self.profile = profile
         self.options = options
         self.started = time.monotonic()
+        #: Seconds for which the suites so far were played.
+        self.playing = 0.0
         self.totals = dict.fromkeys(event.VERDICTS, 0)
         self.steps = 0
         self.controls: list[bool] = []
@@ -109,6 +112,7 @@ class Runner:
             out=str(self.options.out or ""),
             started=datetime.now(UTC).isoformat(timespec="seconds"),
             notes=[*self.options.notes, *newer_than_known(self.profile)],
+            release_choice=self.options.release_choice,
         )
 
     def _verdict(self, stopped: str) -> str:
@@ -116,17 +120,19 @@ class Runner:
         return UNDECIDED if verdict == CONFORMS and stopped not in ("", event.TIME_LIMIT) else verdict
 
     def _suite(self, suite: Suite, left: int) -> Events:
+        refused = self.hello.refuses(suite)
         given = self.options.plans.get(suite.name)
         corpus = {-at: case for at, case in enumerate(self.options.corpus.get(suite.name, []), start=1)}
-        generated = len(given) if given is not None else self.options.cases or suite.cases
         steps = self.options.steps or suite.steps
-        cases: list[Numbered] | Iterator[Numbered]
+        cases: Iterable[Numbered]
         if given is not None:
-            cases = list(given.items())
+            generated = len(given)
+            cases = given.items()
         else:
+            generated = suite.cases if self.options.cases is None else self.options.cases
             draw = sampler(suite, self.profile)
             cases = ((number, draw.case(self.options.seed, number, steps)) for number in range(generated))
-        file = self.options.out / f"{suite.name}.plan.jsonl" if self.options.out else None
+        file = self.options.out / f"{suite.name}.plan.jsonl" if self.options.out and not refused else None
         of = len(corpus) + generated
         files = [event.CorpusPlan(plan=str(case.path), case=case.number) for case in corpus.values()]
         yield event.SuiteStarted(
@@ -137,31 +143,32 @@ class Runner:
             plan=str(file or ""),
             corpus=files,
         )
-        if file:  # the suite is on the screen by now: a large plan takes its time
-            cases = list(cases)
-            plan.write(file, suite, self.profile, self.options.seed, cases)
         limit = self.options.max_time
-        share = None if limit is None else max(0.0, limit - (time.monotonic() - self.started)) / left
-        part = SuiteRun(
-            self.stage,
-            self.hello.refuses(suite),
-            self.profile,
-            self.options,
-            suite,
-            of=of,
-            share=share,
-            corpus=corpus,
-        )
-        try:
-            yield from part.run(chain(((number, case.rows) for number, case in corpus.items()), cases))
-        finally:
-            self._add(part)
+        share = None if limit is None else max(0.0, limit - self.playing) / left
+        writer = plan.PlanWriter(file, suite, self.profile, self.options.seed) if file else None
+        with closing(writer) if writer else nullcontext():
+            part = SuiteRun(
+                self.stage,
+                refused,
+                self.profile,
+                self.options,
+                suite,
+                of=of,
+                share=share,
+                corpus=corpus,
+                writer=writer,
+            )
+            try:
+                yield from part.run(chain(((number, case.rows) for number, case in corpus.items()), cases))
+            finally:
+                self._add(part)
 
     def _add(self, part: SuiteRun) -> None:
         """Add the numbers of a suite to those of the run."""
         for verdict, count in part.counts.items():
             self.totals[verdict] += count
         self.steps += part.steps
+        self.playing += part.playing
         self.divergences += part.divergences
         self.silent += part.silent
         self.verdicts.append(part.verdict)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import tempfile
-import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from rocketmq_conformance.conformance import adapter as adapters
@@ -23,9 +21,12 @@ from rocketmq_conformance.conformance.adapter import (
     RefusesFaults,
     VirtualClock,
 )
+from rocketmq_conformance.conformance.alarm import Alarm, Overdue
 from rocketmq_conformance.conformance.engine.environment import played_by
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
-from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, world_did
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
+from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, record_environment
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.fault_script import Overlay
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
@@ -34,10 +35,6 @@ from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
-#: Seconds that one operation may take before the adapter counts as hanging.
-PATIENCE = 60.0
-#: The longest wait for one step, in seconds, when an implementation has a real clock.
-LONGEST_WAIT = 2.0
 #: Why an operation that lets time pass cannot be done.
 NO_CLOCK = "nobody can turn its clock: give its adapter the method pass_time, or say that its clock is real"
 
@@ -46,12 +43,18 @@ class Stage:
     """Plays operations on an adapter, and those of the world on the fake broker."""
 
     def __init__(
-        self, adapter: Adapter, profile: Profile, patience: float = PATIENCE, max_wait: float = LONGEST_WAIT
+        self,
+        adapter: Adapter,
+        profile: Profile,
+        patience: float = PATIENCE,
+        max_wait: float = LONGEST_WAIT,
+        clock: SteadyClock = time,
     ) -> None:
         self.adapter = adapter
         self.profile = profile
         self.patience = patience
         self.max_wait = max_wait
+        self._clock = clock
         #: Measures time for an adapter whose clock is real; None when it is virtual.
         self.times: Timekeeper | None = None
         self.world = ClientCase(profile)
@@ -66,7 +69,7 @@ class Stage:
         #: The requests that the latest operation had faults for.
         self._faulty: list[Requests] = []
         self._guarding = False
-        self._alarm = _Alarm()
+        self._alarm = Alarm()
         self._closed = False
 
     def use(self, profile: Profile) -> None:
@@ -77,7 +80,7 @@ class Stage:
 
     def keep_time(self, pace: float) -> None:
         """Measure time from now on: the adapter's clock is real, and ``pace`` times faster than standard."""
-        self.times = Timekeeper(pace)
+        self.times = Timekeeper(pace, self._clock)
 
     def begin(self, suite: Suite, number: int) -> None:
         """Begin a case."""
@@ -101,7 +104,7 @@ class Stage:
         if operation.spec.side is Side.WORLD:
             played_by(self.world, operation)(*args)
             if self._recorder:
-                world_did(suite.operation(row), self._recorder.hear)
+                record_environment(suite.operation(row), self._recorder.record)
             return Ok()
         if at not in self._offered(suite):
             return Unsupported(f"{self.profile} does not have it")
@@ -116,7 +119,7 @@ class Stage:
             if turns and isinstance(self.adapter, VirtualClock):
                 outcome = self.adapter.pass_time(args[0])
             else:
-                outcome = self.adapter.apply(operation.asked(args))
+                outcome = self.adapter.apply(operation.for_implementation(args))
         if turns and isinstance(outcome, Ok):
             self.world.pass_time(args[0])
         if not isinstance(outcome, (Ok, Err, Unsupported)):
@@ -165,19 +168,19 @@ class Stage:
     def listening(self) -> Iterator[MessageRecorder]:
         """Record the messages between the implementation and its brokers, in cases that begin inside."""
         recorder = MessageRecorder()
-        recording = RecordingBroker(self.world.broker, recorder.hear)
+        recording = RecordingBroker(self.world.broker, recorder.record)
         self._recorder, self._recording = recorder, recording
-        talks = self.adapter if isinstance(self.adapter, adapters.Overheard) else None
+        talks = self.adapter if isinstance(self.adapter, adapters.RecordsMessages) else None
         try:
             self.world.broker.answer_by(recording)
             if talks:
-                talks.overhear(recorder.hear)
+                talks.record_messages(recorder.record)
             yield recorder
         finally:
             self._recorder = self._recording = None
             self.world.broker.answer_by(None)
             if talks:
-                talks.overhear(None)
+                talks.record_messages(None)
 
     def calls(self, suite: Suite) -> list[Callable[..., Result]] | None:
         """Plain callables for every operation of a suite, if the adapter offers them; faults and effects included."""
@@ -220,12 +223,12 @@ class Stage:
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
-    def guarded(self, what: str) -> AbstractContextManager[None]:
+    def guarded(self, what: str, *, limited: bool = True) -> AbstractContextManager[None]:
         """Turn any exception of an adapter, and its silence, into an AdapterError with a sentence.
 
-        Inside another guard the time limit is that of the outer one.
+        Inside another guard the time limit is that of the outer one; unless ``limited`` it is that of the caller.
         """
-        return _Guard(self, what)
+        return _Guard(self, what, limited)
 
     def _with_effect(self, spec: OperationSpec, outcome: Outcome) -> Outcome:
         if not (spec.effect or spec.commits):
@@ -311,18 +314,15 @@ def _not_offered(*args: Any) -> Result:
     return Err("UNSUPPORTED")
 
 
-class _Hangs(BaseException):
-    """Raised where an adapter hangs."""
-
-
 class _Guard:
     """The context of ``Stage.guarded``; a class, which costs half of a generator: each case enters two."""
 
-    __slots__ = ("_outermost", "_stage", "_what")
+    __slots__ = ("_limited", "_outermost", "_stage", "_what")
 
-    def __init__(self, stage: Stage, what: str) -> None:
+    def __init__(self, stage: Stage, what: str, limited: bool) -> None:
         self._stage = stage
         self._what = what
+        self._limited = limited
         self._outermost = False
 
     def __enter__(self) -> None:
@@ -330,56 +330,23 @@ class _Guard:
         if not stage._guarding:
             self._outermost = stage._guarding = True
             stage.beat()
-            stage._alarm.set(stage.patience)
+            if self._limited:
+                stage._alarm.set(stage.patience)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         stage = self._stage
         if self._outermost:
             stage._guarding = False
-            stage._alarm.unset()
+            if self._limited:
+                stage._alarm.unset()
         if error is None or isinstance(error, (AdapterError, CannotRunError)):
             return
-        if isinstance(error, _Hangs):
+        if isinstance(error, Overdue) and self._limited:
             raise AdapterError(f"The adapter did not return from {self._what} within {stage.patience:g} s.") from None
         if isinstance(error, Exception):
             raise AdapterError(
                 f"The adapter raised {type(error).__name__} ({_short(error)}) in {self._what}."
             ) from error
-
-
-def _raise_hangs(signum: int, frame: FrameType | None) -> None:
-    raise _Hangs
-
-
-class _Alarm:
-    """Raises _Hangs in the main thread, the only one that can be interrupted, when its time has come.
-
-    The handler is installed once, because installing one costs more than playing a step.
-    """
-
-    def __init__(self) -> None:
-        self._before: Any = None
-        self._installed = False
-
-    def set(self, seconds: float) -> None:
-        """Raise _Hangs after so many seconds."""
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-            return
-        if not self._installed:
-            self._before = signal.signal(signal.SIGALRM, _raise_hangs)
-            self._installed = True
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-
-    def unset(self) -> None:
-        """Cancel the alarm."""
-        if self._installed:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-
-    def remove(self) -> None:
-        """Restore the handler that the signal had before."""
-        if self._installed:
-            signal.signal(signal.SIGALRM, self._before or signal.SIG_DFL)
-            self._installed = False
 
 
 def _short(value: object) -> str:

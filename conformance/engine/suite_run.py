@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.engine.verdict import together
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
+from rocketmq_conformance.suites.declare.reach import reachable
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases in a row that cannot be run before a suite is given up.
@@ -48,6 +49,7 @@ class SuiteRun:
         of: int,
         share: float | None,
         corpus: Mapping[int, CorpusCase],
+        writer: plan.PlanWriter | None,
     ) -> None:
         self.stage = stage
         #: Why the implementation does not offer the suite, or "".
@@ -59,8 +61,10 @@ class SuiteRun:
         self.of = of
         #: Cases of the corpus, by the negative number that they have in this run.
         self.corpus = corpus
-        #: Seconds after which no case begins: every suite gets its share of the time limit.
+        #: Seconds of playing after which no case begins: every suite gets its share of the time limit.
         self.share = share
+        #: Writes the plan, case by case, where one is kept.
+        self.writer = writer
         self.judge = Judge(suite, profile.judged())
         self.counts = dict.fromkeys(event.VERDICTS, 0)
         self.steps = 0
@@ -68,11 +72,13 @@ class SuiteRun:
         self.verdict = UNDECIDED
         #: Was the planted wrong answer noticed? None when none could be planted.
         self.control: bool | None = None
-        #: Rules of the suite that never fired.
+        #: Rules that could have fired, and never did; a plan that is replayed is not meant to reach any.
         self.silent: list[str] = []
         #: Did the time limit end the suite before its last case?
         self.cut_short = False
         self.started = time.monotonic()
+        #: Seconds that drawing and writing plans took.
+        self.planning = 0.0
         self.last_progress = 0.0
         self.unsupported: dict[str, str] = {}
         #: The fingerprint under which a divergence is reported, after shrinking, by the one it was found with.
@@ -84,11 +90,21 @@ class SuiteRun:
         #: A case that conformed, for the control: a generated one if there is any.
         self.good: Numbered | None = None
         self.done = 0
+        #: Cases among them that are not of the corpus: generated ones, or those of a given plan.
+        self.generated = 0
         #: Events of cases that cannot be played here; they are handed over with the next case.
         self._waiting: list[Event] = []
 
+    @property
+    def playing(self) -> float:
+        """Seconds since the suite began, without those for its plan."""
+        return time.monotonic() - self.started - self.planning
+
     def run(self, cases: Iterable[Numbered]) -> Iterator[Event]:
-        """Play the cases, then the control; always ends with SuiteEnded. Stop and KeyboardInterrupt go on after it."""
+        """Play the cases (``of`` of them), then the control; always ends with SuiteEnded.
+
+        Stop and KeyboardInterrupt go on after it.
+        """
         stop: BaseException | None = None
         if self.refused:
             self.reason = self.refused
@@ -118,11 +134,21 @@ class SuiteRun:
 
     def _in_time(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
         """The cases that begin before the suite's share of the time is used up; the first one always does."""
-        for at, case in enumerate(cases):
-            if at and self.share is not None and time.monotonic() - self.started >= self.share:
+        waiting = iter(cases)
+        for at in range(self.of):
+            if at and self.share is not None and self.playing >= self.share:
                 self.cut_short = True
                 return
-            yield case
+            yield self._planned(waiting)
+
+    def _planned(self, cases: Iterator[Numbered]) -> Numbered:
+        """The next case, which is in the plan file from now on."""
+        begin = time.monotonic()
+        number, rows = next(cases)
+        if self.writer and number not in self.corpus:
+            self.writer.add(number, rows)
+        self.planning += time.monotonic() - begin
+        return number, rows
 
     def _offered(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
         """The cases that can be played; a plan of the corpus may be for another release, and counts as that."""
@@ -155,6 +181,7 @@ class SuiteRun:
         self.counts[played.verdict] += 1
         self.steps += played.steps
         self.done += 1
+        self.generated += played.number not in self.corpus
         ended = event.CaseEnded(
             suite=self.suite.name,
             case=played.number,
@@ -183,28 +210,34 @@ class SuiteRun:
         self.divergences += 1
         found = fingerprint(self.suite, judged.steps[-1])
         mark = self.reported.get(found)
-        shrunk = Shrunk(judged, 0)
+        shrunk, minimal = Shrunk(judged, 0), False
         messages: list[list[Message]] = []
         if mark is None:
             try:
                 budget = IN_TIME if self.stage.times else BUDGET
                 shrunk = shrink(self.judge, lambda rows: player.execute(rows, number, count=False), judged, budget)
+                minimal = True
                 shrunk, messages = listen(self.stage, self.judge, shrunk, number)
             except BROKEN:
                 pass  # reported as found, without shrinking or messages
             except KeyboardInterrupt:
-                yield self._report(number, found, shrunk, len(judged.steps), messages)
+                yield self._report(number, found, shrunk, len(judged.steps), messages, minimal=minimal)
                 raise
             mark = self.reported[found] = fingerprint(self.suite, shrunk.judged.steps[-1])
-        yield self._report(number, mark, shrunk, len(judged.steps), messages)
+        yield self._report(number, mark, shrunk, len(judged.steps), messages, minimal=minimal)
         if self.options.stop_at_first:
             raise Stop("first divergence")
 
-    def _report(self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]]) -> Event:
-        """The event of a divergence; the first of its kind is kept as a plan, the others are replayed from the seed."""
+    def _report(
+        self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]], *, minimal: bool
+    ) -> Event:
+        """The event of a divergence.
+
+        The first of its kind is kept as a plan when that is ``minimal``; the others are replayed from the seed.
+        """
         path, options = "", self.options
         command = self._again(number)
-        if options.out and shrunk.executions and mark not in self.kept:
+        if options.out and minimal and mark not in self.kept:
             self.kept.add(mark)
             of = self.corpus.get(number)
             kept, seed = (of.number, of.seed) if of else (number, options.seed)
@@ -233,14 +266,10 @@ class SuiteRun:
         self.verdict = self._judged(stop)
         coverage = self.judge.coverage.rows()
         fired = {row[0] for row in coverage}
-        if self.done and not self.refused:
-            self.silent = [rule for rule in self.suite.rules if rule not in fired]
-        if self.verdict == UNDECIDED and not self.reason:
-            self.reason = (
-                "the planted wrong answer was not noticed" if self.control is False else "no control could be played"
-            )
-            if self.counts[UNDECIDED]:
-                self.reason = f"{self.counts[UNDECIDED]} cases decided nothing"
+        if self.done and not self.refused and not self.options.plan:
+            self.silent = [rule for rule in reachable(self.suite, self.profile) if rule not in fired]
+        if self.verdict == UNDECIDED and (self.cut_short or not self.reason):
+            self.reason = ": ".join(filter(None, (self.reason, self._why_undecided())))
         return event.SuiteEnded(
             suite=self.suite.name,
             verdict=self.verdict,
@@ -255,5 +284,22 @@ class SuiteRun:
         )
 
     def _judged(self, stop: BaseException | None) -> str:
+        """The verdict. What the corpus alone says is no pass: its plans are few, and known to implementers."""
         verdict = together(self.counts)
-        return UNDECIDED if verdict == CONFORMS and (stop or not self.control) else verdict
+        if verdict == CONFORMS:
+            return UNDECIDED if stop or not self.control or self._by_corpus_alone else CONFORMS
+        return UNDECIDED if verdict == UNSUPPORTED and not self.generated else verdict
+
+    @property
+    def _by_corpus_alone(self) -> bool:
+        """Do plans of the corpus conform, and no other case?"""
+        return self.good is not None and self.good[0] in self.corpus
+
+    def _why_undecided(self) -> str:
+        if self.counts[UNDECIDED]:
+            return f"{self.counts[UNDECIDED]} cases decided nothing"
+        if not self.generated:
+            return "no generated case was played"
+        if self._by_corpus_alone:
+            return "no generated case conforms, only plans of the corpus do"
+        return "the planted wrong answer was not noticed" if self.control is False else "no control could be played"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from rocketmq_conformance.conformance.adapter import Hear
+from rocketmq_conformance.conformance.adapter import RecordMessage
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -48,7 +48,7 @@ class MessageRecorder:
         self._messages: list[Message] = []
         self._more = 0
 
-    def hear(self, sender: str, receiver: str, text: str) -> None:
+    def record(self, sender: str, receiver: str, text: str) -> None:
         """Record a message."""
         if len(self._messages) < MOST:
             self._messages.append([sender, receiver, text])
@@ -67,38 +67,38 @@ class MessageRecorder:
 class RecordingBroker:
     """A layer over the fake broker that records its requests and responses, at both doors."""
 
-    def __init__(self, broker: FakeBroker, hear: Hear) -> None:
+    def __init__(self, broker: FakeBroker, record: RecordMessage) -> None:
         self._broker = broker.dispatcher
-        self._hear = hear
+        self._record = record
 
     def exchange(
         self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool
     ) -> tuple[int, str, dict[str, str], bytes]:
         """Answer one request in process."""
-        self._hear(MEMBER, _receiver(code), request_text(code, ext) + (ONE_WAY if one_way else ""))
+        self._record(MEMBER, _receiver(code), request_text(code, ext) + (ONE_WAY if one_way else ""))
         try:
             response = self._broker.exchange(address, code, ext, body, one_way)
         except (TimeoutError, ConnectionError) as error:
             if not one_way:
-                self._hear(_receiver(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
+                self._record(_receiver(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
             raise
         if not one_way:
-            self._hear(_receiver(code), MEMBER, response_text(response[0], response[2], response[3]))
+            self._record(_receiver(code), MEMBER, response_text(response[0], response[2], response[3]))
         return response
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer one request over TCP."""
         code, one_way = request.code, request.is_one_way
-        self._hear(MEMBER, _receiver(code), request_text(code, request.ext) + (ONE_WAY if one_way else ""))
+        self._record(MEMBER, _receiver(code), request_text(code, request.ext) + (ONE_WAY if one_way else ""))
         try:
             response = self._broker.handle(peer, request)
         except (TimeoutError, ConnectionError) as error:
             if not one_way:
-                self._hear(_receiver(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
+                self._record(_receiver(code), MEMBER, SILENCE if isinstance(error, TimeoutError) else CUT)
             raise
         if not one_way:
             text = LATER if response is None else response_text(response.code, response.ext, response.body)
-            self._hear(_receiver(code), MEMBER, text)
+            self._record(_receiver(code), MEMBER, text)
         return response
 
     def closed(self, peer: Peer) -> None:
@@ -111,15 +111,15 @@ def _receiver(code: int) -> str:
     return NAME_SERVER if code == Request.GET_ROUTEINFO_BY_TOPIC else BROKER
 
 
-def world_did(operation: Operation, hear: Hear) -> None:
+def record_environment(operation: Operation, record: RecordMessage) -> None:
     """Record what an operation of the world does."""
     if isinstance(operation, environment.CommitElsewhere):
         queue, offset = operation.args
         topic, _, number = QUEUES[queue]
         ext = {"consumerGroup": GROUP, "topic": topic, "queueId": str(number), "commitOffset": str(offset)}
-        hear(OTHER, BROKER, request_text(Request.UPDATE_CONSUMER_OFFSET, ext))
+        record(OTHER, BROKER, request_text(Request.UPDATE_CONSUMER_OFFSET, ext))
     else:
-        hear(BROKER, BROKER, str(operation))
+        record(BROKER, BROKER, str(operation))
 
 
 def request_text(code: int, ext: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.fakes.responses import (
     PlainHandler,
     command,
     document,
-    done,
+    succeed,
 )
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting import java_json
@@ -56,7 +56,7 @@ class Administration:
         return {
             Request.UPDATE_AND_CREATE_TOPIC: self._create_topic,
             Request.DELETE_TOPIC_IN_BROKER: self._delete_topic,
-            Request.DELETE_TOPIC_IN_NAMESRV: done,
+            Request.DELETE_TOPIC_IN_NAMESRV: succeed,
             Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: self._create_group,
             Request.DELETE_SUBSCRIPTIONGROUP: self._delete_group,
             Request.GET_ROUTEINFO_BY_TOPIC: self._route,
@@ -117,6 +117,6 @@ class Administration:
 
     def _runtime(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         table = {"bootTimestamp": str(self._started), "brokerVersionDesc": description(self._release)}
-        if not self._wire.version_number_gone:
+        if not self._wire.omits_version:
             table["brokerVersion"] = str(self._wire.ordinal)
         return 0, "", {}, document({"table": table})

@@ -22,9 +22,9 @@ from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.delayed_unlock import Unlocks
 from rocketmq_conformance.conformance.fakes.dispatch import Dispatcher
 from rocketmq_conformance.conformance.fakes.fault_script import FaultScript
-from rocketmq_conformance.conformance.fakes.lifecycle import Lifetime
+from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
-from rocketmq_conformance.conformance.fakes.page_residency import Memory
+from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.resets import Resets
@@ -49,8 +49,8 @@ _UNCHOSEN = 10911
 #: The parts of the broker, by the names under which they can be replaced.
 PARTS: dict[str, Any] = {
     "storage": Storage,
-    "lifetime": Lifetime,
-    "memory": Memory,
+    "lifetime": Lifecycle,
+    "memory": PageResidency,
     "consumers": Consumers,
     "unlocks": Unlocks,
     "offsets": Offsets,
@@ -110,8 +110,8 @@ class FakeBroker:
         consumers, later = self.consumers, self._listener.later
         # a release understands what its own clients send
         consumers.brief_heartbeats = BRIEF_HEARTBEATS.on(self.profile.broker)
-        self._lifetime: Lifetime = made["lifetime"](self.storage)
-        self._memory: Memory = made["memory"](self.storage)
+        self._lifetime: Lifecycle = made["lifetime"](self.storage)
+        self._memory: PageResidency = made["memory"](self.storage)
         self._unlocks: Unlocks = made["unlocks"](consumers, later)
         self._pulls: Pulls = made["pulls"](
             self.storage, consumers.subscription, consumers.pulled, self._memory.read, later, wire.lite_pulls
@@ -259,9 +259,9 @@ class FakeBroker:
         entry = self.consumers.groups.get(group)
         return list(entry.members.values()) if entry else []
 
-    def tell(self, group: str, request: Command) -> None:
+    def send_to_members(self, group: str, request: Command) -> None:
         """Send every member of a group a request of the broker's own, such as RESET_CONSUMER_CLIENT_OFFSET."""
-        self._listener.run(lambda: self.consumers.tell(group, request))
+        self._listener.run(lambda: self.consumers.send_to_members(group, request))
 
     @property
     def held_pulls(self) -> int:

@@ -13,8 +13,8 @@ from rocketmq_conformance.conformance.fakes.responses import (
     ConnectionHandler,
     PlainHandler,
     document,
-    done,
     refused,
+    succeed,
 )
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting import heartbeat, java_json
@@ -67,9 +67,9 @@ class Consumers:
         """The handlers, by request code. Without a connection no client becomes a member or leaves."""
         return {
             int(Request.HEART_BEAT): _heartbeat_without_member,
-            int(Request.UNREGISTER_CLIENT): done,
+            int(Request.UNREGISTER_CLIENT): succeed,
             int(Request.GET_CONSUMER_LIST_BY_GROUP): self._list,
-            int(Request.CHECK_CLIENT_CONFIG): done,
+            int(Request.CHECK_CLIENT_CONFIG): succeed,
             int(Request.LOCK_BATCH_MQ): self._lock,
         }
 
@@ -93,10 +93,10 @@ class Consumers:
             self._storage.rules, registered, topic, (group, topic) in self._pulled
         )
 
-    def tell(self, group: str, request: Command) -> None:
+    def send_to_members(self, group: str, request: Command) -> None:
         """Send every member of a group a request of the broker's own."""
         for number in self.groups[group].members:
-            self._peers[number].tell(replace(request))
+            self._peers[number].send_request(replace(request))
 
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
         """BQ-LOCK-1: the queues that the client holds from now on."""
@@ -117,7 +117,7 @@ class Consumers:
         self._peers.pop(peer.number, None)
         self.groups, notified, _ = members.close_connection(self._storage.rules, self.groups, peer.number)
         for group, number in cast(tuple[tuple[str, int], ...], notified):
-            self._tell(group, (number,))
+            self._notify(group, (number,))
 
     def _heartbeat(self, peer: Peer, request: Command) -> Command:
         client, consumers = heartbeat.read(request.body)
@@ -131,7 +131,7 @@ class Consumers:
             if known:
                 self._storage.know_retry_topic(consumer.group)
             self.groups, notified, _ = members.heartbeat(rules, self.groups, number, client, consumer, known)
-            self._tell(consumer.group, cast(tuple[int, ...], notified))
+            self._notify(consumer.group, cast(tuple[int, ...], notified))
         changed = [self._fingerprints.get(consumer.group, fingerprint) != fingerprint for consumer in consumers]
         self._fingerprints.update({consumer.group: fingerprint for consumer in consumers})
         if any(consumer.group in self.listed for consumer in consumers):
@@ -145,14 +145,16 @@ class Consumers:
         if group is not None:
             self._storage.know_group(group)
             self.groups, notified, _ = members.unregister(self._storage.rules, self.groups, peer.number, group)
-            self._tell(group, cast(tuple[int, ...], notified))
+            self._notify(group, cast(tuple[int, ...], notified))
         return Command(0)
 
-    def _tell(self, group: str, numbers: Iterable[int]) -> None:
+    def _notify(self, group: str, numbers: Iterable[int]) -> None:
         if group in self.listed:
             return
         for number in numbers:
-            self._peers[number].tell(Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": group}))
+            self._peers[number].send_request(
+                Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": group})
+            )
 
     def _list(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         group = ext["consumerGroup"]

@@ -29,14 +29,14 @@ class Unlocks:
         """The handlers, by request code."""
         return {Request.UNLOCK_BATCH_MQ: self._unlock}
 
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+    def schedule_unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
         """Unlock in strict mode: its result is never answered."""
         self._later(DELAY, lambda: self._consumers.unlock(group, client, queues))
 
     def _unlock(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         group, client, queues = locked(body)
         if self.strict:
-            self.soon(group, client, queues)
+            self.schedule_unlock(group, client, queues)
             return 0, "", {}, b""
         failed = self._consumers.unlock(group, client, queues)
         return (0, "", {}, b"") if failed is None else refused(failed)

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.fakes.responses import CODES, Answered, Pl
 from rocketmq_conformance.conformance.fakes.send_backs import SEND, SEND_BACK, SEND_SHORT, place_of
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.client.fixtures import NEGATIVE_OFFSET, nth_assignment_fault
-from rocketmq_conformance.models.client.sent_back import LOG_DISTANCE, is_refused
+from rocketmq_conformance.models.client.send_back import LOG_DISTANCE, is_refused
 from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
 
 #: The requests of each kind of fault.

@@ -11,7 +11,7 @@ from rocketmq_conformance.models.broker import lifecycle
 from rocketmq_conformance.models.broker.state import Stored
 
 
-class Lifetime:
+class Lifecycle:
     """Called for every event of the broker's process, in the order in which they happen."""
 
     def __init__(self, storage: Storage) -> None:

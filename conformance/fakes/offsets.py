@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 from rocketmq_conformance.conformance.compiled import mypyc_attr
-from rocketmq_conformance.conformance.fakes.page_residency import Memory
+from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.record import INDEX, Record
 from rocketmq_conformance.conformance.fakes.responses import (
     Answered,
@@ -29,7 +28,7 @@ from rocketmq_conformance.models.outcome import Err, Result
 class Offsets:
     """Stored offsets, bounds, and search by time. ``record`` records the commits that were stored."""
 
-    def __init__(self, storage: Storage, memory: Memory) -> None:
+    def __init__(self, storage: Storage, memory: PageResidency) -> None:
         self._storage = storage
         self._asked = memory.asked
         self.record: Record | None = None
@@ -69,9 +68,12 @@ class Offsets:
         )
         return result
 
-    def search(self, topic: str, queue: int, timestamp: int, boundary: str) -> int:
-        """BQ-TIME-*: the offset for a time in ms since the epoch."""
-        return cast(int, search(self._storage.rules, self._storage.state, topic, queue, timestamp, boundary)[1])
+    def search(self, topic: str, queue: int, time: int, boundary: str) -> int:
+        """BQ-TIME-*: the offset that a time (ms since the epoch) leads to."""
+        storage = self._storage
+        found: int
+        _, found, _ = search(storage.rules, storage.state, topic, queue, time, boundary)  # type: ignore[assignment]
+        return found
 
     def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         wanted, queue = ext.get("setZeroIfNotFound"), ext.get("queueId")

@@ -13,7 +13,7 @@ from rocketmq_conformance.models.broker.state import ABSENT
 Place = tuple[str, int]
 
 
-class Memory:
+class PageResidency:
     """Which queues have their message 0 in memory. A message that was evicted is in memory again once it is read."""
 
     def __init__(self, storage: Storage) -> None:

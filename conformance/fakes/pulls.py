@@ -127,7 +127,7 @@ class Pulls:
         return codes, self._judge(request, codes, bool(flags & COMMIT))
 
     def arrived(self, topic: str, queue: int, tag: str | None) -> None:
-        """A message was stored: pulls whose filter it passes are judged again at once, the others soon."""
+        """A message was stored: pulls whose filter it passes are judged again at once, others at their next check."""
         for held in list(self._held.get((topic, queue), ())):
             if not isinstance(held.codes, Err) and model.passes_filter(held.codes, tag):
                 self._wake(held)

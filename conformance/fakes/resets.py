@@ -58,7 +58,7 @@ class Resets:
         if notified is not None:
             fields = {"group": group, "topic": topic, "timestamp": str(timestamp), "isForce": "false"}
             push = Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, self._table(topic, notified))
-            self._consumers.tell(group, push)
+            self._consumers.send_to_members(group, push)
         return 0, "", {}, self._table(topic, pairs)
 
     def _table(self, topic: str, pairs: OffsetPairs) -> bytes:

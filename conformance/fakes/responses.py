@@ -22,7 +22,7 @@ ConnectionHandler = Callable[[Peer, Command], Command | None]
 CODES: dict[str, int] = {response.name: int(response) for response in Response}
 
 
-def done(code: int, ext: dict[str, str], body: bytes) -> Answered:
+def succeed(code: int, ext: dict[str, str], body: bytes) -> Answered:
     """SUCCESS and nothing else, to any request."""
     return 0, "", {}, b""
 

@@ -36,7 +36,7 @@ def serve(
     ready: Callable[[str], object] = lambda address: None,
     ended: threading.Event | None = None,
 ) -> None:
-    """Run a broker until ``ended`` is set, or for ever; ``ready`` is called with its address.
+    """Run a broker until ``ended`` is set, or without end; ``ready`` is called with its address.
 
     ``topics`` (``NAME=QUEUES``) exist from the start, ``faults`` (``REQUEST=FAULT``) are armed; locks of queues
     live ``lease`` ms. ValueError when one of them cannot be read, before anything is started; CannotRunError when the

@@ -7,10 +7,10 @@ really expire while it runs. Starts brokers of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -18,10 +18,13 @@ from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof import fake_broker
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
+from rocketmq_conformance.conformance.proof.side_by_side import More, in_processes
+from rocketmq_conformance.conformance.proof.unit import Unit
+from rocketmq_conformance.conformance.targets.broker import page_cache, requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.launch_config import java, java_feature, seeing_java
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.broker import lifecycle
 from rocketmq_conformance.models.broker.aged_store import aged_broker
 from rocketmq_conformance.models.broker.assignment import POP, PULL, Mode
@@ -90,6 +93,8 @@ PROCESS_STEPS = 100
 _SEED = 1
 #: Releases side by side: each mostly waits, for brokers to start, locks to expire and messages to age.
 WORKERS = 4
+#: Releases that one process proves; it keeps nothing of them.
+_EACH = 40
 
 
 class Table:
@@ -267,7 +272,7 @@ def prove_seen_cold(tally: Tally) -> bool:
     java = seeing_java()
     if not java:
         return False
-    adapter = BrokerAdapter(Started(Release.parse(tally.release), java=java))
+    adapter = BrokerAdapter(StartedBroker(Release.parse(tally.release), java=java))
     try:
         return prove_cold(adapter, tally)
     finally:
@@ -283,52 +288,101 @@ def _describe(operation: Operation, place: str) -> str:
     return f"{operation} on {place}"
 
 
-def prove_release(release: str) -> Tally:
-    """The whole proof of one release."""
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A part of the proof on the broker that a release's proof shares, and whether a release has it."""
+
+    part: Part
+    play: Callable[[BrokerAdapter, Profile, Tally], object]
+    on: Callable[[Release], bool] = lambda release: True
+
+
+def _plays(suite: Suite) -> Callable[[BrokerAdapter, Profile, Tally], None]:
+    return lambda adapter, profile, tally: prove_suite(adapter, profile, tally, suite, CASES)
+
+
+#: The suites of the decision tables, and of messages that expire.
+_TABLES = Part.of(broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE, broker_restart.SUITE)
+_STORY = Part.of(rules=(rule for rules in fake_broker.CHAPTERS.values() for rule in rules))
+_STEPS = (
+    _Step(_TABLES, prove_tables),
+    *(_Step(Part.of(suite), _plays(suite)) for suite in FAST),
+    _Step(Part.of(broker_admin.SUITE), prove_other_resets, RESETS_SINCE.__le__),
+    _Step(Part.of(broker_assignment.SUITE), prove_other_assignments, BALANCES_SINCE.__le__),
+    _Step(Part.of(broker_locks.SUITE, rules=("BQ-LOCK-STRICT",)), prove_strict_locks, LOCKS_STRICTLY.on),
+    _Step(
+        Part.of(broker_restart.SUITE),
+        lambda adapter, profile, tally: prove_suite(
+            adapter, profile, tally, broker_restart.SUITE, RESTART_CASES, RESTART_STEPS
+        ),
+    ),
+    _Step(
+        Part.of(broker_process.SUITE),
+        lambda adapter, profile, tally: prove_suite(adapter, profile, tally, broker_process.SUITE, 1, PROCESS_STEPS),
+    ),
+    _Step(Part.of(broker_cold.SUITE), lambda adapter, profile, tally: prove_cold(adapter, tally)),
+)
+
+
+def parts() -> list[Part]:
+    """The parts of a release's proof."""
+    return [*(step.part for step in _STEPS), _TABLES, _STORY]
+
+
+def prove_release(release: str, selection: Selection = EVERYTHING) -> Tally:
+    """The proof of one release, or of what is selected."""
     tally = Tally(broker_offsets.SUITE.side.value, release)
     parsed = Release.parse(release)
     profile = Profile.of(broker=release, java=java_feature(java()))
-    with Expiry(parsed, profile) as expiry:
-        adapter = BrokerAdapter(Started(parsed))
-        try:
-            hello = adapter.hello()
-            assert hello.broker == release, hello
-            prove_tables(adapter, profile, tally)
-            for suite in FAST:
-                prove_suite(adapter, profile, tally, suite, CASES)
-            if parsed >= RESETS_SINCE:
-                prove_other_resets(adapter, profile, tally)
-            if parsed >= BALANCES_SINCE:
-                prove_other_assignments(adapter, profile, tally)
-            if LOCKS_STRICTLY.on(parsed):
-                prove_strict_locks(adapter, profile, tally)
-            prove_suite(adapter, profile, tally, broker_restart.SUITE, RESTART_CASES, RESTART_STEPS)
-            prove_suite(adapter, profile, tally, broker_process.SUITE, 1, PROCESS_STEPS)
-            prove_cold(adapter, tally)
-        finally:
-            adapter.close()
-        expiry.prove(tally)
-    if parsed >= SEES_SINCE:
+    steps = [step for step in _STEPS if selection.takes(step.part) and step.on(parsed)]
+    expiring = selection.takes(_TABLES)
+    with ExitStack() as open_brokers:
+        expiry = open_brokers.enter_context(Expiry(parsed, profile)) if expiring else None
+        if steps:
+            _prove_steps(steps, parsed, profile, tally)
+        if expiry:
+            expiry.prove(tally)
+    if parsed >= SEES_SINCE and selection.takes(Part.of(broker_cold.SUITE)):
         prove_seen_cold(tally)
     return tally
 
 
-def prove(releases: Iterable[str], workers: int) -> Iterator[ProofResult]:
-    """Prove the model against each release, ``workers`` of them side by side, and give them in their order.
+def _prove_steps(steps: Sequence[_Step], release: Release, profile: Profile, tally: Tally) -> None:
+    adapter = BrokerAdapter(StartedBroker(release))
+    try:
+        hello = adapter.hello()
+        assert hello.broker == str(release), hello
+        for step in steps:
+            step.play(adapter, profile, tally)
+    finally:
+        adapter.close()
+
+
+def _spared() -> frozenset[str]:
+    """The rules of pages that are out of memory, where none can be put there or no Java sees them."""
+    return frozenset() if seeing_java() and not page_cache.missing() else frozenset({"BQ-MEM-1", "BQ-MEM-2"})
+
+
+def prove_all(
+    units: Sequence[Unit], workers: int, selection: Selection = EVERYTHING, more: More = lambda: True
+) -> Iterator[ProofResult]:
+    """Prove the model against each release, ``workers`` of them side by side, and give each as soon as it is known.
 
     The rows of the fake broker's proof are among those of a release.
     """
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(_prove, releases)
+    yield from in_processes(partial(prove, selection=selection), units, min(workers, len(units)), more, _EACH)
 
 
-def _prove(release: str) -> ProofResult:
+def prove(unit: Unit, selection: Selection = EVERYTHING) -> ProofResult:
+    """Prove the model against one release."""
+    began = time.monotonic()
     try:
-        tally, story = prove_release(release), fake_broker.prove(release)
+        tally = prove_release(unit.release, selection)
+        story = fake_broker.prove(unit.release) if selection.takes(_STORY) else []
     except CannotRunError as error:
-        return ProofResult(release=release, lines=[f"broker {release}: not judged: {error}"], rows=[], judged=False)
+        return ProofResult.missing(unit, error)
     rows = [*tally.rows(), *story]
     wrong = [row for row in rows if row.differences]
-    counted = f"broker {release}: {tally.cases} cases, {tally.differences} differences"
+    counted = f"{unit}: {tally.cases} cases, {tally.differences} differences, {time.monotonic() - began:.0f} s"
     lines = [counted, *(f"  {example}" for example in dict.fromkeys(row.example for row in wrong))]
-    return ProofResult(release=release, lines=lines, rows=rows, differences=len(wrong))
+    return ProofResult(unit=unit, lines=lines, rows=rows, differences=len(wrong), spared=_spared())

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.broker.fixtures import TOPICS, initial_state
@@ -54,7 +54,7 @@ class Expiry:
     """One broker from its start to its restart after messages expired."""
 
     def __init__(self, release: Release, profile: Profile) -> None:
-        self.adapter = BrokerAdapter(Started(release))
+        self.adapter = BrokerAdapter(StartedBroker(release))
         self.rules = BrokerRules.of(profile)
         self.handlers = tables.handlers(profile)
         self.state = BrokerState()

@@ -9,7 +9,7 @@ expired messages, and with nothing but expired messages.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
+from rocketmq_conformance.conformance.proof.selection import Part
+from rocketmq_conformance.conformance.proof.side_by_side import More
+from rocketmq_conformance.conformance.proof.unit import Unit
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
@@ -36,6 +39,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.reports.proof import PAIR
+from rocketmq_conformance.suites.declare.discovery import SUITES
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.pair import PairedClient
@@ -170,37 +174,42 @@ def _bounds(tally: Tally, state: PairState, client: PairedClient) -> None:
             tally.add(expected, why, observed, partial("{} in a queue that is {}".format, what, shape))
 
 
-def prove(clients: Sequence[str], brokers: Sequence[str]) -> Iterator[ProofResult]:
-    """The results of every pair, and every release that is not available."""
+def prove(units: Iterable[Unit], more: More = lambda: True) -> Iterator[ProofResult]:
+    """The results of pairs, a broker's one after the other; no other pair begins once the time is up."""
     java = needs.java_feature(needs.java())
-    loaded: dict[str, JavaRelease] = {}
-    for client in clients:
-        try:
-            loaded[client] = java_release(client)
-        except CannotRunError as error:
-            yield _missing("client", client, error)
-    for broker in brokers:
-        release = Release.parse(broker)
+    by_broker: dict[str, list[Unit]] = {}
+    for unit in units:
+        by_broker.setdefault(unit.against, []).append(unit)
+    for broker, pairs in by_broker.items():
+        if not more():
+            return
+        release, left = Release.parse(broker), list(pairs)
         try:
             with Cluster(release, lambda home: write_store(home, {TOPIC: logs()}, {}), NEWEST) as cluster:
                 cluster.await_route(TOPIC)
-                for client, classes in loaded.items():
-                    began = time.monotonic()
-                    tally = prove_pair(classes, cluster, java)
-                    yield _pair(client, broker, tally, time.monotonic() - began)
+                while left and more():
+                    yield _proven(left[0], cluster, java)
+                    del left[0]
         except CannotRunError as error:
-            yield _missing("broker", broker, error)
+            yield from (ProofResult.missing(unit, error) for unit in left)
 
 
-def _pair(client: str, broker: str, tally: Tally, seconds: float) -> ProofResult:
-    counted = f"{tally.cases} cases, {tally.differences} differences, {seconds:.1f} s"
+def parts() -> list[Part]:
+    """The parts of a pair's proof: one, which is played as a whole."""
+    return [Part.of(*(SUITES[name] for name in ("remote-store", *_KINDS.values())))]
+
+
+def _proven(unit: Unit, cluster: Cluster, java: int) -> ProofResult:
+    try:
+        client = java_release(unit.release)
+    except CannotRunError as error:
+        return ProofResult.missing(unit, error)
+    began = time.monotonic()
+    tally = prove_pair(client, cluster, java)
+    counted = f"{tally.cases} cases, {tally.differences} differences, {time.monotonic() - began:.1f} s"
     return ProofResult(
-        release=client,
-        lines=[f"client {client} on broker {broker}: {counted}", *(f"  {example}" for example in tally.examples[:5])],
-        rows=[replace(row, against=broker) for row in tally.rows()],
+        unit=unit,
+        lines=[f"{unit}: {counted}", *(f"  {example}" for example in tally.examples[:5])],
+        rows=[replace(row, against=unit.against) for row in tally.rows()],
         differences=tally.differences,
     )
-
-
-def _missing(side: str, release: str, error: CannotRunError) -> ProofResult:
-    return ProofResult(release=release, lines=[f"{side} {release}: not judged: {error}"], rows=[], judged=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from rocketmq_conformance.conformance.proof.unit import Unit
 from rocketmq_conformance.models.outcome import UNDEFINED, Expected, agrees
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.proof import ProofRow
@@ -16,13 +17,20 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 class ProofResult:
     """The result of proving one release, or one pair of releases; it is passed between processes."""
 
-    release: str
+    unit: Unit
     #: Its report, in lines.
     lines: list[str]
     rows: list[ProofRow]
     differences: int = 0
     #: Was it available at all?
     judged: bool = True
+    #: Rules that this machine could not ask about, for want of a certain Java or right.
+    spared: frozenset[str] = frozenset()
+
+    @classmethod
+    def missing(cls, unit: Unit, error: Exception) -> ProofResult:
+        """The result of a unit that cannot be judged."""
+        return cls(unit=unit, lines=[f"{unit}: not judged: {error}"], rows=[], judged=False)
 
 
 class Tally:

@@ -8,23 +8,18 @@ allocation and through stateful runs of every client suite.
 from __future__ import annotations
 
 import os
-import signal
-import tempfile
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
-from multiprocessing import active_children, get_context
-from multiprocessing.util import Finalize
-from tempfile import TemporaryDirectory
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof import allocation, java_clock, java_tables
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally, describe_step
-from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
+from rocketmq_conformance.conformance.proof.unit import CLOCK, Unit
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
-from rocketmq_conformance.models.outcome import Result, agrees
+from rocketmq_conformance.models.outcome import agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
@@ -63,48 +58,37 @@ SAMPLED = 1500
 #: Processes side by side: each has a JVM, which takes a GiB.
 WORKERS = min(os.cpu_count() or 1, 4)
 #: Releases that one process proves: its JVM keeps what each of them leaves behind, and slows down.
-_EACH = 8
-
-Calls = Sequence[Callable[..., Result]]
+EACH = 8
 
 
-def prove_release(release: str, exhaustive: bool, stateful: bool) -> list[Tally]:
-    """The whole proof of one release; CannotRunError when it is not available."""
+def prove_release(release: str, exhaustive: bool, stateful: bool, selection: Selection = EVERYTHING) -> list[Tally]:
+    """The proof of one release, or of what is selected; CannotRunError when it is not available."""
     profile = Profile.of(client=release)
     client = JavaClient(release)
     stage = Stage(client, profile)
     try:
         pure = Tally(Side.PURE.value, release)
         client_side = Tally(Side.CLIENT.value, release)
-        from rocketmq_conformance.conformance.targets.java_client.allocation import JavaAllocation
-
-        strategies = JavaAllocation(client.release).calls()
-        if exhaustive:
-            allocation.exhaust(pure, profile, strategies, allocation.worlds())
-        allocation.sample(pure, profile, strategies, SAMPLED)
-        _tables(stage, profile, client_side)
+        if selection.takes(Part.of(SUITES["allocation"])):
+            _allocations(client, profile, pure, exhaustive)
         for suite in _client_suites(stage, profile):
-            if stateful:
-                _play(stage, profile, client_side, suite, _plans(suite, profile, CASES))
-            elif suite.name in STEPPED:
-                _play(stage, profile, client_side, suite, _plans(suite, profile, STEPPED[suite.name]))
+            if not selection.takes(Part.of(suite)):
+                continue
+            _tables(stage, profile, client_side, suite)
+            cases = CASES if stateful else STEPPED.get(suite.name, 0)
+            _play(stage, profile, client_side, suite, _plans(suite, profile, cases))
         return [pure, client_side]
     finally:
         stage.close()
 
 
-def prove_suite(release: str, name: str) -> list[Tally]:
-    """Stateful runs of one client suite; CannotRunError when the release is not available."""
-    profile = Profile.of(client=release)
-    stage = Stage(JavaClient(release), profile)
-    try:
-        tally = Tally(Side.CLIENT.value, release)
-        for suite in _client_suites(stage, profile):
-            if suite.name == name:
-                _play(stage, profile, tally, suite, _plans(suite, profile, CASES))
-        return [tally]
-    finally:
-        stage.close()
+def _allocations(client: JavaClient, profile: Profile, tally: Tally, exhaustive: bool) -> None:
+    from rocketmq_conformance.conformance.targets.java_client.allocation import JavaAllocation
+
+    strategies = JavaAllocation(client.release).calls()
+    if exhaustive:
+        allocation.exhaust(tally, profile, strategies, allocation.worlds())
+    allocation.sample(tally, profile, strategies, SAMPLED)
 
 
 def _plans(suite: Suite, profile: Profile, cases: int) -> Iterator[list[Row]]:
@@ -117,13 +101,12 @@ def _client_suites(stage: Stage, profile: Profile) -> list[Suite]:
     return [suite for suite in SUITES.values() if suite.side is Side.CLIENT and not hello.refuses(suite)]
 
 
-def _tables(stage: Stage, profile: Profile, tally: Tally) -> None:
-    for suite in _client_suites(stage, profile):
-        if suite.name == "remote-store":
-            _play(stage, profile, tally, suite, java_tables.reads(suite))
-        elif suite.name.startswith("start-"):
-            _play(stage, profile, tally, suite, java_tables.starts(suite))
-            _play(stage, profile, tally, suite, java_tables.timed_starts(suite))
+def _tables(stage: Stage, profile: Profile, tally: Tally, suite: Suite) -> None:
+    if suite.name == "remote-store":
+        _play(stage, profile, tally, suite, java_tables.reads(suite))
+    elif suite.name.startswith("start-"):
+        _play(stage, profile, tally, suite, java_tables.starts(suite))
+        _play(stage, profile, tally, suite, java_tables.timed_starts(suite))
 
 
 def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Iterable[list[Row]]) -> None:
@@ -149,24 +132,21 @@ def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Ite
                 break
 
 
-def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "", real_clock: bool = False) -> ProofResult:
-    """Prove the model against one release, by everything or by stateful runs of one client suite; or on a real clock
-    by stateful runs of what depends on time."""
-    began = time.monotonic()
+def prove(unit: Unit, stateful: Collection[str] = STATEFUL, selection: Selection = EVERYTHING) -> ProofResult:
+    """Prove the model against one release of the client, by the clock that its unit's kind says."""
+    began, release = time.monotonic(), unit.release
     try:
-        if real_clock:
-            tallies = [java_clock.prove_release(release, suite)]
-        elif suite:
-            tallies = prove_suite(release, suite)
+        if unit.kind == CLOCK:
+            tallies = [java_clock.prove_release(release, selection)]
         else:
-            tallies = prove_release(release, release in EXHAUSTIVE, release in stateful)
+            tallies = prove_release(release, release in EXHAUSTIVE, release in stateful, selection)
     except (CannotRunError, AdapterError) as error:
-        return ProofResult(release=release, lines=[f"client {release}: not judged: {error}"], rows=[], judged=False)
-    counts = ", ".join(f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies)
+        return ProofResult.missing(unit, error)
+    counted = [f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies if tally.cases]
     return ProofResult(
-        release=release,
+        unit=unit,
         lines=[
-            f"client {release}: {counts}, {time.monotonic() - began:.0f} s",
+            f"{unit}: {', '.join(counted) or 'no cases'}, {time.monotonic() - began:.0f} s",
             *(f"  {example}" for tally in tallies for example in tally.examples[:5]),
         ],
         rows=[row for tally in tallies for row in tally.rows()],
@@ -174,47 +154,11 @@ def prove(release: str, stateful: Collection[str] = STATEFUL, suite: str = "", r
     )
 
 
-def prove_all(
-    releases: Iterable[str],
-    workers: int,
-    stateful: Collection[str] = STATEFUL,
-    suite: str = "",
-    real_clock: bool = False,
-) -> Generator[ProofResult]:
-    """Prove each release, in so many processes; yields each result as soon as it is known.
-
-    The releases that take longest go first, so that no process ends with one of them alone.
-    """
-    todo = sorted(releases, key=lambda release: -(release in EXHAUSTIVE) - (release in stateful))
-    workers = min(workers, len(todo))
-    one = partial(prove, stateful=frozenset(stateful), suite=suite, real_clock=real_clock)
-    if workers <= 1 and len(todo) <= _EACH:
-        yield from map(one, todo)
-        return
-    together = workers * _EACH
-    for at in range(0, len(todo), together):
-        yield from _side_by_side(one, todo[at : at + together], workers)
+def parts() -> list[Part]:
+    """The parts of a release's proof: every suite is one."""
+    return [Part.of(suite) for suite in SUITES.values() if suite.side in (Side.PURE, Side.CLIENT)]
 
 
-def _side_by_side(one: Callable[[str], ProofResult], releases: Sequence[str], workers: int) -> Generator[ProofResult]:
-    """Prove these releases in so many processes."""
-    with TemporaryDirectory(prefix="rocketmq-conformance-proof-") as folder:
-        # a process with a JVM cannot be forked
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (folder,))
-        try:
-            for done in as_completed([pool.submit(one, release) for release in releases]):
-                yield done.result()
-            pool.shutdown()
-        except BaseException:
-            for process in active_children():
-                process.kill()
-            pool.shutdown(cancel_futures=True)
-            raise
-
-
-def _begin(folder: str) -> None:
-    """Begin a process of its own: it leaves files only in that folder, is stopped by the first process alone, and
-    does not wait for threads of clients in the end."""
-    tempfile.tempdir = folder
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Finalize(None, jvm.end, (0,), exitpriority=0)
+def longest_first(units: Iterable[Unit], stateful: Collection[str]) -> list[Unit]:
+    """The units in an order in which no process ends with one that takes long."""
+    return sorted(units, key=lambda unit: -(unit.release in EXHAUSTIVE) - (unit.release in stateful))

@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof.evidence import Tally, describe_step
+from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -34,15 +35,20 @@ CASES, STEPS = 20, 30
 SEED = 20240102
 
 
-def prove_release(release: str, only: str = "", cases: int = CASES) -> Tally:
-    """Stateful runs of the suites that depend on time, or of one; CannotRunError and AdapterError when the release
-    is not available or fails."""
+def parts() -> list[Part]:
+    """The parts of a release's proof: every suite that depends on time is one."""
+    return [Part.of(suite) for suite in TIMED.values()]
+
+
+def prove_release(release: str, selection: Selection = EVERYTHING, cases: int = CASES) -> Tally:
+    """Stateful runs of the suites that depend on time and are selected; CannotRunError and AdapterError when the
+    release is not available or fails."""
     stage = Stage(JavaClient(release, pace=PACE), Profile.of(client=release))
     try:
         tally = Tally(SIDE, release)
         hello = hello_of(stage)  # its hello reports a real clock
         for suite in TIMED.values():
-            if hello.refuses(suite) or only not in ("", suite.name):
+            if hello.refuses(suite) or not selection.takes(Part.of(suite)):
                 continue
             player, draw = Player(stage, Judge(suite, stage.profile)), sampler(suite, stage.profile)
             for number in range(cases):

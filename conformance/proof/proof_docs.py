@@ -1,15 +1,15 @@
-"""The documentation page docs/proof.md, made from the rows of the proofs: ``prove page docs/proof/*.jsonl``."""
+"""The documentation page docs/proof.md, made from the rows of the proofs (docs/proof): ``prove page``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Level, Rule
-from rocketmq_conformance.reports.proof import PAIR, ProofRow, ProvenRule, pairs, read_rows, render
+from rocketmq_conformance.reports.proof import PAIR, ProofRow, ProvenRule, pairs, pairs_confirmed, render
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,9 @@ and compare each answer with the model's:
   Their network is a fake broker, their offset files are real files.
 - **clock**: the same classes on the clock of the machine, their timers 250 times faster: the model uses the times that
   were measured.
-- **whole**: push, orderly and lite pull consumers of these clients that run, with threads, timers and sockets: on real
-  brokers of their release, where members of a group come and go, and on fake brokers that fail by a script.
+- **whole** and **scripted**: push, orderly and lite pull consumers of these clients that run, with threads, timers and
+  sockets: on real brokers of their release, where members of a group come and go, and on fake brokers that fail by a
+  script.
 - **broker**: brokers started from the published jars, asked over their sockets; stopped, killed and started again; and
   one whose messages really expire. Pulls, members, locks and the wire are compared through the fake broker, which
   answers by the same models: it and the real broker get the same requests, and each answer counts for every rule
@@ -59,17 +60,36 @@ Repeat it (Java and Maven are needed):
 
 ```sh
 tox run -e proof-java                              # every client release; -- --stateful asks all of them more
-rocketmq-conformance prove java --real-clock --out FILE     # and on the clock of the machine
 tox run -e proof-broker                            # brokers 4.9.7, 5.0.0, 5.1.4 and 5.5.0; or name releases after --
-rocketmq-conformance prove pairs --out FILE                 # ten clients, ten brokers
-rocketmq-conformance prove whole --out FILE                 # whole consumers on ten brokers
-rocketmq-conformance prove whole --scripted --out FILE      # and on brokers that fail by a script
-rocketmq-conformance prove page docs/proof/*.jsonl          # write this page again
+tox run -e proof-all                               # every release of both, pairs, whole consumers: hours, see below
+rocketmq-conformance prove java 5.5.0 --suite pull          # one suite, or one --rule; also with --real-clock
+rocketmq-conformance prove pairs                            # ten clients, ten brokers
+rocketmq-conformance prove whole --scripted 5.5.0           # whole consumers on brokers that fail by a script
+rocketmq-conformance prove page                             # write this page again
 ```
 
-A proof prints what differs and ends with 1 when something does. `--out FILE` after `--` keeps its rows. The rows that
-this page was made from are in [proof/](proof/): clients with `--stateful`, and every broker that could be asked. A rule
-that no row confirms is **unproven**.
+A proof prints what differs, and ends with 1 when something does. The rows that this page was made from are in
+[proof/](proof/), of clients with `--stateful`: a folder for each kind of proof, a file for each release or pair
+([why](decisions/0012-rows-of-a-proof-by-release.md)). A rule that no row confirms is **unproven**.
+
+## Everything, bit by bit
+
+`tox run -e proof-all` is `prove all --out docs/proof --resume`. It writes the rows of a release as soon as they are
+known, and leaves out the releases that were already confirmed by the code as it is. So it can be stopped (Ctrl-C, or
+`--max-time SECONDS`) and started again, and spread over machines:
+
+```sh
+tox run -e proof-all -- --shard 1/4 --max-time 3600     # a quarter of the releases, an hour at most
+tox run -e proof-all -- --rule OFF-R-READ               # all that can confirm a rule, after a change of it
+```
+
+`--suite` and `--rule` replace only the rows of rules whose cases were all played again. Rows say on which commit they
+were confirmed, the last one that changed the code (`models`, `suites`, `conformance`, `reports`); uncommitted changes
+add a digest of them, and an installation gives its version.
+
+The exit code is 0 when all agree, 1 when something differs, 2 for wrong usage, 3 when releases are left (after
+`--max-time` or Ctrl-C), and 4 when a release could not be judged. Files of several machines are put together by copying
+them into one folder: no two shards write the same file.
 
 ## Rules and releases
 
@@ -137,6 +157,8 @@ def proof_page(rules: Iterable[Rule], rows: Iterable[ProofRow], unjudged: Iterab
         table,
         _PAIRS * bool(together),
         together,
+        "\n" * bool(together),
+        pairs_confirmed(found),
         _UNASKED * bool(whys),
         *whys,
         _UNJUDGED,
@@ -151,13 +173,6 @@ def _plain(release: str) -> str:
     return str(Release.parse(release))
 
 
-def page_of(files: Iterable[Path]) -> str:
+def page_of(kept: KeptRows) -> str:
     """The page of rows that proofs wrote; OSError or ValueError with one sentence when a file cannot be used."""
-    return proof_page(rulebook.RULES.values(), [row for path in files for row in _read(path)])
-
-
-def _read(path: Path) -> list[ProofRow]:
-    try:
-        return read_rows(path)
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not text in UTF-8: name a file that a proof wrote with --out.") from None
+    return proof_page(rulebook.RULES.values(), kept.rows())

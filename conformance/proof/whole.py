@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-from rocketmq_conformance.conformance.proof import whole_cases, whole_real
+from rocketmq_conformance.conformance.proof import whole_cases, whole_real, whole_scripted
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
+from rocketmq_conformance.conformance.proof.selection import Part
+from rocketmq_conformance.conformance.proof.unit import SCRIPTED, WHOLE, Unit
 from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
@@ -29,6 +31,7 @@ from rocketmq_conformance.conformance.targets.broker import launch_config as nee
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
+from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.client import switches as client_switches
@@ -46,8 +49,6 @@ from rocketmq_conformance.models.rule import Reason
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
-#: The side of the rows.
-WHOLE = "whole"
 RELEASES = ("4.7.1", "4.9.4", "4.9.7", "5.0.0", "5.1.1", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0")
 #: Topics by the shape of their queue.
 _SHAPES = ("young", "expired", "gone")
@@ -162,14 +163,17 @@ def _real(release: Release, every: Sequence[StartCase], moving: Sequence[whole_c
         yield cluster
 
 
-def prove_release(text: str, fake: bool = False) -> Tally:
-    """Prove every case on one release of broker and client; CannotRunError when it is not available."""
+def prove_release(text: str, fake: bool = False, rule: str = "") -> Tally:
+    """Prove every case, or those of a rule, on one release of broker and client; CannotRunError when it is not
+    available."""
     from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
 
     release, classes = Release.parse(text), quick_release(text)
     model = StartModel(Profile(release, release, needs.java_feature(needs.java())))
     tally = Tally(WHOLE, text)
-    every, moving = list(cases()), list(whole_cases.handovers())
+    every = [case for case in cases() if _is_about(rule, expected(model, case)[1])]
+    life = WholeGroupModel(model)
+    moving = [case for case in whole_cases.handovers() if _is_about(rule, whole_real.expected(life, case)[1])]
     if fake:
         with EmbeddedSite(release, every) as site:
             _prove_starts(tally, model, classes, site, every)
@@ -177,7 +181,7 @@ def prove_release(text: str, fake: bool = False) -> Tally:
     else:
         with _real(release, every, moving) as cluster:
             _prove_starts(tally, model, classes, cluster, every)
-            prove_handovers(tally, WholeGroupModel(model), classes, cluster, moving)
+            prove_handovers(tally, life, classes, cluster, moving)
     return tally
 
 
@@ -217,16 +221,21 @@ def _prove_starts(
             tally.add(answer, why, observed, case.__str__)
 
 
-def prove_scripted(text: str, only: str = "") -> Tally:
-    """Prove the scripted cases whose name contains ``only``, on one release of client."""
+def prove_scripted(text: str, only: str = "", rule: str = "") -> Tally:
+    """Prove the scripted cases whose name contains ``only``, or those of a rule, on one release of client."""
     from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
 
     classes = quick_release(text)
-    tally = Tally(WHOLE, text)
+    tally = Tally(SCRIPTED, text)
+    life = WholeGroupModel(StartModel(Profile(classes.release, classes.release)))
     kinds = {PUSH, ORDERLY} | ({LITE} if client_switches.LITE_STARTS.on(classes.release) else set())
     every = [case for case in whole_cases.cases() if case.kind in kinds and only in str(case)]
-    prove_cases(tally, classes, every)
+    prove_cases(tally, classes, [case for case in every if _is_about(rule, whole_scripted.expected(life, case)[1])])
     return tally
+
+
+def _is_about(rule: str, why: Reason) -> bool:
+    return not rule or rule in why.rules
 
 
 def _committed(site: Site, case: StartCase, wanted: int) -> int | str:
@@ -239,19 +248,25 @@ def _committed(site: Site, case: StartCase, wanted: int) -> int | str:
         time.sleep(0.05)
 
 
-def prove_releases(releases: Sequence[str], *, fake: bool, scripted: bool, only: str) -> Iterator[ProofResult]:
-    """Prove the model against each release: on a real broker, or on the fake one, scripted or not.
+def parts() -> list[Part]:
+    """The parts of a release's proof: one, of which the cases of one rule can be played alone."""
+    return [Part.of(rules=(rule for rule in rulebook.RULES if rule.startswith("WHOLE-")))]
 
-    ``only`` picks the scripted cases that have it in their name.
+
+def prove(unit: Unit, *, fake: bool = False, only: str = "", rule: str = "") -> ProofResult:
+    """Prove the model against one release: on real brokers or the fake one, or on brokers that fail by a script, as
+    the unit's kind says.
+
+    ``only`` picks the scripted cases that have it in their name, and ``rule`` the cases of a rule.
     """
-    for release in releases:
-        began = time.monotonic()
-        try:
-            tally = prove_scripted(release, only) if scripted else prove_release(release, fake)
-        except CannotRunError as error:
-            lines = [f"whole {release}: not judged: {error}"]
-            yield ProofResult(release=release, lines=lines, rows=[], judged=False)
-            continue
-        counted = f"whole {release}: {tally.cases} cases, {tally.differences} differences"
-        lines = [f"{counted}, {time.monotonic() - began:.0f} s", *(f"  {example}" for example in tally.examples)]
-        yield ProofResult(release=release, lines=lines, rows=tally.rows(), differences=tally.differences)
+    began = time.monotonic()
+    try:
+        if unit.kind == SCRIPTED:
+            tally = prove_scripted(unit.release, only, rule)
+        else:
+            tally = prove_release(unit.release, fake, rule)
+    except CannotRunError as error:
+        return ProofResult.missing(unit, error)
+    counted = f"{unit}: {tally.cases} cases, {tally.differences} differences"
+    lines = [f"{counted}, {time.monotonic() - began:.0f} s", *(f"  {example}" for example in tally.examples)]
+    return ProofResult(unit=unit, lines=lines, rows=tally.rows(), differences=tally.differences)

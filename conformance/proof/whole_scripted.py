@@ -29,6 +29,7 @@ from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
@@ -43,7 +44,6 @@ from rocketmq_conformance.models.client.whole_moves import (
     UnlockElsewhere,
 )
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import Switch
 from rocketmq_conformance.models.rule import Reason
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ _PULL_LIMIT, _GATE_LIMIT = 6.0, 30.0
 HOLD, BRIEF_HOLD = 25_000, 1000
 #: Faults after which a client waits for a response.
 _UNANSWERED = frozenset({"silent", "cut", "garbage"})
-_RESETS_AT_ONCE = Switch("W01", "who is told another offset goes there at once, not ten seconds later", None, "5.5.0")
 
 
 class Script:
@@ -119,7 +118,7 @@ class ScriptedCase(PlayedCase):
         # a name of its own: a client that could not start may still be looking for a broker where this one is now
         super().__init__(classes, case, instance, f"{GROUP}-{uuid4().hex}", TOPIC, limit)
         # an answer to an old pull undoes a reset if it comes right after it: keep away from that moment
-        waits = any(isinstance(move, ResetTo) for move in case.moves) and not _RESETS_AT_ONCE.on(profile.client)
+        waits = any(isinstance(move, ResetTo) for move in case.moves) and not RESETS_AT_ONCE.on(profile.client)
         self._script = Script(BRIEF_HOLD if waits else HOLD)
         self._now = TIMES[0]
         self.broker = FakeBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})
@@ -184,7 +183,9 @@ class ScriptedCase(PlayedCase):
                 key = document({"brokerName": BROKER, "queueId": 0, "topic": TOPIC}).decode()
                 fields = {"group": self.group, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
                 body = f'{{"offsetTable":{{{key}:{offset}}}}}'.encode()
-                self.broker.tell(self.group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
+                self.broker.send_to_members(
+                    self.group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body)
+                )
             case LockElsewhere():
                 self._planted[Request.LOCK_BATCH_MQ] = self.broker.arrived(Request.LOCK_BATCH_MQ) + 1
                 super().move(move)

@@ -143,7 +143,7 @@ class Connection:
         self._wait_at_most(self.timeout)
         try:
             self._socket.sendall(frame)
-        except OSError as error:  # half a frame may be out: nothing after it could be read
+        except OSError as error:  # a part of a frame may be out: nothing after it could be read
             self.close()
             if isinstance(error, TimeoutError):
                 raise

@@ -22,7 +22,7 @@ _HELP = "write silent, cut, garbage, no-field, no-field:NAME, slow:MS or a respo
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One fault. ``value`` is the delay in ms of ``slow``, the number of ``code``; ``name`` the field of
-    ``no-field``, all of them when empty; ``times`` how often it is played, None for ever."""
+    ``no-field``, all of them when empty; ``times`` how often it is played, None for always."""
 
     kind: str
     value: int = 0

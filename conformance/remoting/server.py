@@ -77,7 +77,7 @@ class Peer(asyncio.Protocol):
         if frame:
             self.write(frame)
 
-    def tell(self, command: Command) -> None:
+    def send_request(self, command: Command) -> None:
         """Send a request of the server's own, one way (WIRE-FRAME-2)."""
         command.flag |= ONE_WAY
         command.opaque = self._listener.next_opaque()

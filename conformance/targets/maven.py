@@ -10,18 +10,23 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 
 GROUP = "org.apache.rocketmq"
-#: Timeout of a Maven run (s): a first download is 90 MB, over a slow line.
+#: Timeout of a Maven run (s) where nothing else limits it: a first download is 90 MB, over a slow line.
 LIMIT = 900.0
+#: Seconds between two looks at a Maven that runs.
+_LOOK = 0.2
 _POM = """<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>rocketmq.conformance</groupId>
@@ -38,6 +43,9 @@ _DEPENDENCY = """    <dependency>
       <version>{version}</version>
     </dependency>"""
 _MISSING = re.compile(r"Could not find artifact \S+|\S+ was not found in \S+|Could not transfer artifact [^>]+")
+#: A line of Maven's output about a file that has arrived, with its size.
+_ARRIVED = re.compile(r"Downloaded from .*\.jar \(([0-9.]+) (B|kB|MB|GB)")
+_BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3}
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -93,12 +101,18 @@ def _resolve(artifacts: Sequence[str], version: str) -> str:
     launcher = shutil.which("mvn")
     if not launcher:
         raise CannotRunError("RocketMQ's jars come through Maven, and there is no mvn: install Maven.")
-    error = ""
-    for more in (("-o",), ()):
-        with nullcontext() if more else _alone():
-            text, error = _run(launcher, artifacts, version, more)
-        if text:
-            return text
+    what = f"{', '.join(artifacts)} {version}"
+    with phase(f"looking for the jars of {what} in Maven's repository on this machine") as describe:
+        text, error = _run(launcher, artifacts, version, ("-o",), describe)
+    if not text:
+        with (
+            phase(f"waiting for another Maven, to download the jars of {what}"),
+            _alone(),
+            phase(f"downloading the jars of {what} by Maven") as describe,
+        ):
+            text, error = _run(launcher, artifacts, version, (), describe)
+    if text:
+        return text
     raise CannotRunError(f"Maven cannot get {', '.join(artifacts)} {version}: {error}")
 
 
@@ -112,8 +126,10 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[str]) -> tuple[str, str]:
-    """The class path, empty on failure, and Maven's first error."""
+def _run(
+    launcher: str, artifacts: Sequence[str], version: str, more: Sequence[str], describe: Callable[[str], None]
+) -> tuple[str, str]:
+    """The class path, empty on failure, and Maven's first error; ``describe`` gets what has arrived."""
     with tempfile.TemporaryDirectory(prefix="rocketmq-conformance-") as folder:
         made = [_DEPENDENCY.format(group=GROUP, artifact=name, version=version) for name in artifacts]
         pom, answer = Path(folder) / "pom.xml", Path(folder) / "class-path.txt"
@@ -121,7 +137,6 @@ def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[s
         command = [
             *(
                 launcher,
-                "-q",
                 "-B",
                 "-Dstyle.color=never",
                 *more,
@@ -134,14 +149,52 @@ def _run(launcher: str, artifacts: Sequence[str], version: str, more: Sequence[s
             # brokers of 4.2.0 name a jar by this property, which otherwise only a plug-in of their build sets
             f"-Dos.detected.classifier={_classifier()}",
         ]
+        limit = time_left(LIMIT)
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False, cwd=folder)
-        except subprocess.TimeoutExpired:
-            return "", f"it took longer than {LIMIT:.0f} s; see whether its repository can be reached."
+            code, output = _watched(command, folder, describe)
+        except TimeoutError:
+            raise CannotRunError(
+                f"Maven took longer than {limit:.0f} s to get {', '.join(artifacts)} {version}{more_time()}: see "
+                "whether its repository can be reached. What has arrived is kept."
+            ) from None
         except OSError as error:
             return "", f"it does not start ({error.strerror})."
-        text = answer.read_text("utf-8").strip() if done.returncode == 0 and answer.is_file() else ""
-        return text, _first_error(done.stdout) or f"it ended with {done.returncode}."
+        text = answer.read_text("utf-8").strip() if code == 0 and answer.is_file() else ""
+        return text, _first_error(output) or f"it ended with {code}."
+
+
+def _watched(command: Sequence[str], folder: str, describe: Callable[[str], None]) -> tuple[int, str]:
+    """Run Maven; its exit code and output. TimeoutError when its time is up; an exception ends Maven."""
+    log = Path(folder) / "output.txt"
+    until = time.monotonic() + LIMIT
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            start_new_session=True,  # so that it can be ended with all that it has started
+        )
+    try:
+        while True:
+            try:
+                return process.wait(_LOOK), log.read_text("utf-8", "replace")
+            except subprocess.TimeoutExpired:
+                describe(_arrived(log.read_text("utf-8", "replace")))
+            if time_left(until - time.monotonic()) <= 0:
+                raise TimeoutError
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _arrived(output: str) -> str:
+    """What was downloaded so far, such as "12 jars, 34.1 MB"; "" when nothing was."""
+    found = list(_ARRIVED.finditer(output))
+    size = sum(float(match[1]) * _BYTES[match[2]] for match in found)
+    return f"{len(found)} jars, {size / 1e6:.1f} MB" if found else ""
 
 
 def _first_error(output: str) -> str:

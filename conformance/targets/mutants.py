@@ -5,7 +5,10 @@ They are found by listing the packages of mutants: every module in them has its 
 
 from __future__ import annotations
 
+import time
+
 from rocketmq_conformance.conformance.adapter import Adapter
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets.broker import mutants as of_brokers
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
@@ -29,15 +32,17 @@ BROKER_MUTANTS: dict[str, BrokerMutant] = {
 MUTANTS: dict[str, Mutant] = {**PORT_MUTANTS, **BROKER_MUTANTS}
 
 
-def open_mutant(mutant: Mutant, profile: Profile, via: str = "call", pace: float | None = None) -> Adapter:
+def open_mutant(
+    mutant: Mutant, profile: Profile, via: str = "call", pace: float | None = None, clock: SteadyClock = time
+) -> Adapter:
     """The adapter of a mutant.
 
     Of a port, ``via`` is how its operations are done and ``pace`` how fast its clock is when it is real; of a broker,
-    ``profile`` says which release it is like.
+    ``profile`` says which release it is like. ``clock`` is what either measures time with.
     """
     if isinstance(mutant, BrokerMutant):
-        return BrokerAdapter(FakeLocation(profile, mutant.parts, strict=mutant.strict))
-    return Port(mutant.parts, via=via, name=f"mutant {mutant.name}", pace=pace)
+        return BrokerAdapter(FakeLocation(profile, mutant.parts, strict=mutant.strict, clock=clock), clock)
+    return Port(mutant.parts, via=via, name=f"mutant {mutant.name}", pace=pace, clock=clock)
 
 
 def suites_of(mutant: Mutant) -> list[Suite]:

@@ -3,37 +3,50 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.engine import plan
-from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.divergence import plan_file
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.player import BROKEN, Player
+from rocketmq_conformance.conformance.engine.runner import Events
+from rocketmq_conformance.conformance.engine.selection import select, selection_notes
+from rocketmq_conformance.conformance.engine.shrink import shrink
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
-from rocketmq_conformance.reports.event import DIVERGES, Event
+from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.sampler import sampler
 
-Emit = Callable[[Event], None]
 
+def measure(names: Sequence[str], seed: int, limit: int, plans: Path | None = None) -> Events:
+    """Judge mutants, all when no names are given; the last event, PowerEnded, has the exit code: 0 when each that is
+    not equivalent is noticed, else 1, or 3 when KeyboardInterrupt ended it.
 
-def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
-    """Judge mutants (all when no names are given); 0 when each that is not equivalent is noticed, else 1.
-
+    A name may be a pattern. ``plans`` is a folder for minimal plans that kill mutants: a folder of its own for each.
     KeyError with a sentence for a name that no mutant has.
     """
-    unknown = [name for name in names if name not in MUTANTS]
-    if unknown:
-        raise KeyError(f"No mutant is called {unknown[0]!r} (`list mutants` names them all).")
-    chosen = [MUTANTS[name] for name in names] or list(MUTANTS.values())
+    selected = {name: select(name, MUTANTS) for name in names}
+    for name, found in selected.items():
+        if not found:
+            raise KeyError(f"No mutant is called {name!r}, or matches it (`list mutants` names them all).")
+    chosen = {found: MUTANTS[found] for some in selected.values() for found in some} or MUTANTS
     profile = Profile()
     begin = time.monotonic()
-    emit(
-        event.PowerStarted(
+    counts = {event.KILLED: 0, event.SURVIVED: 0, event.EQUIVALENT: 0}
+    stopped = ""
+    try:
+        yield event.PowerStarted(
             format=event.FORMAT,
             kit=__version__,
             rulebook=rulebook.digest(),
@@ -42,34 +55,32 @@ def measure(names: Sequence[str], seed: int, limit: int, emit: Emit) -> int:
             mutants=len(chosen),
             limit=limit,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
+            notes=selection_notes(names, MUTANTS),
         )
-    )
-    counts = {event.KILLED: 0, event.SURVIVED: 0, event.EQUIVALENT: 0}
-    stopped = ""
-    try:
-        for mutant in chosen:
-            judged = judge_mutant(mutant, profile, seed, limit)
+        for mutant in chosen.values():
+            judged = judge_mutant(mutant, profile, seed, limit, plans / mutant.name if plans else None)
             counts[judged.status] += 1
-            emit(judged)
+            yield judged
     except KeyboardInterrupt:
         stopped = event.INTERRUPTED
-    code = 3 if stopped else 1 if counts[event.SURVIVED] else 0
-    emit(
-        event.PowerEnded(
-            killed=counts[event.KILLED],
-            survived=counts[event.SURVIVED],
-            equivalent=counts[event.EQUIVALENT],
-            seconds=time.monotonic() - begin,
-            exit_code=code,
-            stopped=stopped,
-        )
+    yield event.PowerEnded(
+        killed=counts[event.KILLED],
+        survived=counts[event.SURVIVED],
+        equivalent=counts[event.EQUIVALENT],
+        seconds=time.monotonic() - begin,
+        exit_code=3 if stopped else 1 if counts[event.SURVIVED] else 0,
+        stopped=stopped,
     )
-    return code
 
 
-def judge_mutant(mutant: Mutant, profile: Profile, seed: int, limit: int) -> event.MutantJudged:
-    """Run the suites of the mutant's parts, case by case in turn, until one diverges or ``limit`` cases have run."""
-    stage = Stage(open_mutant(mutant, profile), profile)
+def judge_mutant(
+    mutant: Mutant, profile: Profile, seed: int, limit: int, plans: Path | None = None, clock: SteadyClock = time
+) -> event.MutantJudged:
+    """Run the suites of the mutant's parts, case by case in turn, until one diverges or ``limit`` cases have run.
+
+    The minimal plan that shows it is kept in the folder ``plans``.
+    """
+    stage = Stage(open_mutant(mutant, profile, clock=clock), profile)
     judges = [Judge(suite, profile) for suite in suites_of(mutant)]
     steps = 0
     try:
@@ -81,6 +92,8 @@ def judge_mutant(mutant: Mutant, profile: Profile, seed: int, limit: int) -> eve
                 judged = judge.judge(rows, lambda row, suite=suite: stage.do(suite, row))  # type: ignore[misc]
                 steps += len(judged.steps)
                 if judged.verdict == DIVERGES:
+                    if plans and plan_can_notice(mutant):
+                        _keep(plans, judged, Player(stage, judge), seed, number)
                     rule = judged.steps[-1].why.rules[0]
                     return _mutant_judged(mutant, event.KILLED, suite.name, rule, number + 1, steps)
             if mutant.equivalent and number >= limit // 10:
@@ -89,6 +102,37 @@ def judge_mutant(mutant: Mutant, profile: Profile, seed: int, limit: int) -> eve
         stage.close()
     status = event.EQUIVALENT if mutant.equivalent else event.SURVIVED
     return _mutant_judged(mutant, status, "", "", limit, steps)
+
+
+def plan_can_notice(mutant: Mutant) -> bool:
+    """Can a plan notice the mutant? No plan can ask for the strict mode, where some faults of unlocking show."""
+    return not mutant.equivalent and not (isinstance(mutant, BrokerMutant) and mutant.strict)
+
+
+def noticing_plan(mutant: Mutant, plans: Mapping[str, Sequence[CorpusCase]]) -> CorpusCase | None:
+    """The first plan of a corpus, by suite, that notices the mutant."""
+    profile = Profile()
+    for suite in suites_of(mutant):
+        judge = Judge(suite, profile)
+        for case in plans[suite.name]:
+            if suite.lacking(profile, case.rows):
+                continue
+            stage = Stage(open_mutant(mutant, profile), profile)
+            try:
+                if Player(stage, judge).one(1, case.rows).verdict == DIVERGES:
+                    return case
+            finally:
+                stage.close()
+    return None
+
+
+def _keep(plans: Path, judged: Judged, player: Player, seed: int, number: int) -> None:
+    """Shrink a case that diverges, and write its minimal plan; nothing when the mutant breaks meanwhile."""
+    judge = player.judge
+    with suppress(*BROKEN):
+        shrunk = shrink(judge, lambda rows: player.execute(rows, number, count=False), judged).judged
+        file = plan_file(plans, judge.suite, fingerprint(judge.suite, shrunk.steps[-1]))
+        plan.write(file, judge.suite, player.stage.profile, seed, [(number, shrunk.rows)])
 
 
 def _mutant_judged(mutant: Mutant, status: str, suite: str, rule: str, cases: int, steps: int) -> event.MutantJudged:

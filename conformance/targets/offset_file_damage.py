@@ -7,7 +7,7 @@ from pathlib import Path
 CLIENT_ID = "10.0.0.1@conformance"
 FILE_NAME = "offsets.json"
 BACKUP_NAME = f"{FILE_NAME}.bak"
-#: Half a table, as a crash leaves it: no client can parse it.
+#: A table cut off in the middle, as a crash leaves it: no client can parse it.
 GARBAGE_TEXT = '{"offsetTable":{{"brokerName":"brok'
 _NAMES = {"main": FILE_NAME, "backup": BACKUP_NAME}
 _TEXTS = {"delete": None, "empty": "", "garbage": GARBAGE_TEXT}

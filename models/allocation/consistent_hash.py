@@ -21,27 +21,27 @@ RULES = (
         "A member owns the queues that the ring gives to its id, in list order. A negative number of virtual nodes "
         "is an illegal argument; with 0 nobody owns anything.",
         "AllocateMessageQueueConsistentHash#allocate @ 4.1.0, 5.5.0",
-        releases="4.1.0+, all 5.x",
+        releases="4.1.0+",
     ),
     Rule(
         "ALLOC-CH-2",
         "Members are placed in list order, each as `id-k` for k from the number of its virtual nodes that are on the "
         "ring already; on a collision the later one stays.",
         "ConsistentHashRouter#addNode, #getExistingReplicas; VirtualNode#getKey @ 4.1.0, 5.5.0",
-        releases="4.1.0+, all 5.x",
+        releases="4.1.0+",
     ),
     Rule(
         "ALLOC-CH-3",
         "The owner is the first virtual node at or after the queue's place, after the last one the first.",
         "ConsistentHashRouter#routeNode @ 4.1.0, 5.5.0",
-        releases="4.1.0+, all 5.x",
+        releases="4.1.0+",
     ),
     Rule(
         "ALLOC-CH-4",
         "A text's place is the unsigned big-endian number in the first four bytes of its MD5. Texts are UTF-8 from "
         "5.0.0 on, and in the platform's charset before; the model takes UTF-8 throughout.",
         "ConsistentHashRouter$MD5Hash#hash @ 4.1.0, 4.9.8, 5.0.0, 5.5.0",
-        releases="4.1.0+, all 5.x",
+        releases="4.1.0+",
     ),
 )
 

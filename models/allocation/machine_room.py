@@ -24,7 +24,6 @@ RULES = (
         "Of the queues whose broker is in an allowed room, every place in the member list gets a block of equal "
         "size, and the first places one queue more each, from the tail.",
         "AllocateMessageQueueByMachineRoom#allocate @ 4.8.0, 5.5.0",
-        releases="4.8.0+, all 5.x",
     ),
     Rule(
         "ALLOC-ROOM-1-FAULT",
@@ -37,6 +36,7 @@ RULES = (
         "Up to 4.9.2 nothing is checked: an own id that is not a member, no members or no queues give no queues. "
         "4.9.3 checks as ALLOC-CHK-1 and takes a blank own id for an empty one. From 4.9.4 on ALLOC-CHK-1.",
         "AllocateMessageQueueByMachineRoom#allocate @ 4.9.2, 4.9.3, 4.9.4, 5.0.0-ALPHA, 5.0.0",
+        releases="up to 4.9.3, 5.0.0-PREVIEW, 5.0.0-ALPHA",
     ),
     Rule(
         "ALLOC-ROOM-1-NULL",

@@ -25,7 +25,7 @@ RULES = (
         "An inner strategy divides the own room's queues among the room's members, then those of each room without "
         "members, in room order, among all members. A broker or member without a room is an illegal argument.",
         "AllocateMachineRoomNearby#allocate @ 4.3.0, 5.5.0",
-        releases="4.3.0+, all 5.x",
+        releases="4.3.0+",
     ),
 )
 

@@ -65,7 +65,8 @@ RULES = (
         "Pending resets outlive what is stored: they go with a group's offsets from 5.3.2 only, and with a topic's "
         "from 5.3.4. Before, a topic or group that is made again finds itself reset to an offset of the old one.",
         "ConsumerOffsetManager#removeOffset, #cleanOffsetByTopic @ 5.2.0, 5.3.1, 5.3.2, 5.3.3, 5.5.0",
-        releases="5.1.0+ with useServerSideResetOffset, the default from 5.2.0",
+        releases="5.1.0+",
+        needs="useServerSideResetOffset, the default from 5.2.0",
     ),
 )
 

@@ -61,6 +61,7 @@ RULES = (
         "A broker whose load balancing is switched off gives every member of a cluster all queues.",
         "QueryAssignmentProcessor#doLoadBalance @ 5.0.0-PREVIEW, 5.3.3",
         releases=_SINCE,
+        needs="serverLoadBalancerEnable=false",
     ),
     Rule(
         "BQ-ASSIGN-4",

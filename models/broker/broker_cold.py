@@ -2,7 +2,7 @@
 
 From 5.1.0 on a broker answers 0 to a group without an offset only while message 0 is in memory, and asks the operating
 system for that, if its Java can: 8 to 13 can, later ones take every message to be in memory. The page cache is not
-under anybody's control: the system may drop idle pages, and it reads ahead of what was asked for. So residency is
+under the kit's control: the system may drop idle pages, and it reads ahead of what was asked for. So residency is
 observed beside each answer, and the answer must agree with it. One thing is certain: what was evicted stays out of
 memory until the next read or write.
 """
@@ -26,6 +26,7 @@ RULES = (
         "offset does not bring it back; pulling it does, and so may sending.",
         "DefaultMessageStore#checkInMemByConsumeOffset, DefaultMappedFile#isLoaded @ 5.1.0, 5.5.0",
         releases="5.1.0+",
+        needs="Java 8 to 13",
     ),
 )
 

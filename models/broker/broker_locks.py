@@ -2,8 +2,8 @@
 
 A request is handled at some moment between its sending and its response, so whether a lock had expired by then is
 certain outside of that span only. The model therefore keeps two tables of locks, confirmed as early and as late as
-possible, and asks both: where they agree the answer is certain, and where they do not, the observed answer tells which
-of them is right.
+possible, and asks both: where they agree the answer is certain, and where they do not, the observed answer decides
+which of them is right.
 
 Times are thousandths of the broker's lease (``rocketmq.broker.rebalance.lockMaxLiveTime``) since the case began.
 """

@@ -28,6 +28,7 @@ RULES = (
         "a lock that its owner takes meanwhile goes with it.",
         "AdminBrokerProcessor#unlockBatchMQ @ 5.0.0, 5.5.0",
         releases="5.0.0+",
+        needs="lockInStrictMode, off by default",
     ),
 )
 
@@ -117,7 +118,7 @@ def show(state: BrokerLocksStrictState) -> str:
     for (group, queue), guesses in state.possible.items():
         each = []
         for held, waiting in guesses:
-            holders = [f"{entry.client} at {entry.confirmed}" for entry in held.early.values()] or ["nobody"]
+            holders = [f"{entry.client} at {entry.confirmed}" for entry in held.early.values()] or ["no client"]
             each.append(f"{holders[0]}" + "".join(f", {CLIENTS[one.client]} unlocks" for one in waiting))
         lines.append(f"G{group}/{queue}: {' or '.join(each)}")
     return f"at {state.since}: {'; '.join(lines) or 'no locks'}"

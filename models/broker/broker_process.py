@@ -106,13 +106,13 @@ class BrokerProcessModel:
 
     def save(self, life: BrokerProcessState, observed: Result) -> Answer[BrokerProcessState]:
         """BQ-COM-12."""
-        return self._asked(life, lambda broker: self.restarts.save(broker, observed))
+        return self._answered(life, lambda broker: self.restarts.save(broker, observed))
 
     def send(
         self, life: BrokerProcessState, observed: Result, topic: int, queue: int, count: int, apart: bool
     ) -> Answer[BrokerProcessState]:
         """BQ-SEND-1."""
-        return self._asked(life, lambda broker: self.restarts.send(broker, observed, topic, queue, count, apart))
+        return self._answered(life, lambda broker: self.restarts.send(broker, observed, topic, queue, count, apart))
 
     def commit(
         self, life: BrokerProcessState, observed: Result, group: int, topic: int, queue: int, offset: int
@@ -121,30 +121,30 @@ class BrokerProcessModel:
         if life.status == FROZEN:
             pending = (*life.pending, PendingCommit(group, topic, queue, offset))
             return life._replace(pending=pending), SILENT, _SILENT
-        return self._asked(life, lambda broker: self.restarts.commit(broker, observed, group, topic, queue, offset))
+        return self._answered(life, lambda broker: self.restarts.commit(broker, observed, group, topic, queue, offset))
 
     def query(
         self, life: BrokerProcessState, observed: Result, group: int, topic: int, queue: int, set_zero: bool | None
     ) -> Answer[BrokerProcessState]:
         """BQ-QUERY-*."""
-        return self._asked(life, lambda broker: self.restarts.query(broker, observed, group, topic, queue, set_zero))
+        return self._answered(life, lambda broker: self.restarts.query(broker, observed, group, topic, queue, set_zero))
 
     def query_kept(
         self, life: BrokerProcessState, observed: Result, queue: int, set_zero: bool | None
     ) -> Answer[BrokerProcessState]:
         """BQ-COM-11."""
-        return self._asked(life, lambda broker: self.restarts.query_kept(broker, observed, queue, set_zero))
+        return self._answered(life, lambda broker: self.restarts.query_kept(broker, observed, queue, set_zero))
 
     def max(self, life: BrokerProcessState, observed: Result, topic: int, queue: int) -> Answer[BrokerProcessState]:
         """BQ-STORE-MAX."""
-        return self._asked(life, lambda broker: self.restarts.max(broker, observed, topic, queue))
+        return self._answered(life, lambda broker: self.restarts.max(broker, observed, topic, queue))
 
     def min(self, life: BrokerProcessState, observed: Result, topic: int, queue: int) -> Answer[BrokerProcessState]:
         """BQ-STORE-MIN."""
-        return self._asked(life, lambda broker: self.restarts.min(broker, observed, topic, queue))
+        return self._answered(life, lambda broker: self.restarts.min(broker, observed, topic, queue))
 
     @staticmethod
-    def _asked(
+    def _answered(
         life: BrokerProcessState, handler: Callable[[UncertainBroker], Answer[UncertainBroker]]
     ) -> Answer[BrokerProcessState]:
         """A request: only a running broker answers."""

@@ -1,6 +1,6 @@
 """CLONE_GROUP_OFFSET: one group takes over the offsets of another (BQ-CLONE-1).
 
-No request is refused, so the caller cannot tell when nothing was cloned.
+No request is refused, so the caller does not notice when nothing was cloned.
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ RULES = (
         "stored.",
         "ConsumerManageProcessor#updateConsumerOffset @ 5.2.0, 5.5.0",
         releases="5.1.0+",
+        needs="useServerSideResetOffset, the default from 5.2.0",
     ),
 )
 

@@ -26,7 +26,7 @@ RULES = (
         "Up to 5.0.0-ALPHA min becomes the first retained message; when none is left it stays where it was, and "
         "after a restart it is 0.",
         "ConsumeQueue#correctMinOffset @ 4.9.7",
-        releases="3.x – 5.0.0-ALPHA",
+        releases="up to 5.0.0-ALPHA",
     ),
     Rule(
         "BQ-MIN-3",
@@ -93,7 +93,7 @@ def expire(
 
 
 def reopened(rules: BrokerRules, log: QueueLog) -> QueueLog:
-    """A queue after its broker started: min is determined anew."""
+    """A queue after its broker started: min is determined again."""
     if log.times:
         return log._replace(min=log.first)
     return log._replace(min=log.max if rules.empty_moves_min else 0)

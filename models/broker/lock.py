@@ -82,13 +82,13 @@ def lock(
     ``Err("SYSTEM_ERROR")`` when BQ-LOCK-4 strikes.
     """
     key = (group, queue)
-    granted, why = _asked(locks.get(key), client, now, live)
+    granted, why = _lock_one(locks.get(key), client, now, live)
     if granted is True or why is _LOCK["free, no client"]:
         locks = {**locks, key: _lock((client, now))}
     return locks, granted, why
 
 
-def _asked(held: Lock | None, client: str | None, now: int, live: int) -> tuple[bool | Err, Reason]:
+def _lock_one(held: Lock | None, client: str | None, now: int, live: int) -> tuple[bool | Err, Reason]:
     """Is the lock granted? A request without client id fails, and leaves a lock without owner behind."""
     if held is None:
         return (FAILED, _LOCK["free, no client"]) if client is None else (True, _LOCK["free"])
@@ -117,7 +117,7 @@ def lock_batch(
     granted: list[Queue] = []
     for queue in queues:
         key = (group, queue)
-        given, why = _asked(after.get(key), client, now, live)
+        given, why = _lock_one(after.get(key), client, now, live)
         if given is FAILED:
             if any(_is_ownerless(locks.get((group, other))) for other in queues):
                 return locks, FAILED, _LOCK["belongs to nobody"]

@@ -105,7 +105,8 @@ RULES = (
         "A pull that passes the checks takes a pending reset away: it finds nothing and is sent to the offset of the "
         "reset. If it has the commit flag, its commitOffset is stored all the same, over the reset.",
         "PullMessageProcessor#processRequest @ 5.1.0, 5.2.0, 5.5.0",
-        releases="5.1.0+ with useServerSideResetOffset, the default from 5.2.0",
+        releases="5.1.0+",
+        needs="useServerSideResetOffset, the default from 5.2.0",
     ),
     Rule(
         "BQ-PULL-10",
@@ -327,7 +328,7 @@ def _scan(
 ) -> tuple[str, int, tuple[int, ...], Reason]:
     most = min(request.most if rules.full_batch else request.most - 1, MAX_MESSAGES)
     least, each = (16_000, 20) if rules.scans_entries else (800, 1)
-    looks_at = max(least, each * request.most) if rules.scans_as_asked else least
+    looks_at = max(least, each * request.most) if rules.scans_by_request else least
     limit = request.offset + looks_at + rules.scans_one_more
     found: list[int] = []
     size = 0

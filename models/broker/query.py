@@ -38,14 +38,14 @@ RULES = (
         "Without a stored offset, brokers up to 5.0.0 answer 0 when min <= 0 and entry 0 is not judged to be on "
         "disk; an empty or absent queue counts as not on disk.",
         "ConsumerManageProcessor#queryConsumerOffset @ 4.9.7",
-        releases="3.2.0 – 5.0.0",
+        releases="up to 5.0.0",
     ),
     Rule(
         "BQ-DISK-1",
         "Up to 5.0.0 entry 0 is judged to be on disk when more than accessMessageInMemoryMaxRatio percent of the "
         "machine's memory was written after it, whatever is really in memory, and even if its message expired.",
         "DefaultMessageStore#checkInDiskByConsumeOffset @ 4.9.7, 5.0.0",
-        releases="3.2.0 – 5.0.0",
+        releases="up to 5.0.0",
     ),
     Rule(
         "BQ-QUERY-G3",

@@ -38,7 +38,8 @@ RULES = (
         "queueId is negative: to max for any negative time, else to where a search for the time leads, forwards too "
         "and without force. It fails with TOPIC_NOT_EXIST and SUBSCRIPTION_GROUP_NOT_EXIST, in that order.",
         "AdminBrokerProcessor#resetOffsetInner @ 5.1.0, 5.2.0, 5.5.0",
-        releases="5.1.0+ with useServerSideResetOffset, the default from 5.2.0",
+        releases="5.1.0+",
+        needs="useServerSideResetOffset, the default from 5.2.0",
     ),
     Rule(
         "BQ-RESET-QUEUES",
@@ -51,21 +52,24 @@ RULES = (
         "A reset of one queue to an offset fails with SYSTEM_ERROR below min and beyond max + 1: max + 1 itself, where "
         "no message can be, is accepted. Offset -1 is no offset: the time counts.",
         "AdminBrokerProcessor#resetOffsetInner @ 5.1.0, 5.2.0, 5.5.0",
-        releases="5.1.0+ with useServerSideResetOffset, the default from 5.2.0",
+        releases="5.1.0+",
+        needs="useServerSideResetOffset, the default from 5.2.0",
     ),
     Rule(
         "BQ-RESET-3",
         "A pending reset is what queries answer, for whatever is stored, until a pull of the queue takes it away or "
         "the broker is restarted.",
         "ConsumerOffsetManager#queryOffset, #queryThenEraseResetOffset @ 5.1.0, 5.5.0",
-        releases="5.1.0+ with useServerSideResetOffset, the default from 5.2.0",
+        releases="5.1.0+",
+        needs="useServerSideResetOffset, the default from 5.2.0",
     ),
     Rule(
         "BQ-COM-5",
         "A reset is stored besides; up to 5.3.1 only when the group has stored an offset of the topic before, so that "
         "a group without any has none again once a pull took the pending one.",
         "ConsumerOffsetManager#assignResetOffset @ 5.1.0, 5.3.1, 5.3.2, 5.5.0",
-        releases="5.1.0+ with useServerSideResetOffset, the default from 5.2.0",
+        releases="5.1.0+",
+        needs="useServerSideResetOffset, the default from 5.2.0",
     ),
 )
 

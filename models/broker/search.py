@@ -30,14 +30,14 @@ RULES = (
         "several equal ones (the one that the halving hits), and the last message for any later time; an empty "
         "queue answers 0.",
         "ConsumeQueue#getOffsetInQueueByTime @ 4.9.7, 5.1.0",
-        releases="3.x – 5.1.0",
+        releases="up to 5.1.0",
     ),
     Rule(
         "BQ-TIME-CLAMP",
         "From 5.0.0-ALPHA the result of a search lies in [min, max]; before, a queue whose messages all expired "
         "answers 0 whatever its min.",
         "DefaultMessageStore#getOffsetInQueueByTime @ 4.9.7, 5.0.0",
-        releases="5.0.0-ALPHA+",
+        releases="up to 5.1.0",
     ),
     Rule(
         "BQ-TIME-2",
@@ -127,7 +127,7 @@ def search(
         if not times:
             return state, log.min if rules.clamped_search else 0, why["empty"]
         return state, _nearest(log, timestamp), why[kind]
-    upper = boundary == UPPER and rules.upper_asked
+    upper = boundary == UPPER and rules.honours_boundary
     why = _UPPER if upper else _BOUNDARY_IGNORED if boundary == UPPER else _LOWER
     found = bisect_right(times, timestamp) - 1 if upper else bisect_left(times, timestamp)
     return state, min(max(log.first + found, log.min), log.max), why[kind]

@@ -44,7 +44,7 @@ class Topic(NamedTuple):
         return cls(queues, queues)
 
 
-#: A queue that was never written, and one that does not exist: a broker cannot tell them apart.
+#: A queue that was never written, and one that does not exist: a broker cannot distinguish them.
 ABSENT = QueueLog()
 
 #: Stored offsets by (group, topic, queue id).

@@ -1,4 +1,4 @@
-"""The changes in brokers' behaviour, by release."""
+"""The changes in brokers' behaviour, by release (docs/switches.md is made from these)."""
 
 from __future__ import annotations
 
@@ -7,52 +7,313 @@ from dataclasses import dataclass
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
 
-EMPTY_IS_UNKNOWN = Switch("BQ-G3", "an empty queue answers QUERY_NOT_FOUND", None, "5.1.0")
-SET_ZERO = Switch("BQ-SETZERO", "setZeroIfNotFound=false is honoured", None, "5.0.0-ALPHA")
-TOPIC_CHECKED = Switch("BQ-TOPICCHK", "commits to an unknown topic are refused", None, "5.0.0")
-GROUP_CHECKED = Switch("BQ-GROUPCHK", "commits of an unknown group are refused", None, "5.3.0")
-INVALID_PARAMETER = Switch("BQ-29", "bad parameters answer INVALID_PARAMETER", None, "5.3.2")
-EMPTY_MOVES_MIN = Switch("BQ-MIN-3", "min follows max when everything expired", None, "5.0.0")
-BOUNDARY_SEARCH = Switch("BQ-TIME-2", "search by time finds a boundary", None, "5.1.1")
-UPPER_ASKED = Switch("BQ-TIME-3", "the request's boundary type is heard", None, "5.1.4")
-CLAMPED_SEARCH = Switch("BQ-TIME-CLAMP", "a search result is clamped to [min, max]", None, "5.0.0-ALPHA")
-DELETE_FORGETS = Switch("BQ-TOPIC-3", "deleting a topic removes its stored offsets", None, "5.0.0")
-DELETE_GROUP_CLEARS = Switch("BQ-GROUP-2", "deleting a group can remove its offsets", "4.9.0", "5.0.0-PREVIEW")
-DELETE_GROUP_CREATES = Switch("BQ-GROUP-3", "deleting a group without cleanOffset creates it", None, "5.5.0")
-CLEAN_OFFSET = Switch("BQ-GROUP-2-NAME", "the flag is called cleanOffset, not removeOffset", None, "5.0.0")
+EMPTY_IS_UNKNOWN = Switch(
+    "BQ-G3",
+    "An empty queue answers QUERY_NOT_FOUND to a group without an offset; before, 0",
+    v5="5.1.0",
+    rules=("BQ-QUERY-G3",),
+    source="ConsumerManageProcessor#queryConsumerOffset",
+)
+SET_ZERO = Switch(
+    "BQ-SETZERO",
+    "setZeroIfNotFound=false is honoured",
+    v5="5.0.0-ALPHA",
+    rules=("BQ-QUERY-SETZERO",),
+    source="ConsumerManageProcessor#queryConsumerOffset",
+)
+TOPIC_CHECKED = Switch(
+    "BQ-TOPICCHK",
+    "A commit to an unknown topic is refused",
+    v5="5.0.0",
+    rules=("BQ-UPDATE-1",),
+    source="ConsumerManageProcessor#updateConsumerOffset",
+)
+GROUP_CHECKED = Switch(
+    "BQ-GROUPCHK",
+    "A commit of an unknown group is refused",
+    v5="5.3.0",
+    rules=("BQ-UPDATE-1",),
+    source="ConsumerManageProcessor#updateConsumerOffset",
+)
+INVALID_PARAMETER = Switch(
+    "BQ-29",
+    "Parameters that are missing or wrong answer INVALID_PARAMETER (29)",
+    v5="5.3.2",
+    rules=("BQ-UPDATE-FIELD",),
+    source="ConsumerManageProcessor#updateConsumerOffset",
+)
+EMPTY_MOVES_MIN = Switch(
+    "BQ-MIN-3",
+    "When every message has expired, min follows max",
+    v5="5.0.0",
+    rules=("BQ-MIN-3",),
+    source="ConsumeQueue#correctMinOffset",
+)
+BOUNDARY_SEARCH = Switch(
+    "BQ-TIME-2",
+    "A search by time finds a boundary instead of a near message",
+    v5="5.1.1",
+    rules=("BQ-TIME-2",),
+    source="ConsumeQueue#binarySearchInQueueByTime",
+)
+HONOURS_BOUNDARY = Switch(
+    "BQ-TIME-3",
+    "A search by time heeds the boundary it is asked for",
+    v5="5.1.4",
+    rules=("BQ-TIME-3",),
+    source="AdminBrokerProcessor#searchOffsetByTimestamp",
+)
+CLAMPED_SEARCH = Switch(
+    "BQ-TIME-CLAMP",
+    "The result of a search by time lies between min and max",
+    v5="5.0.0-ALPHA",
+    rules=("BQ-TIME-CLAMP",),
+    source="DefaultMessageStore#getOffsetInQueueByTime",
+)
+DELETE_FORGETS = Switch(
+    "BQ-TOPIC-3",
+    "Deleting a topic removes its stored offsets",
+    v5="5.0.0",
+    rules=("BQ-TOPIC-3",),
+    source="AdminBrokerProcessor#deleteTopic",
+)
+DELETE_GROUP_CLEARS = Switch(
+    "BQ-GROUP-2",
+    "Deleting a group can remove its offsets",
+    v4="4.9.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-GROUP-2",),
+    source="AdminBrokerProcessor#deleteSubscriptionGroup",
+)
+DELETE_GROUP_CREATES = Switch(
+    "BQ-GROUP-3",
+    "Deleting a group without cleanOffset creates the group",
+    v5="5.5.0",
+    rules=("BQ-GROUP-3",),
+    source="AdminBrokerProcessor#deleteSubscriptionGroup",
+)
+CLEAN_OFFSET = Switch(
+    "BQ-GROUP-2-NAME",
+    "The flag of that request is called cleanOffset; before, removeOffset",
+    v5="5.0.0",
+    rules=("BQ-GROUP-2",),
+    source="AdminBrokerProcessor#deleteSubscriptionGroup",
+)
 FULL_BATCH = Switch(
-    "BQ-PULL-7", "a pull answers as many messages as it asks for, not one less", "4.2.0", "5.0.0-PREVIEW"
+    "BQ-PULL-7",
+    "A pull answers as many messages as it asks for; before, one less",
+    v4="4.2.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-PULL-7",),
+    source="DefaultMessageStore#isTheBatchFull",
 )
-OVERFLOW_IS_MAX = Switch("BQ-PULL-3", "a pull far beyond max is sent back to max, never to 0", "4.9.4", "5.0.0")
-DRAWS_QUEUES = Switch("BQ-SEND-ANY", "the queue of a message that names none can be negative", "4.7.0", "5.0.0-PREVIEW")
+OVERFLOW_IS_MAX = Switch(
+    "BQ-PULL-3",
+    "A pull far beyond max is sent to max; before, to 0 when min is 0",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("BQ-PULL-3",),
+    source="DefaultMessageStore#getMessage",
+)
+DRAWS_QUEUES = Switch(
+    "BQ-SEND-ANY",
+    "The queue of a message that names none can be negative",
+    v4="4.7.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-SEND-ANY",),
+    source="SendMessageProcessor#randomQueueId",
+)
 DRAWS_WRITTEN = Switch(
-    "BQ-SEND-ANY-SIGN", "the queue of a message that names none is a written one", "4.9.2", "5.0.0-ALPHA"
+    "BQ-SEND-ANY-SIGN",
+    "The queue of a message that names none is a written one again",
+    v4="4.9.2",
+    v5="5.0.0-ALPHA",
+    rules=("BQ-SEND-ANY",),
+    source="SendMessageProcessor#randomQueueId",
 )
-MAKES_ROOM = Switch("BQ-PULL-MOST", "a pull makes room for as many messages as it asks for", "4.9.2", None)
-TYPED_EXPRESSIONS = Switch("BQ-PULL-SUB", "a subscription says which language it is in", "4.1.0", "5.0.0-PREVIEW")
-SCANS_AS_ASKED = Switch("BQ-PULL-7-ASKED", "a pull for more messages looks at more entries", "4.1.0", "5.0.0-PREVIEW")
-SCANS_ENTRIES = Switch("BQ-PULL-7-ENTRIES", "the scan limit counts entries, not bytes", None, "5.0.0-ALPHA", "5.1.0")
-SCANS_ONE_MORE = Switch("BQ-PULL-7-BOUND", "the scan limit is passed by one entry", None, "5.0.0-ALPHA", "5.3.3")
-ECHOES_BINARY = Switch("WIRE-FRAME-1", "a binary request is answered in binary", "4.9.4", None)
-UNKNOWN_ANSWERED = Switch("WIRE-ERR-2", "a request with an unknown code is answered", "4.9.1", "5.0.0-ALPHA")
-STANDARD_ROUTES = Switch("WIRE-JSON-1", "routes come in standard JSON to clients that want it", "4.9.4", "5.0.0")
-LITE_PULLS = Switch("BQ-PULL-LITE", "LITE_PULL_MESSAGE is a request of its own", None, "5.0.0")
-UNKNOWN_GROUP_SKIPPED = Switch("BQ-HB-1", "a heartbeat of an unknown group is not registered", None, "5.1.1")
-BROADCAST_UNNOTIFIED = Switch("BQ-HB-3", "members of broadcasting groups are not told of changes", None, "5.3.1")
-SERVER_RESET = Switch("BQ-RESET-2", "a reset is made by the broker, not by the members", None, "5.2.0")
-RESET_NAMES_TOPIC = Switch("BQ-RESET-1-CODE", "a reset of an unknown topic says so", None, "5.3.2")
-RESET_STORES = Switch("BQ-COM-5", "a reset is stored for a group without offsets too", None, "5.3.2")
-DELETE_GROUP_FORGETS_RESETS = Switch("BQ-COM-9-GROUP", "offsets of a group go with its resets", None, "5.3.2")
-DELETE_TOPIC_FORGETS_RESETS = Switch("BQ-COM-9-TOPIC", "offsets of a topic go with its resets", None, "5.3.4")
-PULLS_COUNT = Switch("BQ-PULL-12", "who pulls from a topic counts as subscribed", None, "5.1.0")
-VERSION_NUMBER_GONE = Switch("BQ-RUNTIME", "the runtime table has no brokerVersion", None, "5.4.0")
-ASSIGNS = Switch("BQ-ASSIGN-1", "a broker assigns queues to members that ask", None, "5.0.0-PREVIEW")
-ROUTES_POLLED = Switch("BQ-ASSIGN-2", "routes of own topics only are known", None, "5.0.0-PREVIEW", "5.0.0")
-LARGE_SHARE_IS_ALL = Switch("BQ-ASSIGN-5", "a share as large as the group is everything", None, "5.0.0-ALPHA")
-BLANK_CLIENT_REFUSED = Switch("BQ-ASSIGN-5-BLANK", "a blank client id pops nothing", None, "5.0.0")
-LMQ_ASSIGNED = Switch("BQ-ASSIGN-2-LMQ", "a light message queue needs no route", None, "5.3.1")
-MODE_CHECKED = Switch("BQ-ASSIGN-6", "a mode is set for known topics and groups only", None, "5.3.3")
-LOCKS_STRICTLY = Switch("BQ-LOCK-STRICT", "in strict mode an unlock is answered before it is done", None, "5.0.0")
+MAKES_ROOM = Switch(
+    "BQ-PULL-MOST",
+    "A pull makes room for as many messages as it asks for, and fails for fewer than 0 and for 2^31 - 1; otherwise "
+    "fewer than 0 find one",
+    v4="4.9.2",
+    rules=("BQ-PULL-MOST",),
+    source="GetMessageResult#GetMessageResult",
+)
+TYPED_EXPRESSIONS = Switch(
+    "BQ-PULL-SUB",
+    "A subscription says which language its expression is in",
+    v4="4.1.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-PULL-SUB",),
+    source="PullMessageProcessor#processRequest",
+)
+SCANS_BY_REQUEST = Switch(
+    "BQ-PULL-7-ASKED",
+    "A pull for more messages looks at more entries",
+    v4="4.1.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-PULL-7",),
+    source="DefaultMessageStore#getMessage",
+)
+SCANS_ENTRIES = Switch(
+    "BQ-PULL-7-ENTRIES",
+    "The limit of a scan counts entries instead of bytes",
+    v5="5.0.0-ALPHA",
+    until_v5="5.1.0",
+    rules=("BQ-PULL-7",),
+    source="DefaultMessageStore#getMessage",
+)
+SCANS_ONE_MORE = Switch(
+    "BQ-PULL-7-BOUND",
+    "The limit of a scan is passed by one entry",
+    v5="5.0.0-ALPHA",
+    until_v5="5.3.3",
+    rules=("BQ-PULL-7",),
+    source="DefaultMessageStore#getMessage",
+)
+ECHOES_BINARY = Switch(
+    "WIRE-FRAME-1",
+    "A binary request is answered in binary",
+    v4="4.9.4",
+    rules=("WIRE-FRAME-1",),
+    source="NettyRemotingAbstract#processRequestCommand",
+)
+UNKNOWN_ANSWERED = Switch(
+    "WIRE-ERR-2",
+    "A request with an unknown code gets an answer",
+    v4="4.9.1",
+    v5="5.0.0-ALPHA",
+    rules=("WIRE-ERR-2",),
+    source="AdminBrokerProcessor#processRequest",
+)
+STANDARD_ROUTES = Switch(
+    "WIRE-JSON-1",
+    "Routes are standard JSON for clients that ask for it",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("WIRE-JSON-1",),
+    source="ClientRequestProcessor#getRouteInfoByTopic",
+)
+LITE_PULLS = Switch(
+    "BQ-PULL-LITE",
+    "LITE_PULL_MESSAGE is a request of its own",
+    v5="5.0.0",
+    rules=("BQ-PULL-LITE",),
+    source="BrokerController#registerProcessor",
+)
+UNKNOWN_GROUP_SKIPPED = Switch(
+    "BQ-HB-1",
+    "A heartbeat of an unknown group registers no member",
+    v5="5.1.1",
+    rules=("BQ-HB-1",),
+    source="ClientManageProcessor#heartBeat",
+)
+BROADCAST_UNNOTIFIED = Switch(
+    "BQ-HB-3",
+    "Members of broadcasting groups are not notified of changes",
+    v5="5.3.1",
+    rules=("BQ-HB-3",),
+    source="ConsumerManager#registerConsumer",
+)
+SERVER_RESET = Switch(
+    "BQ-RESET-2",
+    "Offsets are reset by the broker, not by the members",
+    v5="5.2.0",
+    rules=("BQ-RESET-2",),
+    source="AdminBrokerProcessor#resetOffsetInner",
+)
+RESET_NAMES_TOPIC = Switch(
+    "BQ-RESET-1-CODE",
+    "The reset of an unknown topic answers so",
+    v5="5.3.2",
+    rules=("BQ-RESET-1",),
+    source="Broker2Client#resetOffset",
+)
+RESET_STORES = Switch(
+    "BQ-COM-5",
+    "A reset is stored for a group without offsets, too",
+    v5="5.3.2",
+    rules=("BQ-COM-5",),
+    source="ConsumerOffsetManager#assignResetOffset",
+)
+DELETE_GROUP_FORGETS_RESETS = Switch(
+    "BQ-COM-9-GROUP",
+    "The resets of a group go with its offsets",
+    v5="5.3.2",
+    rules=("BQ-COM-9-RESETS",),
+    source="ConsumerOffsetManager#removeOffset",
+)
+DELETE_TOPIC_FORGETS_RESETS = Switch(
+    "BQ-COM-9-TOPIC",
+    "The resets of a topic go with its offsets",
+    v5="5.3.4",
+    rules=("BQ-COM-9-RESETS",),
+    source="ConsumerOffsetManager#cleanOffsetByTopic",
+)
+PULLS_COUNT = Switch(
+    "BQ-PULL-12",
+    "A group that pulls from a topic counts as subscribed to it",
+    v5="5.1.0",
+    rules=("BQ-CLONE-ONLINE",),
+    source="ConsumerManager#findSubscriptionData",
+)
+OMITS_VERSION = Switch(
+    "BQ-RUNTIME",
+    "The table of a running broker has no brokerVersion",
+    v5="5.4.0",
+    rules=("WIRE-VER-1",),
+    source="AdminBrokerProcessor#prepareRuntimeInfo",
+)
+ASSIGNS = Switch(
+    "BQ-ASSIGN-1",
+    "A broker assigns queues to members that ask",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-ASSIGN-1",),
+    source="QueryAssignmentProcessor#queryAssignment",
+)
+ROUTES_POLLED = Switch(
+    "BQ-ASSIGN-2",
+    "Only routes of the broker's own topics are known to it",
+    v5="5.0.0-PREVIEW",
+    until_v5="5.0.0",
+    rules=("BQ-ASSIGN-2",),
+    source="AssignmentManager#updateTopicRouteInfoFromNameServer",
+)
+LARGE_SHARE_IS_ALL = Switch(
+    "BQ-ASSIGN-5",
+    "A pop share as large as the group is everything",
+    v5="5.0.0-ALPHA",
+    rules=("BQ-ASSIGN-5",),
+    source="QueryAssignmentProcessor#allocate4Pop",
+)
+BLANK_CLIENT_REFUSED = Switch(
+    "BQ-ASSIGN-5-BLANK",
+    "A blank client id pops nothing",
+    v5="5.0.0",
+    rules=("BQ-ASSIGN-5",),
+    source="QueryAssignmentProcessor#allocate",
+)
+LMQ_ASSIGNED = Switch(
+    "BQ-ASSIGN-2-LMQ",
+    "A light message queue needs no route",
+    v5="5.3.1",
+    rules=("BQ-ASSIGN-2-LMQ",),
+    source="QueryAssignmentProcessor#doLoadBalance",
+)
+MODE_CHECKED = Switch(
+    "BQ-ASSIGN-6",
+    "A mode is set for known topics and groups only",
+    v5="5.3.3",
+    rules=("BQ-ASSIGN-6",),
+    source="QueryAssignmentProcessor#setMessageRequestMode",
+)
+LOCKS_STRICTLY = Switch(
+    "BQ-LOCK-STRICT",
+    "In strict mode an unlock is answered before it is done",
+    v5="5.0.0",
+    rules=("BQ-LOCK-STRICT",),
+    source="AdminBrokerProcessor#unlockBatchMQ",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +327,7 @@ class BrokerRules:
     invalid_parameter: bool
     empty_moves_min: bool
     boundary_search: bool
-    upper_asked: bool
+    honours_boundary: bool
     clamped_search: bool
     delete_forgets: bool
     delete_group_clears: bool
@@ -77,7 +338,7 @@ class BrokerRules:
     draws_negative: bool
     makes_room: bool
     typed_expressions: bool
-    scans_as_asked: bool
+    scans_by_request: bool
     scans_entries: bool
     scans_one_more: bool
     unknown_group_skipped: bool
@@ -109,7 +370,7 @@ class BrokerRules:
             invalid_parameter=INVALID_PARAMETER.on(broker),
             empty_moves_min=EMPTY_MOVES_MIN.on(broker),
             boundary_search=BOUNDARY_SEARCH.on(broker),
-            upper_asked=UPPER_ASKED.on(broker),
+            honours_boundary=HONOURS_BOUNDARY.on(broker),
             clamped_search=CLAMPED_SEARCH.on(broker),
             delete_forgets=DELETE_FORGETS.on(broker),
             delete_group_clears=DELETE_GROUP_CLEARS.on(broker),
@@ -120,7 +381,7 @@ class BrokerRules:
             draws_negative=DRAWS_QUEUES.on(broker) and not DRAWS_WRITTEN.on(broker),
             makes_room=MAKES_ROOM.on(broker),
             typed_expressions=TYPED_EXPRESSIONS.on(broker),
-            scans_as_asked=SCANS_AS_ASKED.on(broker),
+            scans_by_request=SCANS_BY_REQUEST.on(broker),
             scans_entries=SCANS_ENTRIES.on(broker),
             scans_one_more=SCANS_ONE_MORE.on(broker),
             unknown_group_skipped=UNKNOWN_GROUP_SKIPPED.on(broker),

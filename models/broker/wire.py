@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from rocketmq_conformance.models.broker.switches import (
     ECHOES_BINARY,
     LITE_PULLS,
+    OMITS_VERSION,
     STANDARD_ROUTES,
     UNKNOWN_ANSWERED,
-    VERSION_NUMBER_GONE,
 )
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -75,7 +75,7 @@ class WireRules:
     echoes_binary: bool
     unknown_answered: bool
     standard_routes: bool
-    version_number_gone: bool
+    omits_version: bool
     lite_pulls: bool
     ordinal: int
 
@@ -87,7 +87,7 @@ class WireRules:
             echoes_binary=ECHOES_BINARY.on(broker),
             unknown_answered=UNKNOWN_ANSWERED.on(broker),
             standard_routes=STANDARD_ROUTES.on(broker),
-            version_number_gone=VERSION_NUMBER_GONE.on(broker),
+            omits_version=OMITS_VERSION.on(broker),
             lite_pulls=LITE_PULLS.on(broker),
             ordinal=ordinal(broker),
         )

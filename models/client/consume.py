@@ -29,7 +29,7 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     remove,
     with_newer,
 )
-from rocketmq_conformance.models.client.sent_back import SentBackMessage, send_back
+from rocketmq_conformance.models.client.send_back import SentBackMessage, send_back
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
@@ -342,7 +342,7 @@ class ConsumeModel:
         kept: list[CachedMessage] = []
         end = "gone before"
         for message in bad:
-            if rules.skips_gone and message.offset not in cached.tree:
+            if rules.skips_uncached and message.offset not in cached.tree:
                 continue
             back = send_back(message, level, max_times, fault, rules.copies_origin)
             if back is None:

@@ -35,7 +35,7 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     rollback,
     take,
 )
-from rocketmq_conformance.models.client.sent_back import SentBackMessage, copy_of, first_topic, is_refused
+from rocketmq_conformance.models.client.send_back import SentBackMessage, copy_of, first_topic, is_refused
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind

@@ -14,7 +14,7 @@ Later ones merge into the contents of the file, so that an entry never leaves it
 backup are both unreadable they write nothing at all, where older ones simply wrote a new file.
 
 Client 5.4.0 writes offsets of 64 bits and reads only those of 32: two billion messages into a queue it cannot parse
-its own file, and soon the backup neither.
+its own file, and later the backup neither.
 """
 
 from __future__ import annotations

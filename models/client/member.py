@@ -1,4 +1,4 @@
-"""One member of a group, and its share of a topic's queues.
+"""The state of one member of a group, and its share of a topic's queues.
 
 Members are push consumers with a concurrent listener: no queue is locked. All of them keep their offsets in the remote
 store. A broadcasting consumer would keep them in a local one (OFF-L-*) if it were not given this one; a round is the

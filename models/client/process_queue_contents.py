@@ -1,8 +1,8 @@
 """The contents of a process queue: messages that were pulled and are not done with (PQ-*).
 
-A process queue keeps its messages in a tree by their offsets in the queue. Two numbers are kept beside it instead of
-being counted anew: the messages, and the bytes of their bodies. Flow control depends on these: when they drift, pulling
-stops, or too much is pulled.
+A process queue keeps its messages in a tree by their offsets in the queue. Two numbers are kept beside it: how many
+messages there are, and the bytes of their bodies. Flow control depends on these: when they drift, pulling stops, or too
+much is pulled.
 
 ``top`` is the offset of the message that was put in last as a new one. An emptied queue commits it (plus one), and it
 is the largest offset only as long as messages come in order.
@@ -63,7 +63,7 @@ FAILED = Err("RUNTIME")
 class CachedMessage(NamedTuple):
     """A message as the client holds it."""
 
-    #: Tells two messages with the same offset apart: one was pulled after the other.
+    #: Distinguishes two messages with the same offset: one was pulled after the other.
     serial: int
     queue: int
     offset: int

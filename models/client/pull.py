@@ -11,8 +11,8 @@ to correct    its offset is illegal; a task writes the right one, and ends the q
 
 A request whose process queue was dropped ends when the pull service takes it, and nowhere else. An answer that arrives
 after its queue was lost is still processed: its messages go to the listener, and one without messages may still raise
-the offset in memory, of a queue that is not owned any more or owned anew. A correction that runs late takes the queue
-away from its owner of that moment.
+the offset in memory, of a queue that is not owned any more or was gained again. A correction that runs late takes the
+queue away from its owner of that moment.
 
 The plan decides which request the pull service takes, which answer arrives and which timer runs. The listener is busy
 with its messages until the plan finishes it.
@@ -171,8 +171,8 @@ class PullModel:
             state = state._replace(broker=broker)
         if answer is None or not reachable:
             return self._put_off(state, number, self.failure, TOO_OLD if answer is None else UNREACHED)
-        asked = (*state.under_way, (number, subscription.tags))
-        return state._replace(under_way=asked), (queue, *answer, True), why
+        asked = (*state.in_flight, (number, subscription.tags))
+        return state._replace(in_flight=asked), (queue, *answer, True), why
 
     def _gate(self, state: PullState, request: PullRequest) -> tuple[int, Reason] | None:
         """The ms by which a pull is put off before a broker is looked for, and the reason."""
@@ -212,7 +212,7 @@ class PullModel:
         arrived = take_answer(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
-        number, tags, request, under_way = arrived
+        number, tags, request, in_flight = arrived
         queue = request.queue
         kept = tuple([offset for offset, tag in messages if not tags or tag in tags])
         new = [offset for offset in kept if offset not in request.cached]
@@ -227,7 +227,7 @@ class PullModel:
         last = new[-1] if new else request.last
         after = PullRequest(queue, next_offset, cached, last, request.dropped)
         broker = with_suggestion(state.broker, queue, suggested)
-        state = state._replace(broker=broker, requests={**state.requests, number: after}, under_way=under_way)
+        state = state._replace(broker=broker, requests={**state.requests, number: after}, in_flight=in_flight)
         held = state.store.memory.get(queue, -1)
         interval = state.settings.interval
         if kept and interval:
@@ -244,7 +244,7 @@ class PullModel:
         arrived = take_answer(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
-        number, _, request, under_way = arrived
+        number, _, request, in_flight = arrived
         queue = request.queue
         store = state.store
         why = _EMPTY["messages cached"]
@@ -259,7 +259,7 @@ class PullModel:
             broker=with_suggestion(state.broker, queue, suggested),
             requests={**state.requests, number: request._replace(next=next_offset)},
             ready=(*state.ready, number),
-            under_way=under_way,
+            in_flight=in_flight,
         )
         return after, (queue, "pull", 0, next_offset, (), store.memory.get(queue, -1), request.dropped), why
 
@@ -270,12 +270,12 @@ class PullModel:
         arrived = take_answer(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
-        number, _, request, under_way = arrived
+        number, _, request, in_flight = arrived
         queue = request.queue
         after = state._replace(
             broker=with_suggestion(state.broker, queue, suggested),
             requests={**state.requests, number: request._replace(next=next_offset, dropped=True)},
-            under_way=under_way,
+            in_flight=in_flight,
             timers=(*state.timers, (number, True)),
         )
         delay = 0 if self.client.corrects_at_once else CORRECTION_DELAY
@@ -287,11 +287,11 @@ class PullModel:
         arrived = take_answer(state, place)
         if arrived is None:
             return state, None, _NOTHING_ASKED
-        number, _, request, under_way = arrived
+        number, _, request, in_flight = arrived
         queue = request.queue
         controlled = failure == "FLOW_CONTROL" and self.client.flow_controlled
         delay = FLOW_CONTROL_DELAY if controlled else self.failure
-        after = state._replace(under_way=under_way, timers=(*state.timers, (number, False)))
+        after = state._replace(in_flight=in_flight, timers=(*state.timers, (number, False)))
         answer = queue, "later", delay, request.next, (), state.store.memory.get(queue, -1), request.dropped
         return after, answer, _FAILED["flow control" if controlled else "failed"]
 
@@ -368,7 +368,7 @@ class PullModel:
         return state._replace(store=store), store.memory[queue], _DONE["some" if left else "all"]
 
     def gain(self, state: PullState, queue: int, offset: int, anew: bool) -> Answer[PullState]:
-        """PULL-OWN-1: (does the queue begin?, commits); one that is owned does when it is to begin anew."""
+        """PULL-OWN-1: (does the queue begin?, commits); one that is owned does with ``anew``."""
         owner = state.table.get(queue)
         sent: Commits = ()
         if owner is not None:

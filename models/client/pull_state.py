@@ -63,7 +63,7 @@ class PullState(NamedTuple):
     table: Mapping[int, int]
     ready: tuple[int, ...] = ()
     #: With the tags of the subscription at the time of the pull.
-    under_way: tuple[tuple[int, frozenset[str]], ...] = ()
+    in_flight: tuple[tuple[int, frozenset[str]], ...] = ()
     #: With the kind of timer: is it a correction?
     timers: tuple[tuple[int, bool], ...] = ()
 
@@ -99,16 +99,16 @@ class ArrivedAnswer(NamedTuple):
     tags: frozenset[str]
     request: PullRequest
     #: The pulls that are still under way.
-    under_way: tuple[tuple[int, frozenset[str]], ...]
+    in_flight: tuple[tuple[int, frozenset[str]], ...]
 
 
 def take_answer(state: PullState, place: int) -> ArrivedAnswer | None:
     """The answer to one of the pulls under way arrives; None when there is none."""
-    if not state.under_way:
+    if not state.in_flight:
         return None
-    position = position_of(state.under_way, place)
-    number, tags = state.under_way[position]
-    return ArrivedAnswer(number, tags, state.requests[number], without_item(state.under_way, position))
+    position = position_of(state.in_flight, place)
+    number, tags = state.in_flight[position]
+    return ArrivedAnswer(number, tags, state.requests[number], without_item(state.in_flight, position))
 
 
 def with_suggestion(broker: KnownBroker, queue: int, node: int) -> KnownBroker:

@@ -33,7 +33,7 @@ RULES = (
         "A request to pop ends when its queue was dropped; otherwise the time of the last pop is set first, and "
         "without a subscription the pop is put off.",
         "DefaultMQPushConsumerImpl#popMessage @ 5.0.0-PREVIEW, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
 )
 
@@ -44,6 +44,9 @@ MORE_ROUTES: Mapping[str, int] = MappingProxyType(
 
 _POP = reasons_by_kind(("POP-PRE-DROP",), "popped", "dropped", "no subscription", "no member")
 _ASSIGN = Reason(("REB-BRK-1",), "the assignment changes")
+#: The same of clients that ask no broker and pop from no queue.
+_NO_POP = Reason(("REB-DO-1",), "nothing is popped")
+_UNASKED = Reason(("REB-DO-1",), "nobody asks for the assignment")
 
 
 class RebalanceBrokerState(NamedTuple):
@@ -67,13 +70,17 @@ def initial_state() -> RebalanceBrokerState:
 class RebalanceBrokerModel:
     """The operations of such a group for one profile; every method is pure."""
 
-    __slots__ = ("group", "rebalancing")
+    __slots__ = ("assigned", "group", "pops", "rebalancing")
     #: An operation that has nothing to do with assignments.
     of_group = staticmethod(widen(_state))
 
     def __init__(self, profile: Profile) -> None:
         self.group = RebalanceModel(profile)
         self.rebalancing = RebalanceBrokerRoundModel(self.group.rebalancing.start)
+        assigns = self.rebalancing.assigned
+        #: The reasons of pops, by kind, and of assignments that change.
+        self.pops = _POP if assigns else dict.fromkeys(_POP, _NO_POP)
+        self.assigned = _ASSIGN if assigns else _UNASKED
 
     def rebalance(
         self, state: RebalanceBrokerState, member: int, list_fault: str, assign_fault: str, fault: str, bound_fault: str
@@ -134,16 +141,16 @@ class RebalanceBrokerModel:
         """POP-PRE-DROP: does the member ask for messages of the queue?"""
         who, side = state.group.members[member], state.sides[member]
         if who is None:
-            return state, None, _POP["no member"]
+            return state, None, self.pops["no member"]
         if (topic, queue) not in side.pops:
-            return state, False, _POP["dropped"]
+            return state, False, self.pops["dropped"]
         after = state
         if side.pops[topic, queue] != state.group.now:
             popped = RebalanceBrokerMember({**side.pops, (topic, queue): state.group.now}, side.marks)
             after = RebalanceBrokerState(state.group, state.assignments, replaced(state.sides, member, popped))
         if topic not in who.topics:
-            return after, False, _POP["no subscription"]
-        return after, True, _POP["popped"]
+            return after, False, self.pops["no subscription"]
+        return after, True, self.pops["popped"]
 
     def assign(
         self, state: RebalanceBrokerState, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str
@@ -151,4 +158,4 @@ class RebalanceBrokerModel:
         """The broker assigns these queues of a topic from now on."""
         given = topic_assignment(topic, pull, pop, oddity)
         before, assignments, sides = state
-        return _state((before, {**assignments, topic: given}, sides)), None, _ASSIGN
+        return _state((before, {**assignments, topic: given}, sides)), None, self.assigned

@@ -52,21 +52,21 @@ RULES = (
         "and takes it, an empty one too; without an answer, or with one that has no assignments, it keeps what it has "
         "and is not balanced.",
         "RebalanceImpl#getRebalanceResultFromBroker @ 5.0.0-PREVIEW, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "REB-BRK-ROUTE",
         "Looking for a broker to ask makes the member learn a route that it does not know; while there is none, nobody "
         "is asked, which counts as an answer without assignments.",
         "MQClientInstance#queryAssignment @ 5.0.0-PREVIEW, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "REB-BRK-MODE",
         "A queue that is assigned to be popped goes into a table of its own; one that is assigned otherwise, or in no "
         "mode, is pulled; an assignment without queue is ignored. A queue can be in both tables.",
         "RebalanceImpl#updateMessageQueueAssignment @ 5.0.0-PREVIEW, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "REB-BRK-POP",
@@ -76,7 +76,7 @@ RULES = (
         "one that was never popped counts as such, however young it is.",
         "RebalanceImpl#updateMessageQueueAssignment, RebalancePushImpl#getConsumeInitMode, "
         "PopProcessQueue#isPullExpired @ 5.0.0-PREVIEW, 5.1.4, 5.2.0, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "REB-BRK-RETRY",
@@ -84,7 +84,7 @@ RULES = (
         "messages; when all is popped, it unsubscribes; else nothing changes. A round goes through the topics in the "
         "order of the client's hash table, while they change.",
         "RebalanceImpl#updateMessageQueueAssignment, #doRebalance @ 5.0.0-PREVIEW, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "REB-BRK-PROBE",
@@ -93,7 +93,7 @@ RULES = (
         "rebalanced so until it is unsubscribed. Another error notes that the client does; in 5.0.0-PREVIEW and "
         "5.0.0-ALPHA it notes nothing, and the broker is asked in earnest. From 5.3.2 nothing is noted.",
         "RebalanceImpl#tryQueryAssignment, #truncateMessageQueueNotMyTopic @ 5.0.0-PREVIEW, 5.0.0, 5.3.1, 5.3.2",
-        releases="5.x up to 5.3.1",
+        releases="5.0.0-PREVIEW – 5.3.1",
     ),
     Rule(
         "REB-BRK-LEFT",

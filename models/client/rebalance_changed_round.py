@@ -4,7 +4,7 @@ The round itself is that of every member. For each topic whose queues came or we
 
 1. the topic's subscription gets a new version, and a heartbeat takes all subscriptions to every broker that the client
    knows, so that no broker filters by an older one;
-2. the thresholds of a queue are computed anew from those of a topic, if there are any: by the number of process queues
+2. the thresholds of a queue are computed again from those of a topic, if there are any: by the number of process queues
    of *all* topics at that moment, the retry topic's and those of topics that are about to be given up included;
 3. the listener of the application is called with all queues of the topic and those that the member has.
 
@@ -63,7 +63,7 @@ RULES = (
         "A subscribed topic without known queues counts as changed in every round, with no queues: a new version, a "
         "heartbeat, thresholds, the listener. The retry topic of a cluster does not.",
         "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "REB-MQC-BRIEF",
@@ -206,7 +206,7 @@ class RebalanceChangedRoundModel(RebalanceRoundModel[RebalanceChangedRound]):
         if not self.notifies_of_unknown or topic == RETRY_TOPIC:
             return even
         current.extra_events |= _NONE
-        return self._tell(current, topic, (), ())
+        return self._call_listener(current, topic, (), ())
 
     def _align(self, current: RebalanceChangedRound, topic: str, target: tuple[int, ...]) -> bool:
         """Bring the table in line with the share: is the topic balanced?"""
@@ -216,11 +216,13 @@ class RebalanceChangedRoundModel(RebalanceRoundModel[RebalanceChangedRound]):
 
     def changed(self, current: RebalanceChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
-        if self._tell(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target):
+        if self._call_listener(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target):
             return even
         return topic == RETRY_TOPIC  # the listener's exception is swallowed for it, but it counts as not balanced
 
-    def _tell(self, current: RebalanceChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> bool:
+    def _call_listener(
+        self, current: RebalanceChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]
+    ) -> bool:
         """Announce changed queues of a topic, both in the topic's order: does the topic go on to its end?"""
         if not self.announces:
             return True

@@ -158,7 +158,7 @@ class RebalanceOrderlyModel:
     def rebalance(
         self, state: RebalanceOrderlyState, member: int, list_fault: str, fault: str, bound_fault: str, lock_fault: str
     ) -> Answer[RebalanceOrderlyState]:
-        """REB-DO-1: (owned queues, dispatched (queue, offset), balanced or None, asks for another round soon?,
+        """REB-DO-1: (owned queues, dispatched (queue, offset), balanced or None, asks for another round?,
         commits (queue, offset)), or None for no member."""
         before, locks, later = state
         broker, routes, listed, now, members = before
@@ -167,8 +167,8 @@ class RebalanceOrderlyModel:
             return state, None, NO_MEMBER
         current = RebalanceOrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
         owned, dispatched, balanced, commits = self.rebalancing.run(current, routes, listed_members(listed, list_fault))
-        soon = self.start.client.asks_again and is_lock_refused(current)
-        answer = (owned, dispatched, balanced, soon, commits)
+        another_round = self.start.client.requests_round and is_lock_refused(current)
+        answer = (owned, dispatched, balanced, another_round, commits)
         who_after = current.after()
         if who_after is who and current.locks is locks:
             return state, answer, self.rebalancing.why(current)
@@ -448,6 +448,6 @@ def lock_holders(state: RebalanceOrderlyState) -> dict[int, str]:
     """The holder of each queue's lock at the broker, by client id, expired or not."""
     positions = {queue: at for at, queue in enumerate(QUEUES)}
     return {
-        positions[queue]: kept.client or "nobody"  # type: ignore[index]
+        positions[queue]: kept.client or "no client"  # type: ignore[index]
         for (_, queue), kept in state.locks.items()
     }

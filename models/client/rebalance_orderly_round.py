@@ -44,6 +44,7 @@ RULES = (
         "Up to 5.3.1 a broadcasting member with an orderly listener locks every queue, so that only one member gets "
         "it, and never unlocks it; from 5.3.2 it locks nothing.",
         "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.3.1, 5.3.2",
+        releases="up to 5.3.1",
     ),
     Rule(
         "REB-REM-2",

@@ -67,7 +67,7 @@ RULES = (
         "REB-VAR-PLAIN-NONE",
         "A topic without known queues is heard of in every round, with no queues.",
         "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "REB-VAR-PLAIN-ROUTE",
@@ -139,15 +139,17 @@ class RebalancePlainRoundModel(RebalanceRoundModel[RebalancePlainRound]):
         """REB-VAR-PLAIN-NONE."""
         if self.notifies_of_unknown:
             current.extra_events |= _NONE
-            self._tell(current, topic, (), ())
+            self._call_listener(current, topic, (), ())
         return super().unknown(current, topic)
 
     def changed(self, current: RebalancePlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-VAR-PLAIN-MQC."""
-        self._tell(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target)
+        self._call_listener(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target)
         return even
 
-    def _tell(self, current: RebalancePlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+    def _call_listener(
+        self, current: RebalancePlainRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]
+    ) -> None:
         current.extra_events |= _FAILED if current.fails else _LISTENED
         current.listener_calls.append((topic, every, mine))  # both are in the topic's order
 

@@ -85,7 +85,7 @@ RULES = (
         "LITE-COMMIT",
         "A commit writes the consumed offsets of all assigned queues into memory, lower ones too; timers send them.",
         "DefaultLitePullConsumerImpl#commitAll @ 4.6.1, 4.9.8, 5.3.3",
-        releases="4.6.1+",
+        releases="4.6.0+",
     ),
     Rule(
         "LITE-COMMIT-0",

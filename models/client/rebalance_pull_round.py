@@ -74,7 +74,7 @@ RULES = (
         "topic is pulled, whatever the table has: from 5.5.0 that includes a route without readable queues. What the "
         "table has is dropped all the same, so that it is not in balance and never pulled again.",
         "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
 )
 

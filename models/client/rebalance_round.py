@@ -110,7 +110,7 @@ RULES = (
         "balanced, one whose strategy refused does not. Before 5.2.0 only the topic that comes last in the client's "
         "hash table counts.",
         "RebalanceImpl#doRebalance, #rebalanceByTopic @ 5.0.0, 5.1.4, 5.2.0, 5.5.0",
-        releases="5.x",
+        releases="5.0.0-PREVIEW+",
     ),
 )
 
@@ -345,7 +345,7 @@ class RebalanceRoundModel(Generic[RoundT]):
         return self.changed(current, topic, target, complete) if current.table_changed else complete
 
     def changed(self, current: RoundT, topic: str, target: tuple[int, ...], even: bool) -> bool:
-        """Queues of a topic came or went, or came anew, and the table is its share or not: is the topic balanced?"""
+        """Queues of a topic came, went, or came again, and the table is its share or not: is the topic balanced?"""
         return even
 
     def drop(self, current: RoundT, queue: int) -> None:

@@ -102,7 +102,7 @@ class RebalanceServiceState(NamedTuple):
 
 @cache
 def taking_part(
-    paused: bool, enabled: bool, refusing: frozenset[str], soon: bool, skips_disabled: bool
+    paused: bool, enabled: bool, refusing: frozenset[str], retries_round: bool, skips_disabled: bool
 ) -> tuple[tuple[str, ...], int, int]:
     """A round: the consumers that take part, the ms until the next one, and its events, by bits of _MET."""
     met = _ROUND
@@ -115,7 +115,7 @@ def taking_part(
         met |= _PAUSED
     else:
         took_part.append(PUSH)
-    if soon and (paused or not refusing.isdisjoint(took_part)):
+    if retries_round and (paused or not refusing.isdisjoint(took_part)):
         return tuple(took_part), MIN_INTERVAL, met | _SOON
     return tuple(took_part), ROUND_INTERVAL, met
 
@@ -123,11 +123,11 @@ def taking_part(
 class RebalanceServiceModel:
     """The operations of such an instance for one profile; every method is pure."""
 
-    __slots__ = ("skips_disabled", "soon")
+    __slots__ = ("retries_round", "skips_disabled")
 
     def __init__(self, profile: Profile) -> None:
         rules = ClientRules.of(profile)
-        self.soon = rules.rebalances_soon
+        self.retries_round = rules.retries_round
         self.skips_disabled = rules.skips_disabled
 
     def elapse(self, state: RebalanceServiceState, elapses: int) -> Answer[RebalanceServiceState]:
@@ -140,7 +140,7 @@ class RebalanceServiceModel:
                 (),
                 rebalance_service_reason("REB-SVC-1", 0),
             )
-        took_part, wait, met = taking_part(paused, enabled, refusing, self.soon, self.skips_disabled)
+        took_part, wait, met = taking_part(paused, enabled, refusing, self.retries_round, self.skips_disabled)
         rounds: list[Value] = []
         while due <= until:
             if took_part:
@@ -153,10 +153,10 @@ class RebalanceServiceModel:
     def notify(self, state: RebalanceServiceState) -> Answer[RebalanceServiceState]:
         """REB-SVC-WAKE, REB-SVC-MIN: the consumers that rebalance at once."""
         now, _, last, paused, enabled, refusing = state
-        if self.soon and now - last < MIN_INTERVAL:
+        if self.retries_round and now - last < MIN_INTERVAL:
             after = RebalanceServiceState(now, last + MIN_INTERVAL, last, paused, enabled, refusing)
             return after, (), rebalance_service_reason("REB-SVC-WAKE", _POSTPONED)
-        took_part, wait, met = taking_part(paused, enabled, refusing, self.soon, self.skips_disabled)
+        took_part, wait, met = taking_part(paused, enabled, refusing, self.retries_round, self.skips_disabled)
         after = RebalanceServiceState(now, now + wait, now, paused, enabled, refusing)
         return after, took_part, rebalance_service_reason("REB-SVC-WAKE", met)
 

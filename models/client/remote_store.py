@@ -62,6 +62,7 @@ RULES = (
         "OFF-R-FETCH",
         "Only client 5.0.0 asks with setZeroIfNotFound=false; all others let the broker answer 0 for a new group.",
         "RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker @ 4.9.8, 5.0.0, 5.1.0",
+        releases="5.0.0",
     ),
     Rule(
         "OFF-R-PALL",

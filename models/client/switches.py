@@ -1,4 +1,4 @@
-"""The changes in Java clients' behaviour, by release (the S numbers of the switch table)."""
+"""The changes in Java clients' behaviour, by release (docs/switches.md is made from these)."""
 
 from __future__ import annotations
 
@@ -7,68 +7,414 @@ from dataclasses import dataclass
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release, Switch
 
-NOT_FOUND_ONLY = Switch("S14", "only 'not found' reads as no offset; a missing queue reads -3", None, "5.0.0-ALPHA")
-ASKS_NO_ZERO = Switch("S17", "asks the broker not to answer 0", None, "5.0.0", until_v5="5.1.0")
-FILE_MERGES = Switch("S19", "the local store merges, persists one queue and removes", "4.9.8", "5.2.0")
+NOT_FOUND_ONLY = Switch(
+    "S14",
+    'An offset query answered by anything but "not found" is an error now, no longer "no offset"; a queue that is '
+    "missing reads -3",
+    v5="5.0.0-ALPHA",
+    rules=("OFF-R-READ-ERROR",),
+    source="RemoteBrokerOffsetStore#readOffset, MQClientAPIImpl#queryConsumerOffset",
+)
+ASKS_NO_ZERO = Switch(
+    "S17",
+    "The client asks the broker not to answer 0 for a group without an offset",
+    v5="5.0.0",
+    until_v5="5.1.0",
+    rules=("OFF-R-FETCH",),
+    source="RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker",
+)
+FILE_MERGES = Switch(
+    "S19",
+    "The local store merges with its file, and can commit one queue and remove it",
+    v4="4.9.8",
+    v5="5.2.0",
+    rules=("OFF-L-P", "OFF-L-PALL", "OFF-L-REM"),
+    source="LocalFileOffsetStore#persist, #persistAll, #removeOffset",
+)
 FILE_INTS = Switch(
-    "L01", "the local store reads no offset beyond 32 bits from its file", None, "5.4.0", until_v5="5.5.0"
+    "L01",
+    "The local store reads no offset above 32 bits from its file (the JSON library changed)",
+    v5="5.4.0",
+    until_v5="5.5.0",
+    rules=("OFF-L-INT",),
+    source="OffsetSerializeWrapper#fromJson",
 )
-FREEZES = Switch("S22", "entries can be frozen", None, "5.2.0")
-CHECKED_START = Switch("S06", "computePullFromWhereWithException exists", "4.9.0", "5.0.0-PREVIEW")
-LITE_PULL = Switch("S29", "lite pull consumers exist", "4.6.0", "5.0.0-PREVIEW")
+FREEZES = Switch(
+    "S22",
+    "An offset can be frozen, so that late results do not move it",
+    v5="5.2.0",
+    rules=("OFF-FRZ-1",),
+    source="ControllableOffset#update, #updateAndFreeze",
+)
+CHECKED_START = Switch(
+    "S06",
+    "A failure to find the start position of a push consumer is an exception, not -1",
+    v4="4.9.0",
+    v5="5.0.0-PREVIEW",
+    rules=("START-CHECKED",),
+    source="RebalancePushImpl#computePullFromWhereWithException",
+)
+LITE_PULL = Switch(
+    "S29",
+    "Lite pull consumers exist",
+    v4="4.6.0",
+    v5="5.0.0-PREVIEW",
+    rules=("START-LITE-0",),
+    source="DefaultLitePullConsumerImpl",
+)
 LITE_STARTS = Switch(
-    "S29", "a lite pull consumer asks where to start instead of starting at 0", "4.6.1", "5.0.0-PREVIEW"
+    "S29",
+    "A lite pull consumer looks for its start position; before it started at 0",
+    v4="4.6.1",
+    v5="5.0.0-PREVIEW",
+    rules=("START-LITE-1",),
+    source="RebalanceLitePullImpl#computePullFromWhere",
 )
-LITE_MAX_THROWS = Switch("S06", "a lite pull start reports that max failed", "4.9.1", "5.0.0-ALPHA")
-UNKNOWN_THROWS = Switch("S15", "an unreadable offset makes the start position throw", None, "5.0.0-ALPHA")
-ROOM_FILTERED = Switch("S01", "MACHINE_ROOM takes the block from the filtered queues", "4.8.0", "5.0.0-PREVIEW")
-ROOM_CHECKED = Switch("S02", "MACHINE_ROOM checks its arguments, and refuses a blank id", "4.9.3", "5.0.0-ALPHA")
-ROOM_CHECK_SHARED = Switch("S02", "MACHINE_ROOM shares the check of all strategies", "4.9.4", "5.0.0")
-REPORTS_BALANCE = Switch("S08", "a rebalance says whether it is balanced", None, "5.0.0-PREVIEW")
-BALANCES_ALL = Switch("S10", "balanced means every topic, not the last one", None, "5.2.0")
-NOTHING_IS_UNKNOWN = Switch("R01", "a rebalance takes no queues and an empty list for unknown ones", None, "5.5.0")
-BORN_LOCKED = Switch("S07", "a new process queue counts as locked", "4.9.5", "5.0.0-PREVIEW")
-ASKS_AGAIN = Switch("S07", "a round that is refused a lock asks for another one soon", None, "5.0.0-PREVIEW")
-BROADCASTS_UNLOCKED = Switch("S11", "a broadcasting member locks nothing", None, "5.3.2")
-SKIPS_DROPPED = Switch("S12", "dropped queues are neither locked again nor unlocked in the end", None, "5.0.0-PREVIEW")
-UNLOCKS_IDLE = Switch("S13", "a lost queue is unlocked once no listener has it, or by force", None, "5.2.0")
-HASHES = Switch("S03", "CONSISTENT_HASH exists", "4.1.0", "5.0.0-PREVIEW")
-COUNTS_BYTES = Switch("C01", "a process queue counts bytes", "4.2.0", "5.0.0-PREVIEW")
-RESETS_BYTES = Switch("S38", "the bytes of an empty process queue are set to 0", "4.9.8", "5.2.0")
-ALLOWS_NO_BODY = Switch("C02", "a message without a body counts 0 bytes", None, "5.3.2")
-SKIPS_GONE = Switch("S23", "what is not cached any more is not sent back", None, "5.1.0")
-CLEANS_COUNTED = Switch("S25", "what timed out is taken off the count", "4.2.0", "5.0.0-PREVIEW")
-CLEANS_GUARDED = Switch("S25", "a message that was not begun is no error", "4.9.3", "5.0.0-ALPHA")
-COPIES_ORIGIN = Switch("C03", "a copy that is sent back names what it is a copy of", None, "5.4.0")
-ORDERLY_ORIGIN = Switch("C04", "the copy of an orderly listener names what it is a copy of", "4.9.4", "5.0.0")
-ORDERLY_TIMES = Switch("C05", "the copy of an orderly listener is counted as tried once more", None, "5.1.1")
-ORDERLY_TOPIC = Switch("C06", "an orderly listener sees the first topic of a message", "4.5.1", "5.0.0-PREVIEW")
-ASSIGNED = Switch("S09", "a push consumer can leave its assignment to the broker", None, "5.0.0-PREVIEW")
-PROBES = Switch("S09", "asks first whether the broker assigns at all", None, "5.0.0-PREVIEW", until_v5="5.3.2")
-POPS_BORN = Switch("S09", "a queue to pop from is young when it is added", None, "5.2.0")
+LITE_MAX_THROWS = Switch(
+    "S06",
+    "A lite pull consumer reports that the question for max failed",
+    v4="4.9.1",
+    v5="5.0.0-ALPHA",
+    rules=("START-LITE-MAX",),
+    source="RebalanceLitePullImpl#computePullFromWhereWithException",
+)
+UNKNOWN_THROWS = Switch(
+    "S15",
+    "A start position throws when the stored offset cannot be read",
+    v5="5.0.0-ALPHA",
+    rules=("START-PUSH-ERROR",),
+    source="RebalancePushImpl#computePullFromWhereWithException",
+)
+ROOM_FILTERED = Switch(
+    "S01",
+    "MACHINE_ROOM takes its block from the queues of the allowed rooms",
+    v4="4.8.0",
+    v5="5.0.0-PREVIEW",
+    rules=("ALLOC-ROOM-1",),
+    source="AllocateMessageQueueByMachineRoom#allocate",
+)
+ROOM_CHECKED = Switch(
+    "S02",
+    "MACHINE_ROOM checks its arguments; a blank own id is refused",
+    v4="4.9.3",
+    v5="5.0.0-ALPHA",
+    rules=("ALLOC-ROOM-1-CHECK",),
+    source="AllocateMessageQueueByMachineRoom#allocate",
+)
+ROOM_CHECK_SHARED = Switch(
+    "S02",
+    "MACHINE_ROOM checks its arguments like every other strategy; a blank own id is an id",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("ALLOC-ROOM-1-CHECK",),
+    source="AbstractAllocateMessageQueueStrategy#check",
+)
+REPORTS_BALANCE = Switch(
+    "S08",
+    "A rebalance says whether it is balanced, that is, whether the member has all that is its share",
+    v5="5.0.0-PREVIEW",
+    rules=("REB-RET-1",),
+    source="RebalanceImpl#doRebalance",
+)
+BALANCES_ALL = Switch(
+    "S10",
+    "A rebalance is balanced only if every topic is; before, the last topic decided",
+    v5="5.2.0",
+    rules=("REB-RET-1",),
+    source="RebalanceImpl#doRebalance, #rebalanceByTopic",
+)
+NOTHING_IS_UNKNOWN = Switch(
+    "R01",
+    "No queues, or an empty member list, count as unknown, and nothing is changed",
+    v5="5.5.0",
+    rules=("REB-CLU-3", "REB-CLU-ROUTE"),
+    source="RebalanceImpl#rebalanceByTopic",
+)
+BORN_LOCKED = Switch(
+    "S07",
+    "A process queue that was just added with a lock counts as locked",
+    v4="4.9.5",
+    v5="5.0.0-PREVIEW",
+    rules=("REB-ADD-BORN",),
+    source="RebalanceImpl#updateProcessQueueTableInRebalance",
+)
+REQUESTS_ROUND = Switch(
+    "S07",
+    "A round that was refused a lock asks for another round, a second later",
+    v5="5.0.0-PREVIEW",
+    rules=("REB-ADD-LOCK",),
+    source="RebalanceImpl#updateProcessQueueTableInRebalance",
+)
+BROADCASTS_UNLOCKED = Switch(
+    "S11",
+    "A member of a broadcasting group locks nothing",
+    v5="5.3.2",
+    rules=("REB-BC-LOCK",),
+    source="RebalanceImpl#rebalanceByTopic",
+)
+SKIPS_DROPPED = Switch(
+    "S12",
+    "Queues that were dropped are not locked again, and not unlocked at shutdown",
+    v5="5.0.0-PREVIEW",
+    rules=("REB-LOCK-3", "REB-LOCK-4"),
+    source="RebalanceImpl#lockAll, #unlockAll",
+)
+UNLOCKS_IDLE = Switch(
+    "S13",
+    "A lost ordered queue is unlocked when no listener holds it, or by force",
+    v5="5.2.0",
+    rules=("REB-REM-3",),
+    source="RebalancePushImpl#tryRemoveOrderMessageQueue",
+)
+HASHES = Switch(
+    "S03",
+    "CONSISTENT_HASH exists",
+    v4="4.1.0",
+    v5="5.0.0-PREVIEW",
+    rules=("ALLOC-CH-1",),
+    source="AllocateMessageQueueConsistentHash#allocate",
+)
+COUNTS_BYTES = Switch(
+    "C01",
+    "A process queue counts the bytes of its messages",
+    v4="4.2.0",
+    v5="5.0.0-PREVIEW",
+    rules=("PQ-SIZE", "PQ-BODY"),
+    source="ProcessQueue#putMessage, #removeMessage",
+)
+RESETS_BYTES = Switch(
+    "S38",
+    "The byte count of an empty process queue is set to 0",
+    v4="4.9.8",
+    v5="5.2.0",
+    rules=("PQ-SIZE",),
+    source="ProcessQueue#removeMessage, #commit",
+)
+ALLOWS_NO_BODY = Switch(
+    "C02", "A message without a body counts 0 bytes", v5="5.3.2", rules=("PQ-BODY",), source="ProcessQueue#putMessage"
+)
+SKIPS_UNCACHED = Switch(
+    "S23",
+    "A message that is no longer cached is not sent back",
+    v5="5.1.0",
+    rules=("CONS-1-GONE",),
+    source="ConsumeMessageConcurrentlyService#processConsumeResult",
+)
+CLEANS_COUNTED = Switch(
+    "S25",
+    "A message that timed out is taken off the count",
+    v4="4.2.0",
+    v5="5.0.0-PREVIEW",
+    rules=("PQ-4-COUNT",),
+    source="ProcessQueue#cleanExpiredMsg",
+)
+CLEANS_GUARDED = Switch(
+    "S25",
+    "A message without a start time does not stop the cleaning",
+    v4="4.9.3",
+    v5="5.0.0-ALPHA",
+    rules=("PQ-4-BEGUN",),
+    source="ProcessQueue#cleanExpiredMsg",
+)
+COPIES_ORIGIN = Switch(
+    "C03",
+    "A copy that is sent back names the message it is a copy of",
+    v5="5.4.0",
+    rules=("CONS-BACK-ORIGIN",),
+    source="DefaultMQPushConsumerImpl#sendMessageBackAsNormalMessage",
+)
+ORDERLY_ORIGIN = Switch(
+    "C04",
+    "The copy that an orderly listener makes names the message it is a copy of",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("CONS-2-COPY",),
+    source="ConsumeMessageOrderlyService#sendMessageBack",
+)
+ORDERLY_TIMES = Switch(
+    "C05",
+    "The copy that an orderly listener makes counts one try more",
+    v5="5.1.1",
+    rules=("CONS-2-COPY",),
+    source="ConsumeMessageOrderlyService#sendMessageBack",
+)
+ORDERLY_TOPIC = Switch(
+    "C06",
+    "An orderly listener sees the topic a message was first sent to",
+    v4="4.5.1",
+    v5="5.0.0-PREVIEW",
+    rules=("CONS-2",),
+    source="ConsumeMessageOrderlyService.ConsumeRequest#run",
+)
+ASSIGNED = Switch(
+    "S09",
+    "A push consumer can leave its assignment to the broker",
+    v5="5.0.0-PREVIEW",
+    rules=("REB-BRK-1",),
+    source="RebalanceImpl#getRebalanceResultFromBroker",
+)
+PROBES = Switch(
+    "S09",
+    "The client asks first whether the broker assigns at all",
+    v5="5.0.0-PREVIEW",
+    until_v5="5.3.2",
+    rules=("REB-BRK-PROBE",),
+    source="RebalanceImpl#tryQueryAssignment",
+)
+POPS_BORN = Switch(
+    "S09",
+    "A pop queue that was just added is not expired",
+    v5="5.2.0",
+    rules=("REB-BRK-POP",),
+    source="PopProcessQueue#isPullExpired",
+)
 PROBES_ONCE = Switch(
-    "S09", "an error while it asks gives the topic to the client for good", None, "5.0.0", until_v5="5.3.2"
+    "S09",
+    "An error of that question leaves the topic to the client until it ends",
+    v5="5.0.0",
+    until_v5="5.3.2",
+    rules=("REB-BRK-PROBE",),
+    source="RebalanceImpl#tryQueryAssignment",
 )
-NEARBY = Switch("S04", "MACHINE_ROOM_NEARBY exists", "4.3.0", "5.0.0-PREVIEW")
+NEARBY = Switch(
+    "S04",
+    "MACHINE_ROOM_NEARBY exists",
+    v4="4.3.0",
+    v5="5.0.0-PREVIEW",
+    rules=("ALLOC-NEAR-1",),
+    source="AllocateMachineRoomNearby#allocate",
+)
 
-CORRECTS_AT_ONCE = Switch("S21", "an illegal offset is corrected at once", None, "5.2.0")
-FLOW_CONTROLLED = Switch("S24", "a broker's flow control puts a pull off for 20 ms", "4.9.5", "5.1.0")
-RETRIES_SOONER = Switch("P01", "a failed pull is put off for 1 s, not 3", "4.6.0", "5.0.0-PREVIEW")
-NEXT_SLAVE = Switch("P02", "the next slave replaces one that is not known", "4.8.0", "5.0.0-PREVIEW")
-SELECTS = Switch("P03", "subscriptions can be SQL92 expressions", "4.1.0", "5.0.0-PREVIEW")
-NAMES_TAGS = Switch("P05", "a pull says that its expression is one of tags", "4.3.0", "5.0.0-PREVIEW")
-WEIGHS = Switch("P04", "the size of cached messages holds pulls up", "4.2.0", "5.0.0-PREVIEW")
-NOTIFIES_OF_UNKNOWN = Switch(
-    "V01", "the listener of a rebalance hears of a topic without known queues", None, "5.0.0-PREVIEW"
+CORRECTS_AT_ONCE = Switch(
+    "S21",
+    "An illegal offset is corrected at once; before, after 10 s",
+    v5="5.2.0",
+    rules=("PULL-ILL-1",),
+    source="DefaultMQPushConsumerImpl.PullCallback#onSuccess",
 )
-LITE_COMMITS_LATER = Switch("V02", "a lite pull consumer's commit is left to the timer", "4.6.1", "5.0.0-PREVIEW")
-LITE_KEEPS_OTHERS = Switch("V03", "a broadcasting lite pull consumer's commit sends nothing", "4.9.4", "5.0.0")
-ANNOUNCES_CHANGES = Switch("M01", "changed queues give a subscription a new version", "4.1.0", "5.0.0-PREVIEW")
-DIVIDES_THRESHOLDS = Switch("M02", "thresholds of a topic are divided among queues", "4.2.0", "5.0.0-PREVIEW")
-BRIEF_HEARTBEATS = Switch("M03", "heartbeats may leave out subscriptions that are known", None, "5.1.3")
-NOTIFIES_LISTENER = Switch("M04", "the listener of a push consumer hears of changed queues", None, "5.2.0")
-REBALANCES_SOON = Switch("M05", "a second is the least between rounds, and enough if not balanced", None, "5.2.0")
-SKIPS_DISABLED = Switch("M06", "a pull consumer can be forbidden to rebalance", None, "5.3.2")
+FLOW_CONTROLLED = Switch(
+    "S24",
+    "After a broker's flow control the next pull waits 20 ms",
+    v4="4.9.5",
+    v5="5.1.0",
+    rules=("PULL-RES-1",),
+    source="DefaultMQPushConsumerImpl.PullCallback#onException",
+)
+RETRIES_SOONER = Switch(
+    "P01",
+    "A failed pull waits 1 s; before, 3 s",
+    v4="4.6.0",
+    v5="5.0.0-PREVIEW",
+    rules=("PULL-PRE-1",),
+    source="ClientConfig#pullTimeDelayMillsWhenException, DefaultMQPushConsumerImpl#pullMessage",
+)
+NEXT_SLAVE = Switch(
+    "P02",
+    "A slave that is not known is replaced by the next one",
+    v4="4.8.0",
+    v5="5.0.0-PREVIEW",
+    rules=("PULL-NODE-1",),
+    source="MQClientInstance#findBrokerAddressInSubscribe",
+)
+SELECTS = Switch(
+    "P03",
+    "Subscriptions can be SQL92 expressions",
+    v4="4.1.0",
+    v5="5.0.0-PREVIEW",
+    rules=("PULL-SUB-2",),
+    source="FilterAPI#build",
+)
+NAMES_TAGS = Switch(
+    "P05",
+    "A pull says that its expression is one of tags",
+    v4="4.3.0",
+    v5="5.0.0-PREVIEW",
+    rules=("PULL-SUB-3",),
+    source="FilterAPI#buildSubscriptionData",
+)
+WEIGHS = Switch(
+    "P04",
+    "The size of cached messages holds pulls up",
+    v4="4.2.0",
+    v5="5.0.0-PREVIEW",
+    rules=("PULL-PRE-1",),
+    source="DefaultMQPushConsumerImpl#pullMessage",
+)
+NOTIFIES_OF_UNKNOWN = Switch(
+    "V01",
+    "The listener of a rebalance is called for a topic whose queues are unknown",
+    v5="5.0.0-PREVIEW",
+    rules=("REB-MQC-UNKNOWN",),
+    source="RebalanceImpl#rebalanceByTopic",
+)
+LITE_COMMITS_LATER = Switch(
+    "V02",
+    "A lite pull consumer's commit waits for the timer",
+    v4="4.6.1",
+    v5="5.0.0-PREVIEW",
+    rules=("LITE-COMMIT",),
+    source="DefaultLitePullConsumerImpl#commitAll",
+)
+LITE_KEEPS_OTHERS = Switch(
+    "V03",
+    "A commit of a broadcasting lite pull consumer sends nothing",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("LITE-COMMIT-BC",),
+    source="DefaultLitePullConsumerImpl#commitAll",
+)
+ANNOUNCES_CHANGES = Switch(
+    "M01",
+    "Changed queues give a subscription a new version",
+    v4="4.1.0",
+    v5="5.0.0-PREVIEW",
+    rules=("REB-MQC-VERSION",),
+    source="RebalancePushImpl#messageQueueChanged",
+)
+DIVIDES_THRESHOLDS = Switch(
+    "M02",
+    "Thresholds of a topic are divided among its queues",
+    v4="4.2.0",
+    v5="5.0.0-PREVIEW",
+    rules=("REB-MQC-SHARE",),
+    source="RebalancePushImpl#messageQueueChanged",
+)
+BRIEF_HEARTBEATS = Switch(
+    "M03",
+    "Heartbeats may leave out subscriptions the broker knows",
+    v5="5.1.3",
+    rules=("REB-MQC-BRIEF",),
+    source="MQClientInstance#sendHeartbeatToBrokerV2",
+)
+NOTIFIES_LISTENER = Switch(
+    "M04",
+    "The listener of a push consumer is called when queues changed",
+    v5="5.2.0",
+    rules=("REB-MQC-HEARD",),
+    source="RebalancePushImpl#messageQueueChanged",
+)
+RETRIES_ROUND = Switch(
+    "M05",
+    "Rounds are at least a second apart, and follow a second later after an unbalanced one",
+    v5="5.2.0",
+    rules=("REB-SVC-MIN", "REB-SVC-SOON"),
+    source="RebalanceService#run",
+)
+SKIPS_DISABLED = Switch(
+    "M06",
+    "A pull consumer can be kept from rebalancing",
+    v5="5.3.2",
+    rules=("REB-SVC-PULL",),
+    source="DefaultMQPullConsumerImpl#tryRebalance",
+)
+#: Matters to no model of a step: the proof asks it of whole consumers.
+RESETS_AT_ONCE = Switch(
+    "W01",
+    "A whole consumer that is given another offset by a reset goes there at once; before, after 10 s",
+    v5="5.5.0",
+    rules=("WHOLE-RESET",),
+    source="MQClientInstance#resetOffset",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +448,7 @@ class ClientRules:
     counts_bytes: bool
     resets_bytes: bool
     allows_no_body: bool
-    skips_gone: bool
+    skips_uncached: bool
     cleans_counted: bool
     cleans_guarded: bool
     copies_origin: bool
@@ -110,7 +456,7 @@ class ClientRules:
     orderly_times: bool
     orderly_topic: bool
     born_locked: bool
-    asks_again: bool
+    requests_round: bool
     broadcasts_unlocked: bool
     skips_dropped: bool
     unlocks_idle: bool
@@ -125,7 +471,7 @@ class ClientRules:
     divides_thresholds: bool
     brief_heartbeats: bool
     notifies_listener: bool
-    rebalances_soon: bool
+    retries_round: bool
     skips_disabled: bool
 
     @classmethod
@@ -159,7 +505,7 @@ class ClientRules:
             counts_bytes=COUNTS_BYTES.on(client),
             resets_bytes=RESETS_BYTES.on(client),
             allows_no_body=ALLOWS_NO_BODY.on(client),
-            skips_gone=SKIPS_GONE.on(client),
+            skips_uncached=SKIPS_UNCACHED.on(client),
             cleans_counted=CLEANS_COUNTED.on(client),
             cleans_guarded=CLEANS_GUARDED.on(client),
             copies_origin=COPIES_ORIGIN.on(client),
@@ -167,7 +513,7 @@ class ClientRules:
             orderly_times=ORDERLY_TIMES.on(client),
             orderly_topic=ORDERLY_TOPIC.on(client),
             born_locked=BORN_LOCKED.on(client),
-            asks_again=ASKS_AGAIN.on(client),
+            requests_round=REQUESTS_ROUND.on(client),
             broadcasts_unlocked=BROADCASTS_UNLOCKED.on(client),
             skips_dropped=SKIPS_DROPPED.on(client),
             unlocks_idle=UNLOCKS_IDLE.on(client),
@@ -182,6 +528,6 @@ class ClientRules:
             divides_thresholds=DIVIDES_THRESHOLDS.on(client),
             brief_heartbeats=BRIEF_HEARTBEATS.on(client),
             notifies_listener=NOTIFIES_LISTENER.on(client),
-            rebalances_soon=REBALANCES_SOON.on(client),
+            retries_round=RETRIES_ROUND.on(client),
             skips_disabled=SKIPS_DISABLED.on(client),
         )

@@ -369,7 +369,7 @@ class WholeGroupModel:
 
     def _pull_queue(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, tuple[int, int, int] | None]:
         if queue in group.members[name].fresh and QUERY in group.fails:
-            group, goes_on = self._ask_again(group, name, queue)
+            group, goes_on = self._first_pull(group, name, queue)
             if not goes_on:
                 return group, None
         if PULL in group.fails:
@@ -384,7 +384,7 @@ class WholeGroupModel:
         group = _with(group, name, member._replace(memory={**member.memory, queue: end}))
         return group, (QUEUES[queue].id, first, end - first)
 
-    def _ask_again(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
+    def _first_pull(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
         """The first pull of an orderly consumer: does it go on?"""
         group, begins = self._begins(group, name, queue)
         if _is_known(begins):

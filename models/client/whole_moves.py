@@ -73,7 +73,7 @@ class UnlockElsewhere(NamedTuple):
 
 
 class ResetTo(NamedTuple):
-    """The broker tells every member to begin at an offset of queue 0."""
+    """The broker notifies every member of a reset to an offset of queue 0."""
 
     offset: int
 

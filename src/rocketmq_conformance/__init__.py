@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.campaign.api import campaign
     from rocketmq_conformance.conformance.cli.main import main
     from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+    from rocketmq_conformance.conformance.startup import report_progress
     from rocketmq_conformance.conformance.targets.address import AddressError, open_address
     from rocketmq_conformance.conformance.targets.offset_file_damage import damage_offset_file
     from rocketmq_conformance.conformance.targets.port.adapter import Port
@@ -101,6 +102,7 @@ __all__ = [
     "main",
     "open_address",
     "operation",
+    "report_progress",
     "run",
 ]
 
@@ -111,6 +113,7 @@ _MODULES = {
     "conformance.campaign.api": ("campaign",),
     "conformance.cli.main": ("main",),
     "conformance.fakes.broker": ("FakeBroker",),
+    "conformance.startup": ("report_progress",),
     "conformance.targets.address": ("AddressError", "open_address"),
     "conformance.targets.offset_file_damage": ("damage_offset_file",),
     "conformance.targets.port.adapter": ("Port",),

@@ -19,7 +19,6 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
-from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -116,6 +115,8 @@ SUITES = Suites()
 @cache
 def rules() -> dict[str, Rule]:
     """Every rule by id: the rule book's, and behind them those of suites that packages bring. DiscoveryError."""
+    from rocketmq_conformance.models import rulebook  # imports every model, and who names suites needs none
+
     found = dict(rulebook.RULES)
     for entry in SUITES.brought.values():
         for rule in _loaded(entry).own_rules:

@@ -120,7 +120,7 @@ _LISTED = 4096
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number of ``[low, high]``: one of ``edges`` half of the time."""
+    """A whole number of ``[low, high]``: one of ``edges`` in every second draw."""
 
     low: int
     high: int

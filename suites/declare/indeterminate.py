@@ -63,7 +63,7 @@ def allowing(answered: Iterable[Answered], observed: Expected) -> list[Answered]
     return [one for one in answered if agrees(one.expected, observed)]
 
 
-def left(allowed: Iterable[Answered]) -> list[Possibility]:
+def after_step(allowed: Iterable[Answered]) -> list[Possibility]:
     """The possibilities after a step, each once."""
     after = [one.after for one in allowed]
     return after if len(after) == 1 else list({_key(one): one for one in after}.values())
@@ -78,7 +78,7 @@ def narrowed(
     """
     answered = answers(bound, possible, row, observed, observes=observes)
     allowed = allowing(answered, observed)
-    return allowed or answered, left(allowed)
+    return allowed or answered, after_step(allowed)
 
 
 def _at_any_time(bound: BoundModel, possible: Iterable[Possibility]) -> list[Possibility]:

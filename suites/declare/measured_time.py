@@ -9,7 +9,7 @@ the two agree in answer and reason, no age in between makes any difference, and 
 not agree, the expected answer is not known, and the rest of the case is skipped.
 
 That is rare by construction. Suites draw ticks of seconds, so that ages lie seconds away from bounds or right on them;
-one right on a bound is, once measured, a little more than it, as a wait never ends too soon. And a step whose answer
+one right on a bound is, once measured, a little more than it, as a wait never ends early. And a step whose answer
 is about to change is put off until it has changed.
 
 Before every step, time passes in a model by the suite's operation with a ``Duration``.

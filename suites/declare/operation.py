@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import FrozenInstanceError, dataclass, fields
 from enum import Enum
+from inspect import get_annotations
 from itertools import product
 from math import prod
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform, get_args, get_origin
 
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.choices import Choices
@@ -51,6 +52,8 @@ class OperationSpec:
     side: Side
     weight: int
     domains: tuple[tuple[str, Domain], ...]
+    #: Names of the arguments, in field order.
+    names: tuple[str, ...]
     #: May it be done in this state of the model? Steps of a plan for which it may not are left out when it is played.
     guard: Guard | None
     #: Does this profile have it at all?
@@ -127,9 +130,25 @@ class Operation:
     """Base of every operation: a frozen dataclass with a :class:`OperationSpec`.
 
     An implementation gets it without its faults and its duration (:meth:`asked`): it lacks these attributes then.
+
+    What ``dataclass`` would compile for each of some two hundred classes is written here once: that was most of the
+    time in which the suites are imported.
     """
 
     spec: ClassVar[OperationSpec]
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        names = self.spec.names
+        given = dict(zip(names, args, strict=False), **named)
+        if len(args) + len(named) != len(names) or given.keys() != set(names):
+            raise TypeError(f"{type(self).__name__} takes ({', '.join(names)}), not {args} {named}")
+        vars(self).update((name, given[name]) for name in names)  # in field order, however they were given
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -137,10 +156,17 @@ class Operation:
         return tuple(vars(self).values())
 
     @classmethod
-    def asked(cls, args: Sequence[Any]) -> Self:
+    def for_implementation(cls, args: Sequence[Any]) -> Self:
         """The operation as an implementation is given it, of all its arguments in field order."""
         made = cls.__new__(cls)
         vars(made).update((cls.spec.domains[at][0], args[at]) for at in cls.spec.given)
+        return made
+
+    @classmethod
+    def of(cls, args: Sequence[Any]) -> Self:
+        """The whole operation, of all its arguments in field order; they are not checked."""
+        made = cls.__new__(cls)
+        vars(made).update(zip(cls.spec.names, args, strict=True))
         return made
 
     def __str__(self) -> str:
@@ -163,7 +189,9 @@ O = TypeVar("O")  # noqa: E741 - the type of an operation class
 
 
 def _domains(cls: type) -> tuple[tuple[str, Domain], ...]:
-    hints = get_type_hints(cls, include_extras=True)
+    hints: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[: -len(Operation.__mro__)]):
+        hints |= get_annotations(base, eval_str=True)
     found = []
     for item in fields(cls):
         hint = hints[item.name]
@@ -173,6 +201,13 @@ def _domains(cls: type) -> tuple[tuple[str, Domain], ...]:
             raise TypeError(f"{cls.__name__}.{item.name} has no domain: annotate it with one")
         found.append((item.name, domain))
     return tuple(found)
+
+
+@dataclass_transform(frozen_default=True)
+def arguments(cls: type[O]) -> type[O]:
+    """Make the dataclass of an operation, or of arguments that several operations inherit."""
+    # Without its faults an instance has fewer fields than its class: it is compared and shown by what it has.
+    return dataclass(init=False, repr=False, eq=False)(cls)
 
 
 @dataclass_transform(frozen_default=True)
@@ -197,8 +232,8 @@ def operation(
     """
 
     def declare(cls: type[O]) -> type[O]:
-        # Without its faults an instance has fewer fields than its class: it is compared and shown by what it has.
-        made = dataclass(frozen=True, repr=False, eq=False)(cls)
+        cls.__doc__ = cls.__doc__ or sentence
+        made = arguments(cls)
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
         domains = _domains(made)
         if any(isinstance(domain, Duration) for _, domain in domains) and len(domains) > 1:
@@ -211,6 +246,7 @@ def operation(
             side=side,
             weight=weight,
             domains=domains,
+            names=tuple(name for name, _ in domains),
             guard=guard,
             offered=offered,
             observes=observes,

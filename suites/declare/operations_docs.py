@@ -1,27 +1,23 @@
-"""The page of the operations, made from their declarations.
-
-``python -m rocketmq_conformance.suites.declare.operations_docs > docs/operations.md`` writes it; a test compares.
-"""
+"""The page of the operations (docs/operations.md), made from their declarations."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from typing import Any
 
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Domain, Schema, Values
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
+from rocketmq_conformance.suites.declare.reach import judged_side, rule_of, where
 from rocketmq_conformance.suites.declare.suite import Suite
 
 _OLDEST = Profile.of("4.0.0", "4.0.0")
 
 _INTRODUCTION = """# Operations
 
-Every operation of every suite, as its declaration in `suites/` has it. The page is made from the declarations:
-`python -m rocketmq_conformance.suites.declare.operations_docs > docs/operations.md`.
+Every operation of every suite, as its declaration in `suites/` has it. The page is made from the declarations by
+`rocketmq-conformance regenerate`.
 
 A plan file writes a step as `{"operation": {"argument": value, …}}`; `rocketmq-conformance list operations --format
 schema` prints the JSON Schema. Values are listed simplest first, the way in which a failing plan shrinks; `×4` after a
@@ -45,14 +41,24 @@ def page(suites: Iterable[Suite]) -> str:
 def _suite(suite: Suite) -> str:
     size = f"{suite.cases} cases of {suite.steps} steps"
     when = "" if suite.ordinary else " It is run only when it is named with `-k`."
-    rules = ", ".join(f"`{rule}`" for rule in dict.fromkeys(suite.rules))
     parts = [
         f"## {suite.name}",
         f"{suite.sentence}{suite.beginning and ' '}{suite.beginning} An ordinary run has {size}.{when}",
-        f"Rules that it can reach: {rules}.",
+        _rules(suite),
         *(_operation(op.spec) for op in suite.operations),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _rules(suite: Suite) -> str:
+    """The rules by the releases on which the suite reaches them, those of all releases first."""
+    found: dict[str, list[str]] = {}
+    for name in suite.rules:
+        found.setdefault(where(suite, rule_of(suite, name)), []).append(f"`{name}`")
+    everywhere = found.pop(f"{judged_side(suite)}, all releases", [])
+    groups = [", ".join(everywhere)] if everywhere else []
+    groups += [f"on {releases}: {', '.join(names)}" for releases, names in found.items()]
+    return f"Rules that it can reach: {'; '.join(groups)}."
 
 
 def _operation(spec: OperationSpec) -> str:
@@ -101,8 +107,3 @@ def _described(schema: Schema) -> str:
 
 def _code(value: Any) -> str:
     return f"`{json.dumps(value, ensure_ascii=False)}`"
-
-
-if __name__ == "__main__":
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    sys.stdout.write(page(SUITES.values()))

@@ -22,6 +22,7 @@ from typing import Any
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule
 from rocketmq_conformance.suites.declare.operation import Operation, Side
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 
 Handler = Callable[..., Answer[Any]]
 #: One step of a plan: which operation of the suite, and its arguments.
@@ -58,9 +59,11 @@ class Suite:
     cases: int = 1000
     #: How the model's state is shown to a reader.
     show: Callable[[Any], str] = repr
-    #: Ids of the rules that the suite can reach, for the coverage table. A new rule of a model reaches the suites that
-    #: name it, and no others.
+    #: Ids of the rules that the suite can reach: every rule that fires in it, on any release. Which of them can fire by
+    #: a profile says :mod:`reach`.
     rules: tuple[str, ...] = ()
+    #: Where it reaches some of them on fewer releases than these are for.
+    limits: tuple[RuleLimit, ...] = ()
     #: Rules that are not in the kit's rule book: those of a suite in another package.
     own_rules: tuple[Rule, ...] = ()
     #: Is the suite part of an ordinary run? Slow ones (restarts) are run only when they are named.
@@ -86,11 +89,11 @@ class Suite:
 
     def operation(self, row: Row) -> Operation:
         """The dataclass of a row."""
-        return self.operations[row[0]](*row[1])
+        return self.operations[row[0]].of(row[1])
 
-    def asked(self, row: Row) -> Operation:
+    def for_implementation(self, row: Row) -> Operation:
         """The operation of a row as an implementation gets it: without the arguments that the kit plays itself."""
-        return self.operations[row[0]].asked(row[1])
+        return self.operations[row[0]].for_implementation(row[1])
 
     @cached_property
     def clock(self) -> int | None:

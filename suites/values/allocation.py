@@ -1,4 +1,4 @@
-"""Values of the allocation suite: queue lists, member lists, and how they become simpler.
+"""Value domains of the suite ``allocation``: queue lists, member lists, and how they become simpler.
 
 Bugs of allocators need odd lists, and odd lists drawn at random are rare: so the lists are written down, simplest
 first, and a draw is one choice among all combinations.

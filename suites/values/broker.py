@@ -1,4 +1,4 @@
-"""Values that the broker suites share."""
+"""Value domains of the broker suites (topics, groups, queues, offsets, times), and their state in one line."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ _DAY = 86_400_000
 #: Distance from a message in ms: the same time, near ones, before the first and after the last.
 DELTA = Values(0, 1, -1, 2, -2, 5, -5, _DAY, -_DAY, weights=(4, 2, 2, 1, 1, 1, 1, 1, 1))
 BOUNDARY = Values("", LOWER, UPPER)
+
+#: Rules of a query for an offset, but for ``set_zero``.
+QUERIES = ("BQ-QUERY-1", "BQ-COM-3", "BQ-QUERY-4", "BQ-QUERY-G3", "BQ-DISK-1", "BQ-MEM-2")
+#: Rules of a search by time.
+SEARCHES = ("BQ-TIME-1", "BQ-TIME-2", "BQ-TIME-3", "BQ-TIME-CLAMP")
 
 
 def show(state: BrokerState) -> str:

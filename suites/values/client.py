@@ -1,4 +1,4 @@
-"""Values that the client suites share."""
+"""Value domains of the client suites, such as queues, offsets and faults."""
 
 from __future__ import annotations
 

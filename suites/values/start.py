@@ -1,9 +1,8 @@
-"""Operations and values that the start suites share."""
+"""Operations and value domains that the suites ``start-push``, ``-lite-pull`` and ``-pull`` share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import LOST_QUEUE
@@ -15,7 +14,7 @@ from rocketmq_conformance.models.client.switches import CHECKED_START
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Handler
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND, ROUTED
@@ -71,6 +70,19 @@ TIME = Values(
 ZONE = Values("UTC", "Asia/Shanghai", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe")
 TIMED_FAULT = Fault(Requests.OFFSETS, "QUERY_NOT_FOUND", "answer")
 TIMED_BOUND_FAULT = Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", "negative", weights=(2, 1, 1))
+#: Rules of the offset store, and of the broker, that every start asks.
+STORE = (
+    "OFF-UPD-1",
+    "OFF-R-READ",
+    "OFF-R-READ-ERROR",
+    "OFF-R-FETCH",
+    "OFF-R-REM",
+    "API-QCO-1",
+    "BQ-QUERY-1",
+    "BQ-STORE-MAX",
+    "BQ-STORE-MIN",
+    "BQ-UPDATE-2",
+)
 
 
 def checked(profile: Profile) -> bool:
@@ -97,7 +109,7 @@ def starts(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, Handler
     return start, start_at_time
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@arguments
 class WhereArguments(Operation):
     """The arguments of a start, whether it is checked or not."""
 
@@ -107,7 +119,7 @@ class WhereArguments(Operation):
     bound_fault: Annotated[str, BOUND_FAULT]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@arguments
 class TimeArguments(Operation):
     """The arguments of a start at a time, whether it is checked or not."""
 

@@ -1,4 +1,4 @@
-"""The catalogues in docs/ hold what the code cites, and nothing else: defects, numbers of switches, words."""
+"""The catalogues in docs/ hold what the code cites, and nothing else: defects, words."""
 
 from __future__ import annotations
 
@@ -7,26 +7,15 @@ import re
 from places import ROOT
 
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
-from rocketmq_conformance.models.rulebook import RULES
 
 DEFECTS = (ROOT / "docs" / "defects.md").read_text("utf-8")
-SWITCHES = (ROOT / "docs" / "switches.md").read_text("utf-8")
 WORDS = (ROOT / "docs" / "words.md").read_text("utf-8")
-#: Where switches are declared: ``Switch(number, change, v4, v5[, until_v5])``, all of them literals.
-_DECLARED = re.compile(
-    r'= Switch\(\s*"([^"]+)",\s*"[^"]+",\s*(None|"[^"]+"),\s*(None|"[^"]+")(?:,\s*(?:until_v5=)?"([^"]+)")?,?\s*\)'
-)
 
 
 def _sections(text: str) -> dict[str, str]:
     """The text below each heading of the second level, by heading."""
     parts = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-def _release(text: str) -> str:
-    """A release as the page writes it, of a literal of the source."""
-    return "never" if text == "None" else text.strip('"')
 
 
 def test_every_defect_that_a_mutant_cites_has_an_entry() -> None:
@@ -58,24 +47,3 @@ def test_entries_refer_to_entries() -> None:
 def test_thirty_words_are_explained() -> None:
     words = re.findall(r"^\| ([a-z][a-z ]*) \| [A-Z\x60]", WORDS, flags=re.MULTILINE)
     assert len(words) == len(set(words)) == 30
-
-
-def test_every_switch_has_its_row_and_every_row_is_a_switch() -> None:
-    declared = []
-    for room in ("models", "suites", "conformance", "reports"):
-        for path in sorted((ROOT / room).rglob("*.py")):
-            text = path.read_text("utf-8")
-            found = _DECLARED.findall(text)
-            assert len(found) == len(re.findall(r"= Switch\(", text)), f"{path}: a switch that is not made of literals"
-            declared += [
-                (number, _release(v4), _release(v5) + (f" to before {until}" if until else ""))
-                for number, v4, v5, until in found
-            ]
-    rows = re.findall(r"^\| ([A-Z][A-Z0-9-]+) \| [^|]+ \| ([^|]+) \| ([^|]+) \|", SWITCHES, flags=re.MULTILINE)
-    assert len(declared) > 80
-    assert sorted(rows) == sorted(declared)
-
-
-def test_rules_of_switches_are_in_the_book() -> None:
-    cited = re.findall(r"^\| [A-Z][A-Z0-9-]+ \|(?:[^|]+\|){3} ([^|]+) \|", SWITCHES, flags=re.MULTILINE)
-    assert [rule for rules in cited for rule in rules.split(", ") if rule not in RULES] == []

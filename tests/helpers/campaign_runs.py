@@ -161,7 +161,7 @@ def family(pid: int) -> set[psutil.Process]:
 
 
 @contextmanager
-def nothing_left(pid: int, patience: float = 20) -> Iterator[None]:
+def nothing_left(pid: int, patience: float = 90) -> Iterator[None]:
     """Whatever came from a process is gone soon after the end of the block."""
     seen: set[psutil.Process] = set()
     over = threading.Event()

@@ -125,6 +125,60 @@ def may_pass(stream: list[Event]) -> bool:
     )
 
 
+def run_of_suites(number: int, *divergences: DivergenceFound) -> list[Event]:
+    """A run of so many suites, some of which do not have everything; those with divergences diverge.
+
+    Its names, notes and reasons are as long as the kit's own longest ones.
+    """
+    header, footer = GOOD[0], GOOD[-1]
+    assert isinstance(header, RunStarted)
+    assert isinstance(footer, RunEnded)
+    started = next(event for event in GOOD if isinstance(event, SuiteStarted))
+    ended = next(event for event in GOOD if isinstance(event, SuiteEnded) and event.coverage)
+    names = [f"rebalance-broker-{at:02}" for at in range(number)]
+    note = "the plan was written for client 5.5.0, broker 5.5.0 and java 17; it is judged by client 4.9.8, broker 5.1.4"
+    stream: list[Event] = [dataclasses.replace(header, suites=names, notes=[note, note, note])]
+    for at, name in enumerate(names):
+        found = [one for one in divergences if one.suite == name]
+        wrong = sum(one.cases for one in found)
+        cases = {"conforms": 200, "diverges": wrong, "unsupported": 7 * (at % 5 == 0)}
+        case = CaseEnded(
+            suite=name,
+            case=12,
+            verdict="unsupported",
+            steps=0,
+            seconds=0.0,
+            digest="",
+            reason="client 4.9.8, broker 5.1.4, java 17 has no set_message_request_mode",
+        )
+        replayed = dataclasses.replace(case, case=-1, verdict="conforms", reason="")
+        stream += [dataclasses.replace(started, suite=name), replayed, *([case] * 7 * (at % 5 == 0)), *found]
+        stream.append(
+            dataclasses.replace(
+                ended,
+                suite=name,
+                verdict="diverges" if found else "conforms",
+                cases=cases,
+                silent_rules=[f"REB-BROKER-ROUND-{at}-{rule}" for rule in range(4)],
+                unsupported={f"operation_{n}": "the client has no such method" for n in range(12 * (at % 5 == 0))},
+            )
+        )
+    silent = [rule for event in stream if isinstance(event, SuiteEnded) for rule in event.silent_rules]
+    verdict = {"verdict": "diverges", "exit_code": 1} if divergences else {}
+    stream.append(
+        dataclasses.replace(
+            footer,
+            **verdict,
+            cases={"conforms": 200 * number, "diverges": sum(one.cases for one in divergences)},
+            controls=number,
+            controls_noticed=number,
+            divergences=len(divergences),
+            silent_rules=silent,
+        )
+    )
+    return stream
+
+
 #: Text that means harm to a page, and can be shown.
 HOSTILE = [
     "</script><script>document.title='hacked'</script>",

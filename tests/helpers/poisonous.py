@@ -12,6 +12,7 @@ from pathlib import Path
 from broken_adapters import Slow
 
 from rocketmq_conformance.conformance.adapter import Case, Hello
+from rocketmq_conformance.conformance.startup import report_progress
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.suites.declare.operation import Operation
 
@@ -122,6 +123,14 @@ def leave_a_child() -> None:
     if not child:
         time.sleep(3600)
     Path(os.environ["CHILDREN"], str(child)).touch()
+
+
+class Prepares(Slow):
+    """Says what it does to get ready."""
+
+    def hello(self) -> Hello:
+        report_progress("building the client")
+        return super().hello()
 
 
 class DiesAtHello(Slow):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +25,7 @@ SPLITS = {
 }
 
 
-@pytest.mark.parametrize(("text", "parts"), SPLITS.items())
+@every(("text", "parts"), SPLITS.items())
 def test_split_forgets_empty_parts_at_the_end(text: str, parts: list[str]) -> None:
     assert split(text, "@") == parts
 
@@ -53,7 +54,7 @@ def test_string_hash_is_javas(text: str, hashed: int) -> None:
     assert string_hash(text) == hashed
 
 
-@pytest.mark.parametrize(
+@every(
     ("number", "wrapped"),
     [(0, 0), (2**31 - 1, 2**31 - 1), (2**31, -(2**31)), (-(2**31) - 1, 2**31 - 1), (2**32, 0), (-1, -1)],
 )
@@ -61,7 +62,7 @@ def test_int32_wraps(number: int, wrapped: int) -> None:
     assert int32(number) == wrapped
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "blank"),
     [
         ("", True),

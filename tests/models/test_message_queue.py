@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise, permutations
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,7 +45,7 @@ def test_a_queue_equals_its_plain_tuple() -> None:
     assert queue_hash(MessageQueue("T", "b0", 0)) == 2995521
 
 
-@pytest.mark.parametrize(
+@every(
     ("left", "right", "sign"),
     [
         (("T", "b0", 2), ("T", "b0", 10), -1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import FrozenInstanceError
 
 import pytest
+from every import every
 
 from rocketmq_conformance.models.outcome import (
     UNDEFINED,
@@ -21,7 +22,7 @@ from rocketmq_conformance.models.outcome import (
 from rocketmq_conformance.models.rule import Level, Origin, Reason, Rule
 
 
-@pytest.mark.parametrize("result", [None, False, 0, -3, "text", (), (1, ("T", 2)), Err("CLIENT")])
+@every("result", [None, False, 0, -3, "text", (), (1, ("T", 2)), Err("CLIENT")])
 def test_a_result_survives_being_wrapped_and_unwrapped(result: Result) -> None:
     outcome = outcome_of(result)
     assert isinstance(outcome, Err if isinstance(result, Err) else Ok)
@@ -39,7 +40,7 @@ def test_an_error_that_may_have_taken_effect_is_another_error() -> None:
     assert not agrees(Err("REMOTING"), Err("REMOTING", definite=False))
 
 
-@pytest.mark.parametrize(
+@every(
     ("expected", "observed"),
     [(1, True), (0, False), (None, 0), ((1,), (True,)), (5, "5"), (-1, Err("CLIENT")), ((), None), ("", None)],
 )
@@ -52,7 +53,7 @@ def test_where_nothing_is_promised_everything_agrees(observed: Result) -> None:
     assert agrees(UNDEFINED, observed)
 
 
-@pytest.mark.parametrize(
+@every(
     ("result", "name"),
     [
         (Undefined(), "undefined"),

@@ -12,10 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from event_streams import GOOD, HOSTILE, UNSHOWABLE, filled
+from event_streams import FOUND, GOOD, HOSTILE, UNSHOWABLE, filled, run_of_suites
 from places import GOLDEN
 
-from rocketmq_conformance.reports.event import Discovery, DivergenceFound, Event
+from rocketmq_conformance.reports.event import (
+    CaseEnded,
+    CaseLost,
+    Discovery,
+    DivergenceFound,
+    Event,
+    RunStarted,
+    SuiteEnded,
+    SuiteStarted,
+)
 from rocketmq_conformance.reports.html import html_page
 from rocketmq_conformance.reports.jsonl import read
 
@@ -70,12 +79,51 @@ def poisoned(text: str) -> list[Event]:
     return [filled(event, text) for event in events("campaign")]
 
 
+def wide(*addresses: str) -> list[Event]:
+    """A run, or a campaign of these addresses, with long names and reasons, large numbers and many outcomes."""
+    outcomes = ["done", "items", "negative", *(f"SUBSCRIPTION_GROUP_NOT_EXIST_{at}" for at in range(20))]
+    numbers = dict.fromkeys(("conforms", "diverges", "undecided", "could not run", "unsupported"), 12_345_678)
+    coverage = [
+        [f"REB-BROKER-ASSIGNMENT-WITHOUT-A-BREAK-{at}", "a_kind_of_state_without_a_blank" * 3, outcome, 123_456_789]
+        for at in range(4)
+        for outcome in outcomes
+    ]
+    tail = "-of-a-team-with-a-long-name"
+    header, *rest = run_of_suites(30, *[dataclasses.replace(FOUND[0], suite="rebalance-broker-03")] * 3)
+    assert isinstance(header, RunStarted)
+    stream: list[Event] = [dataclasses.replace(header, suites=[suite + tail for suite in header.suites])]
+    for event in rest:
+        if isinstance(event, SuiteEnded):
+            ended = dataclasses.replace(
+                event,
+                suite=event.suite + tail,
+                cases=numbers,
+                steps=98_765_432_100,
+                seconds=86_399.0,
+                coverage=coverage,
+                reason="no_answer_to_" * 30,
+            )
+            stream += [dataclasses.replace(ended, address=address) for address in addresses or [""]]
+        elif isinstance(event, SuiteStarted | DivergenceFound | CaseEnded):
+            stream.append(dataclasses.replace(event, suite=event.suite + tail))
+        else:
+            stream.append(event)
+    long = "python:my_company.consumers.offsets.adapter:make_the_adapter_for_conformance_tests"
+    lost = CaseLost(suite="rebalance-broker-03", case=2**62, address=long, reason="it_hung_" * 60)
+    kinds = [dataclasses.replace(FOUND[0], fingerprint=f"{at:08x}", replay=f"replay {long} {long}") for at in range(60)]
+    return [*stream[:-1], lost, *kinds, stream[-1]]
+
+
 PAGES: dict[str, Callable[[], list[Event]]] = {
     "conforms": lambda: GOOD,
     "killed": lambda: events("killed"),
     "campaign": lambda: events("campaign"),
     "arms": arms,
     "empty": list,
+    "wide": wide,
+    "wide-campaign": lambda: wide(
+        "port", "java-client:5.5.0?clock=real&pace=100", "python:my_company.consumers.adapter:make_the_adapter"
+    ),
     "many": many,
     **{f"hostile-{at}": partial(poisoned, text) for at, text in enumerate([*HOSTILE, *UNSHOWABLE])},
     "long": partial(poisoned, "x" * 5000),
@@ -311,6 +359,26 @@ def test_wide_tables_scroll_inside(browser: Browser) -> None:
     assert browser.js(f"return {table}.scrollLeft") == 200
     # The rule's name stays where it is while its cells move.
     assert abs(browser.js("return arguments[0].getBoundingClientRect().left", first) - 17) < 3
+
+
+def test_on_a_desk_every_table_fits_without_scrolling(browser: Browser) -> None:
+    wrong, seen = [], 0
+    for name in PAGES:
+        browser.open(name, DESK)
+        if name != "many":
+            browser.unfold()
+        tables, wider = browser.js(
+            "const wider = (box) => box.scrollWidth > box.clientWidth + 1;"
+            "const say = (box) => `${box.getAttribute('aria-label') ?? box.textContent.slice(0, 40)}:"
+            " ${box.scrollWidth} in ${box.clientWidth}`;"
+            "const tables = [...document.querySelectorAll('table')].filter((table) => table.checkVisibility());"
+            "const boxes = tables.flatMap((table) => [table.closest('.scroll'), ...table.querySelectorAll('th, td')]);"
+            "return [tables.length, boxes.filter(wider).slice(0, 9).map(say)];"
+        )
+        seen += tables
+        wrong += [f"{name}: {one}" for one in wider]
+    assert wrong == []
+    assert seen > 3 * len(PAGES)
 
 
 def test_a_page_of_a_thousand_kinds_is_there_at_once(browser: Browser) -> None:

@@ -13,7 +13,8 @@ import re
 import pytest
 from places import GOLDEN
 
-from rocketmq_conformance.reports.campaign import BLOCKS, LOST, CampaignReport
+from rocketmq_conformance.reports import short_block
+from rocketmq_conformance.reports.campaign import DISCOVERIES, LOST, CampaignReport
 from rocketmq_conformance.reports.event import (
     CaseLost,
     Discovery,
@@ -26,6 +27,7 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
 )
 from rocketmq_conformance.reports.jsonl import read
+from rocketmq_conformance.reports.kinds import MOST, MOST_OF_SUITE
 
 
 class Terminal(io.StringIO):
@@ -46,9 +48,9 @@ def events() -> list[Event]:
     return read(GOLDEN / "campaign.events.jsonl").events
 
 
-def printed(stream: list[Event], terminal: io.StringIO | None = None, *, width: int = 80) -> str:
+def printed(stream: list[Event], terminal: io.StringIO | None = None, *, width: int = 80, verbose: bool = False) -> str:
     out = terminal or io.StringIO()
-    report = CampaignReport(out, width=width)
+    report = CampaignReport(out, width=width, verbose=verbose)
     for event in stream:
         report(event)
     report.close()
@@ -69,8 +71,9 @@ def progress(cases: int, seconds: float, **more: int) -> Progress:
     return dataclasses.replace(Progress(suite="", cases=cases, of=1000, steps=40 * cases, seconds=seconds), **more)
 
 
-def test_a_campaign_prints_the_golden_text() -> None:
-    path, text = GOLDEN / "campaign.console.txt", printed(events())
+@pytest.mark.parametrize(("name", "verbose"), [("campaign.console.txt", False), ("campaign.verbose.txt", True)])
+def test_a_campaign_prints_the_golden_text(name: str, verbose: bool) -> None:
+    path, text = GOLDEN / name, printed(events(), verbose=verbose)
     if os.environ.get("REWRITE_GOLDEN"):
         path.write_text(text, "utf-8")
     assert text == path.read_text("utf-8")
@@ -90,20 +93,56 @@ def test_a_difference_between_implementations_is_told_after_what_differs_from_th
         cases=4711,
         separates=[Separator(feature="queue = 1", diverging=1.0, others=0.125)],
     )
-    text = printed(with_more(difference))
-    assert "Difference 4: remote-store ─" in text
-    told = text[text.index("Difference 4: ") :]
-    assert "seen in        4,711 cases, the shortest is case 17 of mutant:x\n" in told
-    assert "compared with  python:myport.adapter:create\n" in told
-    assert "separates      queue = 1: 100% of those that diverge, 12% of the others\n" in told
-    assert "Suites ─" in told
+    short, verbose = (printed(with_more(difference), verbose=verbose) for verbose in (False, True))
+    assert "\nDifference 3: remote-store, case 17 of mutant:x and 4,710 more ─" in short
+    assert "\nDifference 4: remote-store ─" in verbose
+    assert "\nseen in        4,711 cases, the shortest is case 17 of mutant:x\n" in verbose
+    for text in (short, verbose):
+        told = text[text.index("Difference ") : text.index("Suites ─")]
+        assert "compared with  python:myport.adapter:create\n" in told
+        assert "separates      queue = 1: 100% of those that diverge, 12% of the others\n" in told
 
 
-def test_very_many_kinds_are_not_all_told_in_full() -> None:
-    many = [dataclasses.replace(found(), fingerprint=f"{number:016x}") for number in range(BLOCKS + 3)]
-    text = printed(with_more(*many))
-    assert text.count("model before") == BLOCKS
-    assert text.count("  one more: remote-store, fingerprint ") == 3 + 3
+def test_very_many_kinds_are_not_all_shown() -> None:
+    many = [
+        dataclasses.replace(found(), suite=f"suite-{number % 8}", fingerprint=f"{number:016x}") for number in range(80)
+    ]
+    stream = [event for event in events() if not isinstance(event, DivergenceFound)]
+    short, verbose = (printed([*stream[:-1], *many, stream[-1]], verbose=verbose) for verbose in (False, True))
+    assert len(re.findall("^Divergence", short, re.MULTILINE)) == MOST
+    assert all(short.count(f": suite-{number}, case") <= MOST_OF_SUITE for number in range(8))
+    assert len(short.splitlines()) <= 60 + MOST * short_block.LINES
+    assert "left out       70 of 80 kinds of divergences, the coverage of rules\n" in short
+    assert verbose.count("model before") == 80
+
+
+def test_a_campaign_of_very_many_suites_that_conforms_prints_at_most_sixty_lines() -> None:
+    header, *_ = (event for event in events() if isinstance(event, RunStarted))
+    ended = next(event for event in events() if isinstance(event, SuiteEnded))
+    suites = [
+        dataclasses.replace(
+            ended,
+            suite=f"suite-{number}",
+            address=address,
+            verdict="conforms",
+            cases={"conforms": 100, "unsupported": number},
+            unsupported=dict.fromkeys(map(str, range(number)), "not offered"),
+        )
+        for number in range(60)
+        for address in ("port", "java-client:5.5.0", "python:myport.adapter:create")
+    ]
+    arms = [
+        Discovery(suite=suite, arm=arm, cases=9, behaviours=9, chance=0.1, curve=[])
+        for suite in ("", *(f"suite-{number}" for number in range(60)))
+        for arm in ("random", "steered")
+    ]
+    stream = [header, *suites, *arms, events()[-1]]
+    short, verbose = (printed(stream, verbose=verbose) for verbose in (False, True))
+    assert len(short.splitlines()) <= 60
+    assert re.search(r"^180 parts +conforms +23,310 cases +", short, re.MULTILINE)
+    assert re.search(r"^left out +\d+ reasons, the new behaviour of each suite, the coverage of\n +rules$", short, re.M)
+    assert len(arms) > DISCOVERIES
+    assert len(re.findall("^suite-59 .* random ", verbose, re.MULTILINE)) == 1
 
 
 def test_very_many_lost_cases_are_not_all_named() -> None:
@@ -111,9 +150,10 @@ def test_very_many_lost_cases_are_not_all_named() -> None:
         CaseLost(suite="remote-store", case=case, address="mutant:x", reason="it hung for 70 s, twice")
         for case in range(100, 130)
     ]
-    text = printed(with_more(*lost))
-    assert text.count(" (mutant:x): it hung for 70 s, twice\n") == LOST - 1
-    assert "and 11 more\n" in text
+    short, verbose = (printed(with_more(*lost), verbose=verbose) for verbose in (False, True))
+    assert short.count(" (mutant:x): it hung for 70 s, twice\n") == LOST - 1
+    assert f"left out       {31 - LOST} lost cases, the coverage of rules\n" in short
+    assert verbose.count(" (mutant:x): it hung for 70 s, twice\n") == 30
 
 
 def test_a_chance_of_nothing_new_is_told_by_the_rule_of_three() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from dataclasses import replace
 
 import pytest
 from places import GOLDEN
 
 from rocketmq_conformance.reports.campaign_diff import (
-    BLOCKS,
     DIFFERENT,
     NOTHING,
     SAME,
@@ -23,8 +23,9 @@ from rocketmq_conformance.reports.campaign_diff import (
     show,
 )
 from rocketmq_conformance.reports.event import Separator
+from rocketmq_conformance.reports.kinds import MOST, MOST_OF_SUITE
+from rocketmq_conformance.reports.short_block import LINES
 
-PRINTED = GOLDEN / "campaign_diff.console.txt"
 RULE = {
     "id": "OFF-R-READ-ERROR",
     "level": "MUST",
@@ -61,14 +62,20 @@ def _no_terminal_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def shown(found: CampaignDifference, width: int = 100) -> str:
+def shown(found: CampaignDifference, width: int = 100, *, verbose: bool = False) -> str:
     out = io.StringIO()
-    show(found, out, width=width)
+    show(found, out, width=width, verbose=verbose)
     return out.getvalue()
 
 
-def test_what_people_read() -> None:
-    assert shown(FOUND) == PRINTED.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "verbose"), [("campaign_diff.console.txt", False), ("campaign_diff.verbose.txt", True)]
+)
+def test_what_people_read(name: str, verbose: bool) -> None:
+    path, text = GOLDEN / name, shown(FOUND, verbose=verbose)
+    if os.environ.get("REWRITE_GOLDEN"):
+        path.write_text(text, "utf-8")
+    assert text == path.read_text("utf-8")
 
 
 def test_the_verdict_says_no_more_than_was_compared() -> None:
@@ -102,23 +109,40 @@ def test_what_programs_read() -> None:
     assert end == {"line": "end", "verdict": "different", "exit_code": 1, "seconds": 2.5}
 
 
-def test_of_each_suite_a_few_differences_are_told_in_full() -> None:
-    many = [replace(BUSY, fingerprint=f"{at:08x}", cases=100 - at) for at in range(BLOCKS + 3)]
-    many += [replace(BUSY, suite="start-push")]
-    said = shown(replace(FOUND, differences=many))
-    assert said.count("\nDifference ") == BLOCKS + 1
-    assert f"\nDifference {BLOCKS + 1}: start-push, " in said
-    assert said.count("\n  one more difference: remote-store, ") == 3
+def test_of_each_suite_a_few_differences_are_shown_in_a_dozen_lines() -> None:
+    long = replace(
+        BUSY,
+        operation="read(" + "queue=0, " * 90 + ")",
+        a=replace(BUSY.a, did="1, " * 90, rules=[{**RULE, "sentence": "Very many words. " * 40}] * 3),
+        b=replace(BUSY.b, did="2, " * 90, expected="3, " * 90),
+        separates=[*BUSY.separates] * 4,
+        before=[["remove(queue=0, " + "x=1, " * 90 + ")", "None"]] * 30,
+    )
+    many = [replace(long, suite=f"suite-{at % 4}", fingerprint=f"{at:08x}", cases=100 - at) for at in range(40)]
+    short, verbose = (shown(replace(FOUND, differences=many), verbose=verbose) for verbose in (False, True))
+    numbers = [short.count(f": suite-{suite}, ") for suite in range(4)]
+    assert sum(numbers) == MOST
+    assert max(numbers) <= MOST_OF_SUITE
+    assert len(short.splitlines()) <= len(shown(replace(FOUND, differences=[])).splitlines()) + MOST * LINES + 2
+    assert "left out       30 of 40 differences: --verbose prints them\n" in short
+    assert verbose.count("\nDifference ") == 40
+    assert "left out" not in verbose
+
+
+def test_the_rare_difference_is_shown_first() -> None:
+    often, rare = replace(BUSY, cases=900), replace(BUSY, cases=2, fingerprint="2")
+    said = shown(replace(FOUND, differences=[often, rare]))
+    assert said.index(", 2 cases ─") < said.index(", 900 cases ─")
 
 
 def test_a_long_story_is_cut_in_its_middle() -> None:
     before = [[f"remove(queue={at})", "None"] for at in range(30)]
-    said = shown(replace(FOUND, differences=[replace(BUSY, before=before, step=31)]))
+    said = shown(replace(FOUND, differences=[replace(BUSY, before=before, step=31)]), verbose=True)
     assert "… 21 steps …" in said
     assert " 3  remove(queue=2)" in said
     assert "remove(queue=3)" not in said
     assert "30  remove(queue=29)" in said
-    short = shown(replace(FOUND, differences=[replace(BUSY, before=before[:10], step=11)]))
+    short = shown(replace(FOUND, differences=[replace(BUSY, before=before[:10], step=11)]), verbose=True)
     assert "steps …" not in short
 
 
@@ -136,10 +160,11 @@ def test_hostile_text_reaches_no_terminal() -> None:
         separates=[Separator(feature=hostile, diverging=1, others=0)],
     )
     suite = SuiteDifference(hostile, undecided={hostile: 1}, note=hostile)
-    said = shown(CampaignDifference(side, side, 1, [suite], [one] * (BLOCKS + 1), [hostile], 1.0))
-    assert "\x1b" not in said
-    assert "\u202e" not in said
-    assert "\ud800" not in said
+    for verbose in (False, True):
+        said = shown(CampaignDifference(side, side, 1, [suite], [one] * 9, [hostile], 1.0), verbose=verbose)
+        assert "\x1b" not in said
+        assert "\u202e" not in said
+        assert "\ud800" not in said
 
 
 def test_no_line_of_a_plain_stream_is_wider_than_it_or_ends_in_blanks() -> None:

@@ -11,11 +11,24 @@ import os
 import re
 
 import pytest
+from event_streams import run_of_suites
+from every import every
 from places import GOLDEN
 
-from rocketmq_conformance.reports.console import BLOCKS, ConsoleReport
-from rocketmq_conformance.reports.event import DivergenceFound, Event, Progress, RunEnded, RunStarted, SuiteEnded
+from rocketmq_conformance.reports import short_block
+from rocketmq_conformance.reports.console import ConsoleReport
+from rocketmq_conformance.reports.event import (
+    CaseEnded,
+    DivergenceFound,
+    Event,
+    Progress,
+    RunEnded,
+    RunStarted,
+    Separator,
+    SuiteEnded,
+)
 from rocketmq_conformance.reports.jsonl import read
+from rocketmq_conformance.reports.kinds import MOST, MOST_OF_SUITE
 from rocketmq_conformance.reports.power import PowerReport
 
 RUNS = ("conforms", "diverges", "corpus", "undecided", "interrupted", "killed", "empty")
@@ -39,13 +52,18 @@ def events(name: str) -> list[Event]:
     return read(GOLDEN / f"{name}.events.jsonl").events
 
 
-def printed(stream: list[Event], terminal: io.StringIO | None = None, *, width: int = 80) -> str:
+def printed(stream: list[Event], terminal: io.StringIO | None = None, *, width: int = 80, verbose: bool = False) -> str:
     out = terminal or io.StringIO()
-    report = ConsoleReport(out, width=width)
+    report = ConsoleReport(out, width=width, verbose=verbose)
     for event in stream:
         report(event)
     report.close()
     return out.getvalue()
+
+
+def with_header(*more: Event, width: int = 80) -> str:
+    """What is printed of these events of a run that is cut off then."""
+    return printed([events("diverges")[0], *more], width=width)
 
 
 def found(name: str = "diverges") -> DivergenceFound:
@@ -59,9 +77,13 @@ def same_as_golden(name: str, text: str) -> None:
     assert text == path.read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_a_run_prints_the_golden_text(name: str) -> None:
     same_as_golden(f"{name}.console.txt", printed(events(name)))
+
+
+def test_a_verbose_run_prints_the_golden_text() -> None:
+    same_as_golden("diverges.verbose.txt", printed(events("diverges"), verbose=True))
 
 
 def test_a_kill_matrix_prints_the_golden_text() -> None:
@@ -73,78 +95,190 @@ def test_a_kill_matrix_prints_the_golden_text() -> None:
     same_as_golden("power.console.txt", out.getvalue())
 
 
-def test_the_documented_block_is_what_is_printed() -> None:
-    documented = (GOLDEN.parents[1] / "docs" / "failure.md").read_text("utf-8").split("```\n")[1]
+@pytest.mark.parametrize(("verbose", "place"), [(False, 1), (True, 3)])
+def test_the_documented_blocks_are_what_is_printed(verbose: bool, place: int) -> None:
+    documented = (GOLDEN.parents[1] / "docs" / "failure.md").read_text("utf-8").split("```\n")[place]
     assert documented.startswith("Divergence 2: ")
-    assert documented in printed(events("diverges"))
+    assert documented in printed(events("diverges"), verbose=verbose)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_plain_output_has_no_control_codes_and_no_trailing_blanks(name: str) -> None:
     text = printed(events(name))
     assert all(line == line.rstrip() and line.isprintable() for line in text.split("\n"))
 
 
+@pytest.mark.parametrize("verbose", [False, True])
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_only_lines_to_be_copied_are_wider_than_the_screen(width: int) -> None:
-    text = printed(events("diverges"), width=width)
+def test_only_lines_to_be_copied_are_wider_than_the_screen(width: int, verbose: bool) -> None:
+    text = printed(events("diverges"), width=width, verbose=verbose)
     wide = [line for line in text.splitlines() if len(line) > width]
-    assert all(
-        re.match(r"(replay|events|junit|page|Verdict:|Kinds of state one by one:) |  again: ", line) for line in wide
-    )
+    assert all(re.match(r"(replay|events|junit|page|all of it|Verdict:) |  again: ", line) for line in wide)
 
 
 def test_the_replay_line_stays_one_line_on_a_narrow_screen() -> None:
-    assert found().replay in {line.removeprefix("replay").strip() for line in printed([found()], width=40).splitlines()}
+    assert found().replay in {
+        line.removeprefix("replay").strip() for line in with_header(found(), width=40).splitlines()
+    }
+
+
+def test_the_first_line_says_which_release_judges_and_why() -> None:
+    started = events("conforms")[0]
+    assert isinstance(started, RunStarted)
+    choice = "judged as client 5.5.0, because nothing says otherwise; --like 4.9.8 judges by another release"
+    lines = printed([dataclasses.replace(started, release_choice=choice)], width=120).splitlines()
+    assert lines[0] == f"J{choice[1:]}."
+    assert lines[1:3] == printed([started], width=120).splitlines()[:2]
 
 
 def test_a_run_that_never_began_prints_nothing() -> None:
     assert printed([]) == ""
 
 
-def test_a_repeated_fingerprint_is_told_once() -> None:
-    text = printed(events("diverges"))
-    assert text.count("Divergence 2:") == 1
-    assert "Divergence 3:" not in text
-    assert "again: fingerprint 9b1c2d3ea7f04456, remote-store, case 63" in text
+# --- how long it gets --------------------------------------------------------------------------------------------
 
 
-def test_many_different_divergences_are_not_all_told_in_full() -> None:
-    many = [dataclasses.replace(found(), fingerprint=f"{number:016x}") for number in range(BLOCKS + 3)]
-    text = printed([events("diverges")[0], *many])
-    assert text.count("model before") == BLOCKS
-    assert text.count("one more divergence") == 3
-    assert f"{BLOCKS + 3}, {BLOCKS + 3} different" in text
+def of_kinds(*, suites: int, kinds: int, times: int) -> list[DivergenceFound]:
+    """Divergences of as many kinds in each suite, each kind so many times, with long plans, rules and answers."""
+    one = found()
+    steps = [dataclasses.replace(one.steps[0], number=at + 1, diverges=False) for at in range(30)]
+    last = dataclasses.replace(one.steps[-1], number=31, operation="read(" + "queue=0, " * 40 + ")")
+    rules = [{**one.rules[0], "sentence": "A rule with many words. " * 20}] * 3
+    long = dataclasses.replace(one, steps=[*steps, last], rules=rules, expected="1, " * 90, observed="2, " * 90)
+    return [
+        dataclasses.replace(long, suite=f"rebalance-broker-{suite:02}", fingerprint=f"{suite}-{kind}", case=time)
+        for time in range(times)
+        for kind in range(kinds)
+        for suite in range(suites)
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 16, 22, 23, 60, 300])
+def test_a_conforming_run_prints_at_most_sixty_lines(number: int) -> None:
+    lines = printed(run_of_suites(number)).splitlines()
+    assert len(lines) <= 60
+    assert lines[-1].startswith("Verdict: conforms (exit code 0)")
+
+
+def test_divergences_add_at_most_twelve_lines_each_and_ten_blocks() -> None:
+    many = of_kinds(suites=5, kinds=8, times=13)
+    assert len(many) > 500
+    text = printed(run_of_suites(60, *many))
+    # below the lines of the five suites that diverge stand their numbers
+    assert len(text.splitlines()) <= 60 + MOST * short_block.LINES + 2 * 5
+    assert len(re.findall("^Divergence ", text, re.MULTILINE)) == MOST
+    assert re.search(
+        r"^left out +30 of 40 kinds of divergences, \d+ reasons, the coverage of rules$", text, re.MULTILINE
+    )
+    assert re.search(r"^all of it +rocketmq-conformance report conformance-out/\S+ --verbose$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("against", ["model", "python:my_port.adapter:make"])
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 30])
+def test_a_short_block_has_its_lines_whatever_is_in_it(steps: int, against: str) -> None:
+    [long] = of_kinds(suites=1, kinds=1, times=1)
+    separates = [Separator(feature="queue = 1", diverging=1.0, others=0.125)] * 5
+    one = dataclasses.replace(long, steps=long.steps[len(long.steps) - steps :], against=against, separates=separates)
+    stream = run_of_suites(1)
+    for width in (60, 80, 120):
+        with_it = printed([*stream[:-2], one, *stream[-2:]], width=width)
+        block = re.search(r"^(Divergence|Difference) 1: .*?\nreplay [^\n]*\n\n", with_it, re.MULTILINE | re.DOTALL)
+        assert block is not None
+        assert block[0].count("\n") <= short_block.LINES
+
+
+def test_of_each_suite_a_few_kinds_are_shown_those_of_a_must_and_the_rare_ones_first() -> None:
+    must, should = ([{**found().rules[0], "level": level}] for level in ("MUST", "SHOULD"))
+    kinds = [
+        ("start", "should-be", should, 1),
+        ("remote-store", "often", must, 50),
+        ("remote-store", "rare", must, 1),
+        ("remote-store", "sometimes", must, 5),
+        ("remote-store", "seldom", must, 2),
+        ("pull", "always", must, 200),
+    ]
+    stream = [
+        dataclasses.replace(found(), suite=suite, rules=rules, fingerprint=name, cases=cases, replay=name)
+        for suite, name, rules, cases in kinds
+    ]
+    shown = re.findall("^replay +(.*)$", with_header(*stream), re.MULTILINE)
+    assert shown == ["rare", "always", "seldom", "sometimes", "should-be"]
+
+
+def test_repeats_are_a_count_and_verbose_a_line_each() -> None:
+    short = printed(events("diverges"))
+    assert "Divergence 2: remote-store, case 17 and 1 more ─" in short
+    assert "again:" not in short
+    verbose = printed(events("diverges"), verbose=True)
+    for text in (short, verbose):
+        assert text.count("Divergence 2:") == 1
+        assert "Divergence 3:" not in text
+    assert "again: fingerprint 9b1c2d3ea7f04456, remote-store, case 63" in verbose
+
+
+def test_a_verbose_run_shows_every_kind_in_full() -> None:
+    many = of_kinds(suites=2, kinds=MOST, times=1)
+    assert printed([events("diverges")[0], *many], verbose=True).count("model before") == 2 * MOST
+    assert len(re.findall("^Divergence", with_header(*many), re.MULTILINE)) == 2 * MOST_OF_SUITE
+
+
+def test_many_suites_that_conform_share_lines_and_others_have_their_own() -> None:
+    stream = run_of_suites(60)
+    stream = [
+        dataclasses.replace(event, verdict="undecided", reason="the planted wrong answer was not noticed")
+        if isinstance(event, SuiteEnded) and event.suite == "rebalance-broker-31"
+        else event
+        for event in stream
+    ]
+    text = printed(stream)
+    assert re.search(r"^rebalance-broker-00 \+2   conforms +6\d\d cases, ", text, re.MULTILINE)
+    assert re.search(r"^rebalance-broker-31 +undecided +2\d\d cases, ", text, re.MULTILINE)
+    assert "  the planted wrong answer was not noticed\n" in text
+    # every suite is counted once
+    shared = re.findall(r"^rebalance-broker-\d\d (?:\+(\d+))? ", text, re.MULTILINE)
+    assert sum(int(others or 0) + 1 for others in shared) == 60
+    assert len(re.findall("^rebalance-broker-", printed(stream, verbose=True), re.MULTILINE)) >= 2 * 60
+
+
+def test_reasons_beyond_a_few_are_counted() -> None:
+    header, started, *_ = events("undecided")
+    reasons = [
+        CaseEnded(suite="allocation", case=at, verdict="undecided", steps=1, seconds=0.1, digest="", reason=f"why {at}")
+        for at in range(9)
+    ]
+    ended = next(event for event in events("undecided") if isinstance(event, SuiteEnded))
+    short, verbose = (printed([header, started, *reasons, ended], verbose=verbose) for verbose in (False, True))
+    assert "  undecided: why 2 (case 2)\n  and 6 more reasons\n" in short
+    assert "  undecided: why 4 (case 4)\n  and 4 more reasons\n" in verbose
+
+
+def test_what_is_left_out_of_a_run_that_is_not_kept_is_had_by_the_same_command() -> None:
+    header, *rest = events("conforms")
+    assert isinstance(header, RunStarted)
+    text = printed([dataclasses.replace(header, out=""), *rest])
+    assert "\nleft out       the coverage of rules\nall of it      the same with --verbose\n" in text
+    assert "left out" not in printed(events("conforms"), verbose=True)
 
 
 def test_long_answers_are_told_apart_by_an_excerpt() -> None:
-    text = printed(events("diverges"))
+    text = printed(events("diverges"), verbose=True)
     assert "difference     ...t', 'broker-a', 3))\n               ...t', 'broker-a', 4))\n" in text
+    text = printed(events("diverges"))
+    assert "expected       ...t', 'broker-a', 3))\nobserved       ...t', 'broker-a', 4))\n" in text
 
 
-@pytest.mark.parametrize("full", [True, False])
-def test_a_rule_that_never_fired_says_so(full: bool) -> None:
-    out = io.StringIO()
-    report = ConsoleReport(out, width=80, full_coverage=full)
-    for event in events("conforms"):
-        report(event)
-    assert re.search(r"^  OFF-R-FETCH +0  never fired$", out.getvalue(), re.MULTILINE)
-    assert ("memory miss" in out.getvalue()) is full
-    assert ("Kinds of state one by one: conformance-out/" in out.getvalue()) is not full
-
-
-def test_the_coverage_table_gets_short_when_there_is_much_of_it() -> None:
-    stream = events("conforms")
-    kinds = [["ALLOC-AVG-1", f"kind {number}", "items", 1] for number in range(100)]
-    stream = [dataclasses.replace(e, coverage=kinds) if isinstance(e, SuiteEnded) else e for e in stream]
-    assert re.search(r"^  ALLOC-AVG-1 +100  100 +items 100$", printed(stream), re.MULTILINE)
+def test_the_coverage_of_a_verbose_run_has_every_rule_and_kind_of_state() -> None:
+    text = printed(events("conforms"), verbose=True)
+    assert re.search(r"^  OFF-R-FETCH +0  never fired$", text, re.MULTILINE)
+    assert "memory miss" in text
+    assert "memory miss" not in printed(events("conforms"))
 
 
 def test_escapes_of_the_implementation_do_not_reach_the_terminal() -> None:
     hostile = "\x1b[2J\x1b]0;title\x07 [bold]x[/] \r\n\u202e\ud800 \U0001f600"
     step = dataclasses.replace(found().steps[2], operation=hostile, observed=hostile, before=hostile)
     event = dataclasses.replace(found(), observed=hostile, steps=[*found().steps[:2], step], replay=hostile)
-    text = printed([event])
+    text = with_header(event)
     assert "\x1b" not in text
     assert r"\x1b[2J\x1b]0;title\x07 [bold]x[/] \r\n\u202e\ud800 " + "\U0001f600" in text
 
@@ -201,7 +335,7 @@ def test_a_run_that_breaks_off_gives_the_cursor_back() -> None:
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_the_last_line_has_verdict_and_seed(name: str) -> None:
     last = printed(events(name)).splitlines()[-1]
     assert last.startswith("Verdict: ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,7 +72,7 @@ def test_lines_are_broken_behind_a_comma() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     ("part", "text"),
     [
         (0.0, "0 %"),

@@ -6,8 +6,8 @@ import dataclasses
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
 import xmlschema
+from every import every
 from places import DATA, GOLDEN
 
 from rocketmq_conformance.reports.event import CaseEnded, DivergenceFound, Event, RunEnded, SuiteEnded
@@ -39,7 +39,7 @@ def outcome(root: ElementTree.Element, suite: str, case: str) -> str:
     return " ".join([f"{child.tag}: {child.get('message')}" for child in found[0]]) or "pass"
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_the_numbers_are_those_of_the_cases(name: str) -> None:
     root = tree(events(name))
     for suite in [*root.findall("testsuite"), root]:
@@ -131,7 +131,7 @@ def test_a_run_that_never_began_is_an_error() -> None:
     assert outcome(tree([]), "run", "verdict") == "error: undecided: nothing ran"
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "]]>",

@@ -10,7 +10,7 @@ from places import GOLDEN
 
 from rocketmq_conformance.reports.event import Event, MutantJudged, PowerEnded, PowerStarted
 from rocketmq_conformance.reports.jsonl import read
-from rocketmq_conformance.reports.power import PowerReport
+from rocketmq_conformance.reports.power import EACH, SURVIVORS, PowerReport
 
 EVENTS = read(GOLDEN / "power.events.jsonl").events
 HEADER, FIRST, SECOND, SURVIVOR, SAME, FOOTER = EVENTS
@@ -23,13 +23,17 @@ def _no_terminal_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def last_line(stream: list[Event]) -> str:
+def printed(stream: list[Event], *, verbose: bool = False) -> str:
     out = io.StringIO()
-    report = PowerReport(out, width=100)
+    report = PowerReport(out, width=100, verbose=verbose)
     for event in stream:
         report(event)
     report.close()
-    return out.getvalue().splitlines()[-1]
+    return out.getvalue()
+
+
+def last_line(stream: list[Event]) -> str:
+    return printed(stream).splitlines()[-1]
 
 
 def of(mutants: int) -> Event:
@@ -65,3 +69,17 @@ def test_a_matrix_that_is_not_whole_says_nothing() -> None:
 def test_a_status_that_is_none_of_the_three_is_no_kill() -> None:
     assert isinstance(FIRST, MutantJudged)
     assert "1 mutant not killed" in last_line([of(1), dataclasses.replace(FIRST, status="could not run"), FOOTER])
+
+
+def test_of_many_mutants_those_that_survive_are_listed_and_the_others_counted() -> None:
+    mutants = [*[FIRST] * 500, *[SAME] * 60, *[SURVIVOR] * 40]
+    stream = [of(len(mutants)), *mutants, FOOTER]
+    short, verbose = (printed(stream, verbose=verbose) for verbose in (False, True))
+    assert len(short.splitlines()) <= 60
+    assert short.count("forgets-frozen (D31)") == SURVIVORS
+    assert "persist-twice" not in short
+    assert " 60/600  killed 60\n" in short
+    assert "600/600  killed 500, equivalent 60, survived 40\n" in short
+    assert f"left out       {40 - SURVIVORS} survivors, the matrix of all mutants: --verbose prints them\n" in short
+    assert verbose.count("avg-remainder-to-last") == 2 * 500
+    assert "Kill matrix" in printed([of(EACH), *[FIRST] * EACH, FOOTER])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
-from rocketmq_conformance.reports.proof import ProofRow, ProvenRule, merge, read_rows, render, write_rows
+from rocketmq_conformance.reports.proof import PAIR, ProofRow, ProvenRule, merge, pairs_confirmed, render
 
 RULES = [ProvenRule("A-1", "MUST", "derived from source"), ProvenRule("B-1", "SHOULD", "observed")]
 
@@ -58,7 +57,7 @@ def test_a_difference_is_no_proof_and_is_told() -> None:
 
 def test_releases_have_a_table_of_their_own() -> None:
     rows = [ProofRow("A-1", "client", "5.5.0", 5, 0), ProofRow("B-1", "client", "5.5.0", 7, 0)]
-    assert "\n| client | 5.5.0 | 2 | 12 | 0 |\n" in render(RULES, rows)
+    assert "\n| client | 5.5.0 | 2 | 12 | 0 |  |\n" in render(RULES, rows)
 
 
 def test_rows_of_an_unknown_rule_are_refused() -> None:
@@ -71,35 +70,25 @@ def test_rows_add_up_and_keep_the_first_example() -> None:
     assert merge([*rows, ProofRow("A-1", "pure", "5.5.0", 1, 1, "y")]) == [ProofRow("A-1", "pure", "5.5.0", 4, 2, "x")]
 
 
-@pytest.mark.parametrize("array", [True, False])
-def test_rows_are_read_as_an_array_or_line_by_line(array: bool, tmp_path: Path) -> None:
-    path = tmp_path / "proof.json"
-    found = [{"rule": "A-1", "side": "pure", "release": "5.5.0", "cases": 2, "differences": 0, "example": ""}] * 2
-    path.write_text(json.dumps(found) if array else "\n".join(map(json.dumps, found)))
-    assert read_rows(path) == [ProofRow("A-1", "pure", "5.5.0", 2, 0)] * 2
+def test_a_release_says_when_its_rules_were_confirmed() -> None:
+    rows = [ProofRow(rule, "client", "5.5.0", 5, 0, confirmed="2026-01-02 on abc") for rule in ("A-1", "B-1")]
+    assert "\n| client | 5.5.0 | 2 | 10 | 0 | 2026-01-02 on abc |\n" in render(RULES, rows)
+    later = replace(rows[1], confirmed="2026-01-03 on def")
+    mixed = render(RULES, [rows[0], later])
+    assert "| 2026-01-02 on abc (1 rule); 2026-01-03 on def (1 rule) |" in mixed
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    rows = [ProofRow("B-1", "pure", "5.5.0", 2, 1, "a\nb"), ProofRow("A-1", "pure", "4.9.8", 2, 0)]
-    write_rows(tmp_path / "proof.jsonl", rows)
-    assert read_rows(tmp_path / "proof.jsonl") == [rows[1], rows[0]]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ('{"rule": "A-1"}', "Row 1 of .* is no proof row"),
-        ('{"rule": "A-1", "side": "pure", "release": "5.5.0", "cases": true, "differences": 0}', "Row 1 of .*"),
-        ('{"rule": 1, "side": "pure", "release": "5.5.0", "cases": 1, "differences": 0}', "Row 1 of .*"),
-        ("[1]", "Row 1 of .* is no proof row"),
-        ("nonsense", "is neither a JSON array nor JSON Lines"),
-    ],
-)
-def test_what_is_no_row_is_named(text: str, sentence: str, tmp_path: Path) -> None:
-    path = tmp_path / "proof.jsonl"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=sentence):
-        read_rows(path)
+def test_pairs_are_counted_by_when_they_were_confirmed() -> None:
+    rows = [
+        ProofRow("A-1", PAIR, "4.9.8", 1, 0, "", broker, confirmed)
+        for broker, confirmed in (("5.4.0", "2026-01-02 on abc"), ("5.5.0", "2026-01-03 on def"))
+    ]
+    older = replace(rows[1], rule="B-1", confirmed="2026-01-02 on abc")
+    assert pairs_confirmed([*rows, older]).splitlines()[2:] == [
+        "| 2026-01-02 on abc | 1 |",
+        "| 2026-01-03 on def | 1 |",
+    ]
+    assert pairs_confirmed([ProofRow("A-1", "client", "5.5.0", 1, 0)]) == ""
 
 
 def test_a_cell_stays_a_cell() -> None:

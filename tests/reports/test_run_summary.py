@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import pytest
+from every import every
 from places import GOLDEN
 
 from rocketmq_conformance.reports.event import (
@@ -63,7 +63,7 @@ def test_a_run_without_its_footer_is_undecided() -> None:
     assert concluded(GOOD[:-1]) == Conclusion("undecided", 3, "the run was cut off before its end")
 
 
-@pytest.mark.parametrize(
+@every(
     ("stream", "doubt"),
     [
         (changed(RunEnded, exit_code=1), "its exit code is 1"),

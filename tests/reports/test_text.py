@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +34,7 @@ def test_common_ends_are_as_long_as_can_be() -> None:
     assert common_ends("aaa", "aa") == (2, 0)
 
 
-@pytest.mark.parametrize(
+@every(
     ("seconds", "text"),
     [
         (0, "0.00 s"),

@@ -17,10 +17,11 @@ from rocketmq_conformance.conformance.campaign.tables.packing import Packer
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.divergence import format_result
-from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of
+from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of, release_choice
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.startup import Listener, starting, unseen
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.models.outcome import agrees, outcome_class
 from rocketmq_conformance.models.profile import Profile
@@ -77,7 +78,7 @@ class BlockPlayer:
 
     ``at`` is called with the (case, address) that starts, ``beat`` whenever an adapter is asked something. ``start``
     holds the addresses whose servers another process has started: their own address and the releases that judge them
-    (``shared`` and ``profile`` of its introduction).
+    (``shared`` and ``profile`` of its introduction); ``on_start`` gets to know what starts are doing.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class BlockPlayer:
         at: Callable[[int, int], None],
         beat: Callable[[], None],
         start: Mapping[str, Mapping[str, Any]],
+        on_start: Listener = unseen,
     ) -> None:
         self.spec = spec
         self._at = at
@@ -93,9 +95,10 @@ class BlockPlayer:
         try:
             for position, address in enumerate(spec.addresses):
                 shared = start.get(address)
-                stage = Stage(open_address(shared["shared"] if shared else address), Profile(), spec.patience)
-                stage.beat = beat
-                hello = hello_of(stage)
+                with starting(spec.start_timeout, on_start):
+                    stage = Stage(open_address(shared["shared"] if shared else address), Profile(), spec.patience)
+                    stage.beat = beat
+                    hello = hello_of(stage)
                 if stage.times and len(spec.addresses) > 1:
                     hello = replace(hello, unsupported={**_BY_TIME, **hello.unsupported})
                 profile = plan.profile_of(shared["profile"]) if shared else profile_of(hello, spec.releases)
@@ -124,6 +127,7 @@ class BlockPlayer:
             "profile": plan.profile_json(one.profile),
             "refuses": {suite.name: why for suite in SUITES.values() if (why := hello.refuses(suite))},
             "notes": newer_than_known(one.profile),
+            "release_choice": release_choice(one.hello, self.spec.releases, one.profile),
             "shared": shared,
         }
 

@@ -41,6 +41,9 @@ def serve(commands: BinaryIO, frames: BinaryIO, place: mmap.mmap) -> None:
         beats += 1
         BEATS.pack_into(place, BEATS_AT, beats)
 
+    def report_start(text: str, detail: str) -> None:
+        send(frames, ("start", (text, detail)))
+
     players: BlockPlayer | None = None
     while True:
         try:
@@ -49,7 +52,9 @@ def serve(commands: BinaryIO, frames: BinaryIO, place: mmap.mmap) -> None:
             break
         with _failures_as_frames(frames):
             if command["do"] == "open":
-                players = BlockPlayer(CampaignSpec.of(command["spec"]), at, beat, start=command["start"])
+                players = BlockPlayer(
+                    CampaignSpec.of(command["spec"]), at, beat, start=command["start"], on_start=report_start
+                )
                 send(frames, ("done", players.introduce()))
                 continue
             assert players is not None, "opened first"

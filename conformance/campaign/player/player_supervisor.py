@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.campaign.player import player_process
 from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, receive, send
 from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
+from rocketmq_conformance.conformance.startup import Listener, unseen
 from rocketmq_conformance.conformance.targets.address import AddressError
 
 #: Seconds between two looks at a player.
@@ -58,12 +59,17 @@ class PlayerSupervisor:
     """One player. Starts with its first command; after its death with the next."""
 
     def __init__(
-        self, spec: CampaignSpec, path: tuple[str, ...] = (), start: Mapping[str, Mapping[str, Any]] | None = None
+        self,
+        spec: CampaignSpec,
+        path: tuple[str, ...] = (),
+        start: Mapping[str, Mapping[str, Any]] | None = None,
+        on_start: Listener = unseen,
     ) -> None:
         self.spec = spec
         self.path = path
         #: Addresses that are opened as others (see ``Players``).
         self.start = dict(start or {})
+        self._on_start = on_start
         #: The most memory that a player had, in bytes.
         self.peak = 0
         #: Players that had to be replaced.
@@ -163,6 +169,9 @@ class PlayerSupervisor:
                 kind, value = receive(cast(BinaryIO, frames))
                 if kind == "part":
                     yield value
+                    continue
+                if kind == "start":
+                    self._on_start(*value)
                     continue
                 if kind == "failed":
                     _raise(*value)

@@ -21,7 +21,7 @@ STOP = "stop"
 #: The file that names the playing session; without it, or with another session in it, workers finish no block.
 PLAYING = "playing"
 #: Fields that may change when a campaign is resumed: they do not affect the result of a case.
-_FREE = ("patience", "memory")
+FREE = ("patience", "start_timeout", "memory")
 
 
 def require_unused(folder: Path) -> None:
@@ -84,7 +84,7 @@ def resume(folder: Path, wanted: dict[str, Any]) -> CampaignSpec:
         ) from error
     for item in fields(CampaignSpec):
         now, then = wanted.get(item.name), getattr(spec, item.name)
-        if item.name in wanted and item.name not in _FREE and now != then:
+        if item.name in wanted and item.name not in FREE and now != then:
             raise CampaignError(
                 f"{folder} was started with {item.name} {_text(then)}, not {_text(now)}: leave it out to resume that "
                 "campaign, or start another one in another folder."

@@ -1,12 +1,6 @@
-"""The documentation page of the tables of campaigns, made from their schemas.
-
-``python -m rocketmq_conformance.conformance.campaign.tables.tables_docs > docs/campaign-tables.md`` writes it; a test
-compares.
-"""
+"""The page of the tables of campaigns (docs/campaign-tables.md), made from their schemas."""
 
 from __future__ import annotations
-
-import sys
 
 import pyarrow as pa
 
@@ -16,8 +10,7 @@ from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, TABL
 _INTRODUCTION = f"""# Tables of a campaign
 
 A campaign is a folder. Everything that it found out is in Parquet files, which pandas, Spark, DuckDB and others read
-without this kit. The page is made from the schemas:
-`python -m rocketmq_conformance.conformance.campaign.tables.tables_docs > docs/campaign-tables.md`.
+without this kit. The page is made from the schemas by `rocketmq-conformance regenerate`.
 
 | file | what is in it |
 |---|---|
@@ -98,8 +91,3 @@ compares two campaigns.
 
 def _query(query: Query) -> str:
     return f"### {query.question}\n\n```python\n{query.pandas}```\n\n```sql\n{query.sql}```\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    sys.stdout.write(tables_page())

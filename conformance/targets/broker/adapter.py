@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hear, Hello
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, RecordMessage
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -24,7 +25,7 @@ from rocketmq_conformance.conformance.targets.broker import requests as wire
 from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import routed
-from rocketmq_conformance.conformance.targets.broker.jobs import NotHereError, begin, clean_up, leave
+from rocketmq_conformance.conformance.targets.broker.jobs import UnsupportedHereError, begin, clean_up, leave
 from rocketmq_conformance.conformance.targets.broker.part import LANES, Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
@@ -41,7 +42,7 @@ T = TypeVar("T")
 
 #: First release that acknowledges a topic only when it exists (BQ-TOPIC-1).
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
-#: Seconds without use after which a connection is made anew.
+#: Seconds without use after which a connection is replaced.
 _IDLE = 60.0
 _SIDES = (Side.BROKER.value,)
 _NOT_STARTED = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
@@ -56,8 +57,10 @@ class BrokerAdapter:
     case, or at the end.
     """
 
-    def __init__(self, source: BrokerLocation) -> None:
+    def __init__(self, source: BrokerLocation, clock: SteadyClock = time) -> None:
         self.source = source
+        #: Measures how old locks are, and lets them expire.
+        self._clock = clock
         #: The parts, by their suite's name.
         self._parts: dict[str, Part] = {name: part for name in SUITES if (part := part_of(__package__, name))}
         #: The job of each operation of any suite, or the method of ``ProcessControl`` for the broker as a whole.
@@ -75,7 +78,7 @@ class BrokerAdapter:
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
-        self._hear: Hear | None = None
+        self._record: RecordMessage | None = None
         self._process = ProcessControl(source.own, self)
         #: The last request about a reset that was sent to members, by group.
         self._resets: dict[str, Command] = {}
@@ -140,9 +143,9 @@ class BrokerAdapter:
         """The address of the broker that this adapter started, for others; "" when the kit did not start it."""
         return self.source.shared_address()
 
-    def overhear(self, hear: Hear | None) -> None:
+    def record_messages(self, record: RecordMessage | None) -> None:
         """Record every request and response of operations from now on; None ends it."""
-        self._hear = hear
+        self._record = record
 
     # --- lanes ------------------------------------------------------------------------------------------------
 
@@ -165,6 +168,7 @@ class BrokerAdapter:
             names.take_reset_notice = self._take_reset_notice
             names.send_and_cut = self._send_and_cut
             names.lease = self.source.lease
+            names.clock, names.start = self._clock, self._clock.monotonic()
             names.ask_as = partial(self._ask_as, names)
             part = self._parts.get(suite.name)
             beginnings.append(begin(names, part is None or part.with_topic, part is None or part.with_group))
@@ -206,8 +210,8 @@ class BrokerAdapter:
         names = self._lanes[lane]
         job = make(names, *operation.args)
         try:
-            result = yield from job if self._hear is None else recorded(job, names, self._hear)
-        except NotHereError as error:
+            result = yield from job if self._record is None else recorded(job, names, self._record)
+        except UnsupportedHereError as error:
             return Unsupported(str(error))
         except TimeoutError as error:
             # what a frozen broker does with it is part of the model
@@ -220,11 +224,11 @@ class BrokerAdapter:
         if member is None or member.closed:
             member = self._members[connection] = self.source.open()
         code, ext, body = request
-        if self._hear:
-            self._hear(MEMBER, BROKER, names.plain(request_text(code, ext)))
+        if self._record:
+            self._record(MEMBER, BROKER, names.plain(request_text(code, ext)))
         answer = member.call(code, ext, body, PATIENCE)
-        if self._hear:
-            self._hear(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
+        if self._record:
+            self._record(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
         return answer
 
     def _take_reset_notice(self, group: str) -> Command | None:
@@ -239,8 +243,8 @@ class BrokerAdapter:
         """Send a request over a connection that is cut before the response arrives."""
         connection = self._connected()
         host, _, port = connection.address.rpartition(":")
-        if self._hear:
-            self._hear(MEMBER, BROKER, f"{request_text(ask.code, ask.ext)}, cut when {cut}")
+        if self._record:
+            self._record(MEMBER, BROKER, f"{request_text(ask.code, ask.ext)}, cut when {cut}")
         broker_doubt.send_and_cut(host, int(port), ask, cut)
 
     # --- the broker as a whole --------------------------------------------------------------------------------
@@ -254,7 +258,7 @@ class BrokerAdapter:
     def _ask_version(self) -> str:
         connection = self._connected()
         try:
-            answer = connection.call(wire.runtime_info().code, {})
+            answer = connection.call(wire.runtime_info().code, {}, timeout=PATIENCE)
             if answer.code:
                 raise ValueError(f"it refuses GET_BROKER_RUNTIME_INFO with code {answer.code} {answer.remark}")
             return str(json.loads(answer.body)["table"]["brokerVersionDesc"])
@@ -281,14 +285,14 @@ class BrokerAdapter:
     def ask(self, request: wire.Ask) -> bytes:
         """Send one request for the broker as a whole; the body of the response."""
         code, ext, body = request
-        if self._hear:
-            self._hear(MEMBER, BROKER, request_text(code, ext))
+        if self._record:
+            self._record(MEMBER, BROKER, request_text(code, ext))
         try:
             answer = self._connected().call(code, ext, body)
         except OSError as error:
             raise self._broken(error) from error
-        if self._hear:
-            self._hear(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
+        if self._record:
+            self._record(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
         refused = wire.refused(answer)
         if refused is not None:
             raise AdapterError(f"The broker refused request {code}: {refused.code} {refused.detail}.")
@@ -298,7 +302,7 @@ class BrokerAdapter:
         if not jobs:
             return []
         try:
-            return run(self._connected(), jobs, self._process.patience(PATIENCE))
+            return run(self._connected(), jobs, self._process.patience(PATIENCE), self._clock)
         except OSError as error:
             raise self._broken(error) from error
 

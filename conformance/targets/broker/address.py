@@ -15,11 +15,11 @@ from types import MappingProxyType
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_LEASE
 from rocketmq_conformance.conformance.targets.broker.container import Containers
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
-from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, Started
+from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import Broker
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -49,7 +49,9 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
             raise ValueError(f"{port} is no port; write {FORM}.")
         if options.get("routes", "kit") != "kit":
             raise ValueError("routes says whose name server the broker asks; leave it out, or write routes=kit.")
-        return BrokerAdapter(Running(place[1] or place[2], port, _lease(options.get("lease")), "routes" in options))
+        return BrokerAdapter(
+            RunningBroker(place[1] or place[2], port, _lease(options.get("lease")), "routes" in options)
+        )
     if "routes" in options:
         raise ValueError("routes is for a running broker; write it with broker:HOST:PORT.")
     if "lease" in options:
@@ -64,7 +66,7 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
     if via == "jars":
         if "image" in options:
             raise ValueError(f"image is about containers; write broker:{name}?via=container&image=….")
-        return BrokerAdapter(Started(release, java=_feature(options.get("java"))))
+        return BrokerAdapter(StartedBroker(release, java=_feature(options.get("java"))))
     if "image" in options and "java" in options:
         raise ValueError("An image brings its own Java; write image=NAME or java=N.")
     return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java"))))
@@ -84,7 +86,7 @@ def open_fake(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapte
     return BrokerAdapter(FakeLocation(replace(ours, broker=release, java=java)))
 
 
-def _contained(release: Release, image: str | None, java: int) -> Started:
+def _contained(release: Release, image: str | None, java: int) -> StartedBroker:
     """A broker in a container; ValueError with a sentence when the image is invalid."""
     if image is not None and not _IMAGE.fullmatch(image):
         raise ValueError(f"{image!r} is no name of an image; write one such as image=apache/rocketmq:{release}.")
@@ -94,7 +96,7 @@ def _contained(release: Release, image: str | None, java: int) -> Started:
             release, write_aged_store, lease=SHORT_LEASE, place=Containers(release, image or "", java or None)
         )
 
-    return Started(release, make, image or "", contained=True)
+    return StartedBroker(release, make, image or "", contained=True)
 
 
 def _feature(text: str | None) -> int:

@@ -77,7 +77,7 @@ def _topic(name: str, queues: int) -> dict[str, object]:
 
 
 def _messages(topics: Mapping[str, Sequence[QueueLog]]) -> tuple[bytes, dict[tuple[str, int], bytes]]:
-    """The commit log file, and the entries of each queue that was ever written."""
+    """The commit log file, and the entries of each queue that was written."""
     log = bytearray(COMMIT_LOG_FILE)
     queues = {(topic, number): queue for topic, logs in topics.items() for number, queue in enumerate(logs)}
     entries = {key: bytearray(QUEUE_FILE) for key, queue in queues.items() if queue.max}

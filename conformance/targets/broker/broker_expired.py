@@ -1,4 +1,4 @@
-"""Plays the suite ``broker-expired`` on a broker with the aged store."""
+"""Plays the suite ``broker-expired`` on a broker with the aged store: commits, queries, searches, bounds."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class BrokerLocation(Protocol):
         ...
 
 
-class Running:
+class RunningBroker:
     """A broker that is already running."""
 
     own = None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
-from rocketmq_conformance.conformance.targets.broker.jobs import NotHereError, Requests
+from rocketmq_conformance.conformance.targets.broker.jobs import Requests, UnsupportedHereError
 from rocketmq_conformance.conformance.targets.broker.part import Part
 from rocketmq_conformance.models.broker.broker_locks import CLIENTS, LEASE, QUEUES
 from rocketmq_conformance.models.message_queue import Queue
@@ -38,9 +37,9 @@ def lock_for_nobody(names: CaseNames, group: int, queue: int) -> Requests:
 
 def _locked(names: CaseNames, group: int, client: str | None, queues: tuple[int, ...]) -> Requests:
     asked = _queues(names, queues)
-    sent = math.floor(_shares(names, time.monotonic()))
+    sent = math.floor(_shares(names, names.clock.monotonic()))
     (answer,) = yield [requests.lock(names.group(group), client, asked)]
-    answered = math.ceil(_shares(names, time.monotonic() + _GRAIN))
+    answered = math.ceil(_shares(names, names.clock.monotonic() + _GRAIN))
     granted = requests.locked(answer)
     if isinstance(granted, Err):
         return granted
@@ -60,7 +59,7 @@ def unlock(names: CaseNames, group: int, client: int | None, queues: tuple[int, 
 def wait(names: CaseNames, share: int) -> Requests:
     """Let a share of the lease pass."""
     if names.lease > _LONGEST_LEASE:
-        raise NotHereError(_TOO_LONG)
+        raise UnsupportedHereError(_TOO_LONG)
     yield share / LEASE * names.lease
     return None
 

@@ -1,4 +1,4 @@
-"""Plays the suite ``broker-offsets`` on a broker."""
+"""Plays the suite ``broker-offsets`` on a broker: creates topics and groups, sends, commits, queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays the suite ``broker-search`` on a broker."""
+"""Plays the suite ``broker-search`` on a broker: sends messages, searches by time, asks for bounds."""
 
 from __future__ import annotations
 

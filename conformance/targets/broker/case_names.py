@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker import aged_store
@@ -34,6 +35,8 @@ class CaseNames:
     #: The case's start (s, monotonic), and the lease of the broker's locks (s).
     start: float = field(default_factory=time.monotonic)
     lease: float = DEFAULT_LEASE
+    #: Measures time since the start.
+    clock: SteadyClock = time
     #: Groups that a member of the case is registered in.
     joined: set[str] = field(default_factory=set)
     #: Takes the last request about a reset that the broker sent to the members of a group; None when it sent none.

@@ -66,7 +66,7 @@ class Cluster:
         self._open.close()
 
     def ask(self, request: requests.Ask) -> Command:
-        """Send a request; the broker's response, whatever its code."""
+        """Send a request; the broker's response, which may be an error code."""
         return self._connection.call(request.code, request.ext, request.body)
 
     def do(self, request: requests.Ask) -> Command:

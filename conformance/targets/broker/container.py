@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 from rocketmq_conformance.conformance.targets.broker.docker_engine import connect, explanation
 from rocketmq_conformance.conformance.targets.broker.images import Image, find
 from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT, STOP_LIMIT, Program, last_error
@@ -53,6 +54,11 @@ class ContainerProcess:
 
     def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
         """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time."""
+        with phase(f"starting {self.name} and waiting until it answers"):
+            self._start(command, ready, limit)
+
+    def _start(self, command: Sequence[str], ready: Callable[[], bool], limit: float) -> None:
+        whole = time_left(limit)
         try:
             if self._container is None:
                 self._create(command).start()
@@ -61,10 +67,10 @@ class ContainerProcess:
         except Exception as error:
             output = explanation(error)
             self.close()
-            raise CannotRunError(f"{self.name} cannot be started ({output}): see what `docker ps -a` tells.") from error
+            raise CannotRunError(f"{self.name} cannot be started ({output}): see `docker ps -a`.") from error
         until = time.monotonic() + limit
         look = 0.0
-        while time.monotonic() < until:
+        while time_left(until - time.monotonic()) > 0:
             if ready():
                 return
             if time.monotonic() > look:
@@ -76,7 +82,7 @@ class ContainerProcess:
             time.sleep(0.05)
         output = self.last_error()
         self.close()
-        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {output}")
+        raise CannotRunError(f"{self.name} was not ready after {whole:.0f} s{more_time()}: {output}")
 
     def stop(self) -> None:
         """Stop it gently, and by force when that takes too long."""
@@ -119,7 +125,7 @@ class ContainerProcess:
             self._watcher = None
 
     def last_error(self) -> str:
-        """The last line of its log or output that tells of an error, else the last line."""
+        """The last line of its log or output that names an error, else the last line."""
         if self._container is not None:
             try:
                 (self.home / "output.txt").write_bytes(self.container.logs())

@@ -5,10 +5,12 @@ Everything may be done to it: its process is a thread, disk and memory are simul
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker, now
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
@@ -24,7 +26,7 @@ LEASE = 0.3
 class FakeLocation:
     """The location of a fake broker; ``parts`` replaces classes of it by part name (``fakes.broker``).
 
-    ``strict`` is its property lockInStrictMode.
+    ``strict`` is its property lockInStrictMode; ``clock`` gives store times and the age of locks.
     """
 
     lease = LEASE
@@ -38,10 +40,24 @@ class FakeLocation:
     #: Its messages can be paged out of memory on every machine.
     cold = ""
 
-    def __init__(self, profile: Profile, parts: Mapping[str, type] | None = None, *, strict: bool = False) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        parts: Mapping[str, type] | None = None,
+        *,
+        strict: bool = False,
+        clock: SteadyClock = time,
+    ) -> None:
+        began = now() - int(clock.monotonic() * 1000)
         # a port of those that the system gives to connections might be taken while the broker is down
         self._broker = FakeBroker(
-            profile, port=free_port(), lease=int(LEASE * 1000), parts=parts, routes=readable, strict_locks=strict
+            profile,
+            port=free_port(),
+            clock=lambda: began + int(clock.monotonic() * 1000),
+            lease=int(LEASE * 1000),
+            parts=parts,
+            routes=readable,
+            strict_locks=strict,
         )
         offsets = {(aged_store.KEPT_GROUP, queue): offset for queue, offset in aged_store.STORED.items()}
         self._broker.load(aged_store.TOPIC, aged_store.QUEUES, offsets)
@@ -77,6 +93,11 @@ class FakeLocation:
     def close(self) -> None:
         """Stop the broker."""
         self._broker.kill()
+
+    def settle(self) -> None:
+        """Wait until a running broker has handled everything that was written to it."""
+        if self._broker.running:
+            self._broker.settle()
 
     # --- control ----------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.startup import phase
 from rocketmq_conformance.conformance.targets.broker import base_image
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.broker.docker_engine import explanation
@@ -68,7 +69,8 @@ def _there(docker: DockerClient, name: str) -> str:
 
 def _pull(docker: DockerClient, name: str) -> None:
     try:
-        docker.client.images.pull(name)
+        with phase(f"pulling the image {name}"):
+            docker.client.images.pull(name)
     except Exception as error:
         raise CannotRunError(
             f"There is no image {name} here, and it cannot be pulled ({explanation(error)}): name one that `docker "
@@ -116,7 +118,8 @@ def _build(folder: str, tag: str, arguments: dict[str, str]) -> None:
     from testcontainers.core.image import DockerImage
 
     try:
-        DockerImage(folder, tag=tag, clean_up=False, buildargs=arguments).build().get_docker_client().client.close()
+        with phase(f"building the image {tag}"):
+            DockerImage(folder, tag=tag, clean_up=False, buildargs=arguments).build().get_docker_client().client.close()
     except Exception as error:
         raise CannotRunError(
             f"The image {tag} cannot be built ({explanation(error)}): see whether the engine has room left."
@@ -141,7 +144,8 @@ def _base(docker: DockerClient, wanted: int, local: int | None) -> str:
             ) from error
     else:
         return pulled
-    base_image.make(docker, made, needs.java())
+    with phase("making an image of this machine's Java"):
+        base_image.make(docker, made, needs.java())
     return made
 
 
@@ -165,7 +169,7 @@ def _described(docker: DockerClient, name: str) -> Image:
         ) from error
     found = re.search(r'version "(?:1\.)?(\d+)', output.decode("utf-8", "replace"))
     if not found or not homes:
-        lack = "java that tells its version" if homes else "ROCKETMQ_HOME"
+        lack = "java that prints its version" if homes else "ROCKETMQ_HOME"
         raise CannotRunError(f"The image {name} has no {lack}: name one that is laid out as apache/rocketmq is.")
     return Image(name, f"{homes[0]}/lib/*", int(found.group(1)))
 

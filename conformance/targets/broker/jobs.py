@@ -30,7 +30,7 @@ APPLY_LIMIT = 20.0
 Requests = Generator[Wish, list[Command], Result]
 
 
-class NotHereError(Exception):
+class UnsupportedHereError(Exception):
     """Raised by a job of an operation that this broker does not support; the text is the reason."""
 
 

@@ -21,6 +21,10 @@ QUEUE_FILE = 6000
 #: How often the broker writes stored offsets to disk, and cleans expired files (ms).
 FLUSH_INTERVAL = 1000
 CLEAN_INTERVAL = 1000
+#: First release with services that write transaction metrics and timers. The first of them spins on a CPU for its
+#: whole interval after every start (ten seconds by default), the second writes 40 MB in every interval (a second).
+_FLUSHES_MORE = Release(5, 0, 0)
+_METRICS_INTERVAL, _TIMER_INTERVAL = 500, 60_000
 
 #: Enough for a broker with thousands of small topics; the shipped scripts ask for 8 GB.
 _BROKER_MEMORY = ("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=192m", "-XX:+UseSerialGC", "-Xss512k")
@@ -180,6 +184,9 @@ def broker_configuration(release: Release, home: Path, port: int, name_server: s
         "brokerFastFailureEnable": "false",
         "osPageCacheBusyTimeOutMills": "600000",
     }
+    if release >= _FLUSHES_MORE:
+        properties["transactionMetricFlushInterval"] = str(_METRICS_INTERVAL)
+        properties["timerFlushIntervalMs"] = str(_TIMER_INTERVAL)
     if name_server:
         properties["namesrvAddr"] = name_server
     return properties

@@ -21,7 +21,7 @@ SHORT_LEASE = 1.0
 _SAVE_LIMIT = 60.0
 
 
-class Started:
+class StartedBroker:
     """A broker that the kit starts and controls."""
 
     late_topics = True
@@ -62,7 +62,7 @@ class Started:
     # --- location ---------------------------------------------------------------------------------------------
 
     @property
-    def own(self) -> Started:
+    def own(self) -> StartedBroker:
         """Everything may be done to it."""
         return self
 
@@ -103,7 +103,7 @@ class Started:
         process = self.broker.process
         if process.alive:
             return f"{process.name} closed the connection"
-        return f"{process.name} died; the last it said: {process.last_error()}"
+        return f"{process.name} died; its last line: {process.last_error()}"
 
     def close(self) -> None:
         """Kill the broker and remove its folder."""

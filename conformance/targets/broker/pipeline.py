@@ -35,6 +35,6 @@ class Pipeline(Connection):
         self._wait_at_most(self.timeout)
         try:
             self._socket.sendall(frames)
-        except OSError as error:  # half a frame may be sent: nothing after it could be read
+        except OSError as error:  # a part of a frame may be sent: nothing after it could be read
             self.close()
             raise ConnectionError(f"{self.address} closed the connection") from error

@@ -12,6 +12,7 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import Generic, TypeVar
 
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker.requests import Ask
@@ -26,13 +27,15 @@ Job = Generator[Wish, list[Command], T]
 PATIENCE = 15.0
 
 
-def run(connection: Connection, jobs: Sequence[Job[T]], patience: float = PATIENCE) -> list[T]:
+def run(
+    connection: Connection, jobs: Sequence[Job[T]], patience: float = PATIENCE, clock: SteadyClock = time
+) -> list[T]:
     """Run every job to its end; the results are in the order of the jobs.
 
     A job whose requests are not answered in time gets a TimeoutError where it waits. ConnectionError when the
     connection breaks.
     """
-    started = _Run(connection, jobs, patience)
+    started = _Run(connection, jobs, patience, clock)
     started.finish()
     return [started.results[at] for at in range(len(jobs))]
 
@@ -40,10 +43,11 @@ def run(connection: Connection, jobs: Sequence[Job[T]], patience: float = PATIEN
 class _Run(Generic[T]):
     """The jobs of one call: the responses that they wait for, and the times until which they sleep."""
 
-    def __init__(self, connection: Connection, jobs: Sequence[Job[T]], patience: float) -> None:
+    def __init__(self, connection: Connection, jobs: Sequence[Job[T]], patience: float, clock: SteadyClock) -> None:
         self.connection = connection
         self.jobs = jobs
         self.patience = patience
+        self.clock = clock
         self.results: dict[int, T] = {}
         #: The responses of each waiting job so far, by the place of their request.
         self.answers: dict[int, dict[int, Command]] = {}
@@ -63,9 +67,9 @@ class _Run(Generic[T]):
 
     def _wait(self) -> None:
         """Wait until one response arrives, one job wakes up, or the timeout is over."""
-        pause = self.sleeping[0][0] - time.monotonic() if self.sleeping else self.patience
+        pause = self.sleeping[0][0] - self.clock.monotonic() if self.sleeping else self.patience
         if pause <= 0 or not self.under_way:
-            time.sleep(max(pause, 0))
+            self.clock.sleep(max(pause, 0))
             at = heappop(self.sleeping)[1]
             self._resume(at, partial(self.jobs[at].send, []))
             return
@@ -97,7 +101,7 @@ class _Run(Generic[T]):
             self.results[at] = end.value
             return
         if isinstance(wish, float):
-            heappush(self.sleeping, (time.monotonic() + wish, at))
+            heappush(self.sleeping, (self.clock.monotonic() + wish, at))
             return
         self.answers[at], self.wanted[at] = {}, len(wish)
         for place, (code, ext, body) in enumerate(wish):

@@ -19,12 +19,13 @@ from typing import Protocol, Self
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.release import Release
 
 HOST = "127.0.0.1"
-#: Timeouts of a start and a stop on a busy machine (s).
+#: Timeouts of a start and a stop on a busy machine (s); within the start of an implementation its own counts.
 START_LIMIT = 180.0
 STOP_LIMIT = 60.0
 #: The lowest port that is chosen, the lowest that systems usually give to connections, and how many are tried.
@@ -46,7 +47,10 @@ class Program(Protocol):
         ...
 
     def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
-        """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time."""
+        """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time.
+
+        It takes ``limit`` seconds at most; within the start of an implementation, what is left of that.
+        """
         ...
 
     def stop(self) -> None:
@@ -100,6 +104,11 @@ class JavaProcess:
 
     def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
         """Start it and wait until ``ready``; CannotRunError with the log's last error when it is not in time."""
+        with phase(f"starting {self.name} and waiting until it answers"):
+            self._start(command, ready, limit)
+
+    def _start(self, command: Sequence[str], ready: Callable[[], bool], limit: float) -> None:
+        whole = time_left(limit)
         environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
         environment["HOME"] = str(self.home)
         self.log.unlink(missing_ok=True)  # output from before a restart explains nothing
@@ -117,14 +126,14 @@ class JavaProcess:
         self._frozen = False
         self._watch(self._process.pid)
         until = time.monotonic() + limit
-        while time.monotonic() < until:
+        while time_left(until - time.monotonic()) > 0:
             if not self.alive:
                 raise CannotRunError(f"{self.name} ended while it started: {self.last_error()}")
             if ready():
                 return
             time.sleep(0.05)
         self.kill()
-        raise CannotRunError(f"{self.name} was not ready after {limit:.0f} s: {self.last_error()}")
+        raise CannotRunError(f"{self.name} was not ready after {whole:.0f} s{more_time()}: {self.last_error()}")
 
     def stop(self) -> None:
         """Stop it gently, and by force when that takes too long."""
@@ -154,14 +163,14 @@ class JavaProcess:
         self.kill()
 
     def last_error(self) -> str:
-        """The last line of its log or output that tells of an error, else the last line."""
+        """The last line of its log or output that names an error, else the last line."""
         return last_error(self.home / "output.txt", self.log)
 
     def _end(self, how: signal.Signals) -> None:
         process = self._process
         if process is not None and process.poll() is None:
             process.send_signal(how)
-            self.resume()  # a frozen process does not hear SIGTERM
+            self.resume()  # a frozen process does not handle SIGTERM
             try:
                 process.wait(STOP_LIMIT)
             except subprocess.TimeoutExpired:
@@ -192,7 +201,7 @@ def last_error(*places: Path) -> str:
         if path.is_file():
             lines += [line.strip() for line in path.read_text("utf-8", "replace").splitlines() if line.strip()]
     telling = [line for line in lines if "ERROR" in line or "Exception" in line or "Error:" in line]
-    return next(iter([*telling[-1:], *lines[-1:]]), "it said nothing")[:400]
+    return next(iter([*telling[-1:], *lines[-1:]]), "no output")[:400]
 
 
 class Place(Protocol):
@@ -271,7 +280,11 @@ class NameServer:
         shutil.rmtree(self.home, ignore_errors=True)
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # Ctrl-C too: nothing may go on running
+            self.close()
+            raise
         return self
 
     def __exit__(
@@ -350,7 +363,11 @@ class Broker:
         shutil.rmtree(self.home, ignore_errors=True)
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # Ctrl-C too: nothing may go on running
+            self.close()
+            raise
         return self
 
     def __exit__(

@@ -97,7 +97,7 @@ class ProcessControl:
             Connection("127.0.0.1", broker.port, broker.silence).close()
         except OSError:
             return Err("UNREACHABLE")
-        return Err("REACHABLE", detail="somebody listens on the port of a broker that was ended")
+        return Err("REACHABLE", detail="another process listens on the port of a broker that was ended")
 
     # --- operations -------------------------------------------------------------------------------------------
 

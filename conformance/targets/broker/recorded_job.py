@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.adapter import Hear
+from rocketmq_conformance.conformance.adapter import RecordMessage
 from rocketmq_conformance.conformance.engine.transcript import (
     BROKER,
     MEMBER,
@@ -15,11 +15,11 @@ from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.models.outcome import Result
 
 
-def recorded(job: Requests, names: CaseNames, hear: Hear) -> Requests:
+def recorded(job: Requests, names: CaseNames, record: RecordMessage) -> Requests:
     """The same job, recorded with the plan's names instead of the case's own."""
 
-    def record(sender: str, receiver: str, text: str) -> None:
-        hear(sender, receiver, names.plain(text))
+    def note(sender: str, receiver: str, text: str) -> None:
+        record(sender, receiver, names.plain(text))
 
     try:
         wish = next(job)
@@ -28,15 +28,15 @@ def recorded(job: Requests, names: CaseNames, hear: Hear) -> Requests:
                 wish = job.send((yield wish))
                 continue
             for code, ext, _ in wish:
-                record(MEMBER, BROKER, request_text(code, ext))
+                note(MEMBER, BROKER, request_text(code, ext))
             try:
                 answers = yield wish
             except TimeoutError as error:
-                record(BROKER, MEMBER, SILENCE)
+                note(BROKER, MEMBER, SILENCE)
                 wish = job.throw(error)
                 continue
             for answer in answers:
-                record(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
+                note(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
             wish = job.send(answers)
     except StopIteration as end:
         result: Result = end.value

@@ -51,7 +51,7 @@ def returning_errors(call: Callable[Concatenate[C, P], Result]) -> Callable[Conc
 
 
 class JavaConsumer(Part):
-    """One client instance, and an offset store that every case has anew."""
+    """One client instance, and a new offset store for every case."""
 
     over_sockets = True
 

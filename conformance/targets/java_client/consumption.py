@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.targets.java_client.transport import Remot
 from rocketmq_conformance.models.client.consume import OWNED
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import CLUSTERING
-from rocketmq_conformance.models.client.sent_back import (
+from rocketmq_conformance.models.client.send_back import (
     LOG_DISTANCE,
     first_topic,
     message_id,

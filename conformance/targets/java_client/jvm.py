@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.startup import phase
 
 #: Old netty opens buffers by reflection (up to 4.9.0); the rest keeps clients quiet and small.
 FLAGS = (
@@ -56,7 +57,8 @@ def start() -> Any:
         f"-Drocketmq.client.localOffsetStoreDir={_home / 'offsets'}",
     )
     try:
-        jpype.startJVM(*flags, convertStrings=True)
+        with phase("starting a Java machine"):
+            jpype.startJVM(*flags, convertStrings=True)
     except (jpype.JVMNotFoundException, jpype.JVMNotSupportedException, OSError, ValueError) as error:
         clean_up()
         raise CannotRunError(

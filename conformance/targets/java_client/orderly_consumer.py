@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.rebalance_orderly import JavaRebalanceOrderly
 
 #: Delay up to which a scheduled task counts as run at once (ms).
-SOON = 1_000
+IMMEDIATE = 1_000
 #: Delay after which a client requests another round when it was refused a lock (ms).
 ANOTHER_ROUND = 500
 #: The name of the class of tasks that delay an unlock.
@@ -148,7 +148,7 @@ class OrderlyConsumer(Consumer):
         self.confirmed[queue] = owned, now, 0
 
     def rebalance(self, now: int) -> Result:
-        """One round: (table, dispatched, balanced, asks for another soon)."""
+        """One round: (table, dispatched, balanced, asks for another round)."""
         result = super().rebalance(now)
         assert isinstance(result, tuple)
         again = False
@@ -226,13 +226,13 @@ class OrderlyConsumer(Consumer):
 
     def _turn(self, owned: Any, queue: int) -> None:
         """Run a consume request, and those that follow it at once."""
-        again = True
-        while again:
+        runs_again = True
+        while runs_again:
             self.group.consume_request(self.service, owned, self.group.queues[queue]).run()
-            again = False
+            runs_again = False
             for _, task in self.schedule.take():  # requests the lock
                 task.run()
-                again = any(millis <= SOON for millis, _ in self.schedule.take())
+                runs_again = any(millis <= IMMEDIATE for millis, _ in self.schedule.take())
 
     def consumeMessage(self, messages: Any, context: Any) -> Any:  # noqa: N802
         """The listener."""

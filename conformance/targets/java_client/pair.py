@@ -28,7 +28,7 @@ class _PairedStart(JavaStart):
     suite: Suite
 
     def begin_on(self, name_server: str) -> None:
-        """Begin anew on a broker that is found by a name server."""
+        """Begin again on a broker that is found by a name server."""
         self.begin(Case(self.suite, 0, Profile(), lambda: name_server, _no_exchange, Path()))
 
     @returning_errors

@@ -2,8 +2,8 @@
 
 The consumer is never started. ``pullMessage`` is called when the plan says so; the pull that it sends is recorded
 where it would reach the network, and answered later by the callback that came with it. The tasks of the pull
-service's executor, due soon or later, are recorded, and run when the plan says so. The listener's service only records
-the messages that it is given.
+service's executor are recorded, whenever they are due, and run when the plan says so. The listener's service only
+records the messages that it is given.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class JavaRelease:
         self._loader = jpype.JClass("java.net.URLClassLoader")(array, loader.getPlatformClassLoader())
         self._jpype = jpype
         self._classes: dict[str, Any] = {}
-        self._fields: dict[tuple[str, str], Any] = {}
+        self._fields: dict[tuple[type, str], Any] = {}
         if pace is not None:
             self._set_timers(pace)
 
@@ -117,13 +117,17 @@ class JavaRelease:
         return True
 
     def _field(self, owner: Any, field: str) -> Any:
-        kind = owner.getClass()
-        key = str(kind.getName()), field
+        # a class of Java has one class of Python, which is known without a call of Java
+        key = type(owner), field
         found = self._fields.get(key)
+        if found is not None:
+            return found
+        kind = owner.getClass()
         while found is None:
             if kind is None:
                 raise CannotRunError(
-                    f"Client {self.version} has no field {key[0]}.{field}: it is not known to the kit."
+                    f"Client {self.version} has no field {owner.getClass().getName()}.{field}: it is not known to the "
+                    f"kit."
                 )
             try:
                 found = kind.getDeclaredField(field)

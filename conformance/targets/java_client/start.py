@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 
 import jpype
 
+from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, returning_errors
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.fixtures import GROUP
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values import start as operations
 
 
 class JavaStart(JavaConsumer):
@@ -22,6 +24,8 @@ class JavaStart(JavaConsumer):
     #: The class of the consumer, and the field of its implementation.
     consumer_class: ClassVar[str]
     implementation: ClassVar[str]
+    #: The time zone of the Java machine, which all consumers share; "" until one was set.
+    zone: ClassVar[str] = ""
 
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         super().__init__(release, via)
@@ -53,8 +57,9 @@ class JavaStart(JavaConsumer):
             self._consumer.setConsumeFromWhere(getattr(self._where, where))
             if where == TIMESTAMP:
                 self._consumer.setConsumeTimestamp(timestamp)
-        if str(self._time_zone.getDefault().getID()) != zone:  # one zone for the whole machine
+        if JavaStart.zone != zone:
             self._time_zone.setDefault(self._time_zone.getTimeZone(zone))
+            JavaStart.zone = zone
         compute = self._rebalance.computePullFromWhereWithException if checked else self._rebalance.computePullFromWhere
         return int(compute(self.queues[queue]))
 
@@ -73,3 +78,7 @@ class JavaStart(JavaConsumer):
     def start_at_time_checked(self, queue: int, timestamp: str | None, zone: str) -> Result:
         """The same, with failures as errors."""
         return self.compute(queue, TIMESTAMP, timestamp, zone, True)
+
+    def around(self) -> Methods:
+        """The method that does each operation besides starting, by its class."""
+        return {operations.Update: self.update, operations.Remove: self.remove, operations.Read: self.read}

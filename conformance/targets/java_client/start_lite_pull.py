@@ -6,7 +6,6 @@ from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL
 from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
 from rocketmq_conformance.suites.start_lite_pull import Start, StartAtTime, StartAtTimeChecked, StartChecked
-from rocketmq_conformance.suites.values.start import Read, Remove, Update
 
 
 class JavaStartLitePull(JavaStart):
@@ -24,9 +23,7 @@ class JavaStartLitePull(JavaStart):
             StartChecked: self.start_checked,
             StartAtTime: self.start_at_time,
             StartAtTimeChecked: self.start_at_time_checked,
-            Update: self.update,
-            Remove: self.remove,
-            Read: self.read,
+            **self.around(),
         }
 
 

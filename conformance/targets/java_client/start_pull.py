@@ -7,7 +7,6 @@ from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.start_pull import Start, StartChecked
-from rocketmq_conformance.suites.values.start import Read, Remove, Update
 
 
 class JavaStartPull(JavaStart):
@@ -21,9 +20,7 @@ class JavaStartPull(JavaStart):
         return {
             Start: self.start_anywhere,
             StartChecked: self.start_anywhere_checked,
-            Update: self.update,
-            Remove: self.remove,
-            Read: self.read,
+            **self.around(),
         }
 
     def start_anywhere(self, queue: int) -> Result:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
 from rocketmq_conformance.suites.start_push import Start, StartAtTime, StartAtTimeChecked, StartChecked
-from rocketmq_conformance.suites.values.start import Read, Remove, Update
 
 
 class JavaStartPush(JavaStart):
@@ -21,9 +20,7 @@ class JavaStartPush(JavaStart):
             StartChecked: self.start_checked,
             StartAtTime: self.start_at_time,
             StartAtTimeChecked: self.start_at_time_checked,
-            Update: self.update,
-            Remove: self.remove,
-            Read: self.read,
+            **self.around(),
         }
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.scaled_clock import PacedClock
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets import port
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.conformance.targets.port.part import Part
@@ -30,12 +32,13 @@ class Port:
         via: str = "call",
         name: str = "port",
         pace: float | None = None,
+        clock: SteadyClock = time,
     ) -> None:
         self.via = via
         self.name = name
         self._changed = parts or {}
         #: Its clock, when that is a real one.
-        self._clock = None if pace is None else PacedClock(pace)
+        self._clock = None if pace is None else PacedClock(pace, clock)
         self._transport: Transport | None = None
         #: The part that plays each suite, and its methods; None for suites that the port does not have.
         self._parts: dict[str, tuple[Part, Methods] | None] = {}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, OffsetTable
-from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
+from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQueue, Pulled
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
@@ -101,17 +101,17 @@ class Returns:
 class Batch:
     """Messages that a listener is given in one call."""
 
-    __slots__ = ("backlog", "messages")
+    __slots__ = ("messages", "process_queue")
 
-    def __init__(self, backlog: Backlog, messages: list[Pulled]) -> None:
-        self.backlog = backlog
+    def __init__(self, process_queue: ProcessQueue, messages: list[Pulled]) -> None:
+        self.process_queue = process_queue
         self.messages = messages
 
 
 class Consumption:
     """The state and operations that all consumers with a listener share."""
 
-    backlog_class = Backlog
+    queue_class = ProcessQueue
     returns_class = Returns
     first_batch = 3
 
@@ -136,7 +136,7 @@ class Consumption:
         self.batch = batch
         self.returns = self.returns_class(self.transport, max_times)
         self.store.forget()
-        self.owned = {queue: self.backlog_class(queue) for queue in OWNED}
+        self.owned = {queue: self.queue_class(queue) for queue in OWNED}
         self.now = 0
         return None
 
@@ -148,7 +148,7 @@ class Consumption:
     def drop(self, queue: int) -> Result:
         """A queue is lost and gained again."""
         self.owned[queue].dropped = True
-        self.owned[queue] = self.backlog_class(queue)
+        self.owned[queue] = self.queue_class(queue)
         return self.store.remove(queue)
 
     def update(self, queue: int, offset: int) -> Result:
@@ -167,82 +167,82 @@ class Consume(Consumption):
 
     def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
         """Put the messages of a pull response, and submit them to the listener."""
-        backlog = self.owned[queue]
+        process_queue = self.owned[queue]
         pulled = [Pulled(queue, offset, size, times) for offset in offsets]
-        woken = backlog.put(pulled)
-        self.submit(backlog, pulled)
-        return woken, *backlog.look()
+        woken = process_queue.put(pulled)
+        self.submit(process_queue, pulled)
+        return woken, *process_queue.look()
 
-    def submit(self, backlog: Backlog, messages: list[Pulled]) -> None:
+    def submit(self, process_queue: ProcessQueue, messages: list[Pulled]) -> None:
         """Submit messages to the listener, in batches."""
         most = self.batch
         if len(messages) <= most:
-            self.waiting.append(Batch(backlog, messages))
+            self.waiting.append(Batch(process_queue, messages))
             return
         for at in range(0, len(messages), most):
-            self.waiting.append(Batch(backlog, messages[at : at + most]))
+            self.waiting.append(Batch(process_queue, messages[at : at + most]))
 
     def consume(self, at: int, status: str, ack: int | None, level: int, meanwhile: str) -> Result:
         """A listener consumes a batch."""
         if not self.waiting:
             return None
         batch = self.waiting.pop(min(at, len(self.waiting) - 1))
-        backlog = batch.backlog
-        if backlog.dropped:
-            return None, self.held(backlog.queue), *backlog.look()
+        process_queue = batch.process_queue
+        if process_queue.dropped:
+            return None, self.held(process_queue.queue), *process_queue.look()
         for message in batch.messages:
             message.started_at = self.now
         seen = tuple([message.offset for message in batch.messages])
         if meanwhile == "loses":
-            self.drop(backlog.queue)
+            self.drop(process_queue.queue)
         elif meanwhile in SLOW:
             self.now += SLOW[meanwhile]
-            self.clean_up(backlog)
-        if self.counts(backlog):
+            self.clean_up(process_queue)
+        if self.counts(process_queue):
             count = len(batch.messages)
-            good = self.good(status, ack, count)
-            if good < 0:
+            succeeded = self.successes(status, ack, count)
+            if succeeded < 0:
                 return Err("RUNTIME")
-            self.result(batch, good, level)
-        return seen, self.held(backlog.queue), *backlog.look()
+            self.result(batch, succeeded, level)
+        return seen, self.held(process_queue.queue), *process_queue.look()
 
-    def counts(self, backlog: Backlog) -> bool:
+    def counts(self, process_queue: ProcessQueue) -> bool:
         """Does the listener's result still matter?"""
-        return not backlog.dropped
+        return not process_queue.dropped
 
-    def good(self, status: str, ack: int | None, count: int) -> int:
+    def successes(self, status: str, ack: int | None, count: int) -> int:
         """The number of successfully consumed messages, by the listener's ack index; negative when impossible."""
         if status != "CONSUME_SUCCESS":
             return 0
         return count if ack is None else min(ack + 1, count)
 
-    def result(self, batch: Batch, good: int, level: int) -> None:
+    def result(self, batch: Batch, succeeded: int, level: int) -> None:
         """Process the listener's result for a batch."""
-        kept = [] if self.broadcasts else self.give_back(batch, batch.messages[good:], level)
+        kept = [] if self.broadcasts else self.give_back(batch, batch.messages[succeeded:], level)
         if kept:
-            self.keep(batch.backlog, kept)
+            self.keep(batch.process_queue, kept)
         done = [message for message in batch.messages if message not in kept] if kept else batch.messages
-        offset = batch.backlog.remove(done)
+        offset = batch.process_queue.remove(done)
         if offset >= 0:
-            self.commit(batch.backlog.queue, offset)
+            self.commit(batch.process_queue.queue, offset)
 
     def give_back(self, batch: Batch, bad: Sequence[Pulled], level: int) -> list[Pulled]:
         """Send messages back to the broker; the answer is those that could not be."""
         return [
             message
             for message in bad
-            if self.is_cached(batch.backlog, message) and not self.returns.send_back(message, level)
+            if self.is_cached(batch.process_queue, message) and not self.returns.send_back(message, level)
         ]
 
-    def is_cached(self, backlog: Backlog, message: Pulled) -> bool:
+    def is_cached(self, process_queue: ProcessQueue, message: Pulled) -> bool:
         """Is the message still in the process queue?"""
-        return message.offset in backlog.messages
+        return message.offset in process_queue.messages
 
-    def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
+    def keep(self, process_queue: ProcessQueue, kept: list[Pulled]) -> None:
         """Retry messages locally, later."""
         for message in kept:
             message.times += 1
-        self.later.append((self.now + LOCAL_DELAY, Batch(backlog, kept)))
+        self.later.append((self.now + LOCAL_DELAY, Batch(process_queue, kept)))
 
     def commit(self, queue: int, offset: int) -> None:
         """Update the offset in memory."""
@@ -253,22 +253,22 @@ class Consume(Consumption):
         self.clean_up(self.owned[queue])
         return self.owned[queue].look()
 
-    def clean_up(self, backlog: Backlog) -> None:
+    def clean_up(self, process_queue: ProcessQueue) -> None:
         """Send back messages whose listener timed out."""
-        for _ in range(min(len(backlog.messages), 16)):
-            message = backlog.messages[min(backlog.messages)]
+        for _ in range(min(len(process_queue.messages), 16)):
+            message = process_queue.messages[min(process_queue.messages)]
             if message.started_at is None or not self.is_late(message.started_at):
                 return
             if self.returns.send_back(message, 3):
-                self.cleaned(backlog, message)
+                self.cleaned(process_queue, message)
 
     def is_late(self, started_at: int) -> bool:
         """Has the listener timed out?"""
         return self.now - started_at > TIMEOUT
 
-    def cleaned(self, backlog: Backlog, message: Pulled) -> None:
+    def cleaned(self, process_queue: ProcessQueue, message: Pulled) -> None:
         """The timer sent a message back: remove it, but commit nothing."""
-        backlog.remove((message,))
+        process_queue.remove((message,))
 
     def tick(self, millis: int) -> Result:
         """Time passes."""
@@ -277,13 +277,13 @@ class Consume(Consumption):
             due = sorted((entry for entry in self.later if entry[0] <= self.now), key=lambda entry: entry[0])
             self.later = [entry for entry in self.later if entry[0] > self.now]
             for _, batch in due:
-                self.submit(batch.backlog, batch.messages)
+                self.submit(batch.process_queue, batch.messages)
         return len(self.waiting)
 
     def remove(self, queue: int, offsets: tuple[int, ...], size: int) -> Result:
         """Messages are removed."""
-        backlog = self.owned[queue]
-        return backlog.remove([Pulled(queue, offset, size, 0) for offset in offsets]), *backlog.look()
+        process_queue = self.owned[queue]
+        return process_queue.remove([Pulled(queue, offset, size, 0) for offset in offsets]), *process_queue.look()
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.port.consume import Consumption
-from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
+from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQueue, Pulled
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import consume_orderly as operations
 
@@ -21,18 +21,18 @@ class ConsumeOrderly(Consumption):
 
     def begin(self, mode: str, max_times: int, batch: int) -> Result:
         """Begin without pending consume requests."""
-        self.runs: list[Backlog] = []
-        self.later: list[tuple[int, Backlog]] = []
+        self.runs: list[ProcessQueue] = []
+        self.later: list[tuple[int, ProcessQueue]] = []
         self.limit = NO_LIMIT if max_times == -1 else max_times
         return super().begin(mode, max_times, batch)
 
     def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
         """Put the messages of a pull response, and submit a consume request."""
-        backlog = self.owned[queue]
-        woken = backlog.put([Pulled(queue, offset, size, times) for offset in offsets])
+        process_queue = self.owned[queue]
+        woken = process_queue.put([Pulled(queue, offset, size, times) for offset in offsets])
         if woken:
-            self.runs.append(backlog)
-        return woken, *backlog.look()
+            self.runs.append(process_queue)
+        return woken, *process_queue.look()
 
     def consume(
         self,
@@ -46,49 +46,51 @@ class ConsumeOrderly(Consumption):
         """Run a consume request."""
         if not self.runs:
             return None
-        backlog = self.runs.pop(min(at, len(self.runs) - 1))
-        if backlog.dropped:
-            return None, self.held(backlog.queue), *backlog.look()
+        process_queue = self.runs.pop(min(at, len(self.runs) - 1))
+        if process_queue.dropped:
+            return None, self.held(process_queue.queue), *process_queue.look()
         seen: list[tuple[int, ...]] = []
         goes_on = True
-        while goes_on and not backlog.dropped:
-            messages = backlog.take(self.batch)
+        while goes_on and not process_queue.dropped:
+            messages = process_queue.take(self.batch)
             if not messages:
                 break
             if not seen:
-                self.meanwhile(backlog, meanwhile)
+                self.meanwhile(process_queue, meanwhile)
             status = then if seen else first
             seen.append(tuple([message.offset for message in messages]))
             try:
-                goes_on = self.result(backlog, messages, status, automatic, suspension)
+                goes_on = self.result(process_queue, messages, status, automatic, suspension)
             except ValueError:
                 return Err("RUNTIME")
-        return tuple(seen), self.held(backlog.queue), *backlog.look()
+        return tuple(seen), self.held(process_queue.queue), *process_queue.look()
 
-    def meanwhile(self, backlog: Backlog, what: str) -> None:
+    def meanwhile(self, process_queue: ProcessQueue, what: str) -> None:
         """Events that happen while the listener has the first batch."""
         if what == "loses":
-            self.drop(backlog.queue)
+            self.drop(process_queue.queue)
         elif what == "clears":
-            backlog.clear()
+            process_queue.clear()
 
-    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
+    def result(
+        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
+    ) -> bool:
         """Process the listener's result for a batch; does the run go on?"""
         if status == "ROLLBACK" and not automatic:
-            self.roll_back(backlog, messages)
-            self.wait(backlog, suspension)
+            self.roll_back(process_queue, messages)
+            self.wait(process_queue, suspension)
             return False
         if status not in ("SUCCESS", "COMMIT", "ROLLBACK") and self.is_tried_again(messages):
-            backlog.put_back(messages)
-            self.wait(backlog, suspension)
+            process_queue.put_back(messages)
+            self.wait(process_queue, suspension)
             return False
         if automatic or status == "COMMIT":
-            self.commit(backlog, backlog.commit())
+            self.commit(process_queue, process_queue.commit())
         return True
 
-    def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
+    def roll_back(self, process_queue: ProcessQueue, messages: Sequence[Pulled]) -> None:
         """Roll back every message that is not committed."""
-        backlog.rollback()
+        process_queue.rollback()
 
     def is_tried_again(self, messages: Sequence[Pulled]) -> bool:
         """Is any message of a batch to be retried locally? The others were sent to the retry topic."""
@@ -107,14 +109,14 @@ class ConsumeOrderly(Consumption):
         """Send a message to the retry topic."""
         return self.returns.send_copy(message, self.limit)
 
-    def commit(self, backlog: Backlog, offset: int) -> None:
+    def commit(self, process_queue: ProcessQueue, offset: int) -> None:
         """Update the offset in memory."""
-        if not backlog.dropped:
-            self.store.update(backlog.queue, offset, False)
+        if not process_queue.dropped:
+            self.store.update(process_queue.queue, offset, False)
 
-    def wait(self, backlog: Backlog, suspension: int) -> None:
+    def wait(self, process_queue: ProcessQueue, suspension: int) -> None:
         """Schedule another run."""
-        self.later.append((self.now + self.pause(suspension), backlog))
+        self.later.append((self.now + self.pause(suspension), process_queue))
 
     def pause(self, suspension: int) -> int:
         """Ms until the next run."""
@@ -126,7 +128,7 @@ class ConsumeOrderly(Consumption):
         if self.later:
             due = sorted((entry for entry in self.later if entry[0] <= self.now), key=lambda entry: entry[0])
             self.later = [entry for entry in self.later if entry[0] > self.now]
-            self.runs += [backlog for _, backlog in due]
+            self.runs += [process_queue for _, process_queue in due]
         return len(self.runs)
 
     def clear(self, queue: int) -> Result:

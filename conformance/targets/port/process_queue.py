@@ -22,7 +22,7 @@ class Pulled:
         self.started_at: int | None = None
 
 
-class Backlog:
+class ProcessQueue:
     """A process queue. Queues are given by their position in the layout."""
 
     __slots__ = ("aside", "bytes", "consuming", "count", "dropped", "messages", "queue", "top")

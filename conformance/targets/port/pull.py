@@ -6,17 +6,16 @@ Nothing here waits: the caller decides which request is sent, which response arr
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
-from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
+from rocketmq_conformance.conformance.targets.port.pull_request import NotNowError, PullCache, PullRequest
+from rocketmq_conformance.conformance.targets.port.pull_settings import MASTER, PullSettings, Subscription
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.fixtures import QUEUES
-from rocketmq_conformance.models.outcome import Err, Result, Value
+from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import pull as operations
 
-MASTER = 0
 #: Bits of a pull's flag.
 COMMIT, SUSPEND, EXPRESSION = 1, 2, 4
 #: Ms until a pull that could not be sent is retried.
@@ -25,70 +24,11 @@ AFTER_FAILURE, WHILE_PAUSED, WHILE_FULL, WHEN_CONTROLLED = 1_000, 1_000, 50, 20
 MOST_MESSAGES, MOST_MIB, MOST_SPAN = 3, 0, 8
 #: The queues that a consumer owns at first, and where it begins.
 OWNED, BEGINNING = (0, 1, 2), 5
-#: Bytes of the message at this offset; the others are small.
-SIZES = {14: 1 << 20}
-MIB = 1 << 20
 
 Message = tuple[int, str]
 
 
-class NotNowError(Exception):
-    """A pull must wait for so many ms."""
-
-    def __init__(self, millis: int) -> None:
-        super().__init__(millis)
-        self.millis = millis
-
-
-class RefusedError(Exception):
-    """An expression is invalid."""
-
-
-class Subscription(NamedTuple):
-    """The subscription to a topic."""
-
-    text: str = "*"
-    kind: str = "TAG"
-    tags: frozenset[str] = frozenset()
-
-
-class ProcessQueue:
-    """The cached messages of an owned queue."""
-
-    __slots__ = ("dropped", "latest", "offsets")
-
-    def __init__(self) -> None:
-        self.offsets: list[int] = []
-        #: The offset that was cached last.
-        self.latest = NO_OFFSET
-        self.dropped = False
-
-    def put(self, offset: int) -> None:
-        """Cache a message."""
-        if offset not in self.offsets:
-            self.offsets.append(offset)
-            self.offsets.sort()
-            self.latest = offset
-
-    def mib(self) -> int:
-        """The cached MiB, rounded down."""
-        return sum(SIZES.get(offset, 1) for offset in self.offsets) // MIB
-
-
-class PullRequest:
-    """One pull loop."""
-
-    __slots__ = ("offset", "owned", "queue", "subscription")
-
-    def __init__(self, queue: int, offset: int) -> None:
-        self.queue = queue
-        self.offset = offset
-        self.owned = ProcessQueue()
-        #: The subscription of the in-flight pull.
-        self.subscription = Subscription()
-
-
-class Pull:
+class Pull(PullSettings):
     """The pull loops of one consumer. Queues are given by their position in the layout."""
 
     def __init__(self, transport: Transport) -> None:
@@ -99,19 +39,16 @@ class Pull:
     def clear(self) -> None:
         """Clear everything: no queues, no requests."""
         self.store.forget()
-        self.running, self.paused, self.posts, self.interval = True, False, False, 0
-        self.nodes: tuple[int, ...] = (MASTER,)
-        self.old = False
+        self.clear_settings()
         #: The node that the last answer suggested, by queue.
         self.suggested: dict[int, int] = {}
-        self.subscriptions = {"T": Subscription(), "U": Subscription()}
         self.table: dict[int, PullRequest] = {}
         self.ready: list[PullRequest] = []
-        self.under_way: list[PullRequest] = []
+        self.in_flight: list[PullRequest] = []
         #: With the task to run.
         self.timers: list[tuple[PullRequest, Callable[[PullRequest], None]]] = []
         #: When was it decided that a request waits, what for, and is a rebalance asked for?
-        self.waits, self.then, self.woken = 0, "", False
+        self.delay, self.next_action, self.rebalance_requested = 0, "", False
         self.counted = False
 
     def begin_case(self, case: Case) -> None:
@@ -142,9 +79,9 @@ class Pull:
             self.hold(request)
             asked = self.ask(request, reachable)
         except NotNowError as error:
-            self.later(request, error.millis)
+            self.pull_later(request, error.millis)
             return request.queue, "later", error.millis, self.counted
-        self.under_way.append(request)
+        self.in_flight.append(request)
         return request.queue, "asked", *asked, self.counted
 
     def count(self, request: PullRequest) -> None:
@@ -171,11 +108,11 @@ class Pull:
         """The topic is not subscribed to."""
         raise NotNowError(self.after_failure())
 
-    def is_full(self, owned: ProcessQueue) -> bool:
+    def is_full(self, owned: PullCache) -> bool:
         """Does the queue exceed the limit of messages or MiB?"""
         return len(owned.offsets) > MOST_MESSAGES or owned.mib() > MOST_MIB
 
-    def is_wide(self, owned: ProcessQueue) -> bool:
+    def is_wide(self, owned: PullCache) -> bool:
         """Does the queue exceed the limit of the span of offsets?"""
         return bool(owned.offsets) and owned.offsets[-1] - owned.offsets[0] > MOST_SPAN
 
@@ -207,9 +144,9 @@ class Pull:
         wanted = self.suggested.get(queue, MASTER)
         if wanted in self.nodes:
             return wanted
-        return self.instead(wanted)
+        return self.fallback_node(wanted)
 
-    def instead(self, wanted: int) -> int:
+    def fallback_node(self, wanted: int) -> int:
         """The node to use instead of one that is not known."""
         return wanted + 1 if wanted + 1 in self.nodes else self.nodes[0]
 
@@ -225,26 +162,26 @@ class Pull:
         """The expression that goes with a pull."""
         return chosen.text if self.posts else None
 
-    def later(self, request: PullRequest, millis: int) -> None:
+    def pull_later(self, request: PullRequest, millis: int) -> None:
         """Pull again after some ms."""
-        self.waits, self.then = millis, "later"
+        self.delay, self.next_action = millis, "later"
         self.timers.append((request, self.ready.append))
 
-    def soon(self, request: PullRequest) -> None:
+    def pull_now(self, request: PullRequest) -> None:
         """Pull again at once."""
-        self.waits, self.then = 0, "pull"
+        self.delay, self.next_action = 0, "pull"
         self.ready.append(request)
 
     # --- answers ------------------------------------------------------------------------------------------
 
     def arrived(self, place: int) -> PullRequest | None:
         """The in-flight request whose response arrived."""
-        return self.under_way.pop(place % len(self.under_way)) if self.under_way else None
+        return self.in_flight.pop(place % len(self.in_flight)) if self.in_flight else None
 
     def result(self, request: PullRequest, given: tuple[int, ...] = ()) -> Result:
         """The result of a step that handled a response."""
         held = self.store.read(request.queue, "memory")
-        return request.queue, self.then, self.waits, request.offset, given, held, request.owned.dropped
+        return request.queue, self.next_action, self.delay, request.offset, given, held, request.owned.dropped
 
     def found(self, place: int, next_offset: int, messages: tuple[Message, ...], suggested: int) -> Result:
         """Messages arrive."""
@@ -280,11 +217,11 @@ class Pull:
             return self.none_wanted(request)
         for offset in given:
             request.owned.put(offset)
-        return self.later(request, self.interval) if self.interval else self.soon(request)
+        return self.pull_later(request, self.interval) if self.interval else self.pull_now(request)
 
     def none_wanted(self, request: PullRequest) -> None:
         """All messages were filtered out."""
-        self.soon(request)
+        self.pull_now(request)
 
     def nothing(self, place: int, code: str, next_offset: int, suggested: int) -> Result:
         """A response without messages: there is no new message, or none that matches."""
@@ -295,7 +232,7 @@ class Pull:
         request.offset = self.next_empty(request, code, next_offset)
         if self.may_skip(request, code):
             self.skip(request.queue, next_offset)
-        self.soon(request)
+        self.pull_now(request)
         return self.result(request)
 
     def next_empty(self, request: PullRequest, code: str, next_offset: int) -> int:
@@ -327,7 +264,7 @@ class Pull:
     def stop(self, request: PullRequest) -> None:
         """Drop a queue, to start it again at the corrected offset."""
         request.owned.dropped = True
-        self.waits, self.then = self.correction_delay(), "correct"
+        self.delay, self.next_action = self.correction_delay(), "correct"
         self.timers.append((request, self.correct))
 
     def correction_delay(self) -> int:
@@ -344,7 +281,7 @@ class Pull:
 
     def failed(self, request: PullRequest, failure: str) -> None:
         """Retry later."""
-        self.later(request, WHEN_CONTROLLED if failure == "FLOW_CONTROL" else self.after_failure())
+        self.pull_later(request, WHEN_CONTROLLED if failure == "FLOW_CONTROL" else self.after_failure())
 
     # --- timers -------------------------------------------------------------------------------------------
 
@@ -353,18 +290,18 @@ class Pull:
         if not self.timers:
             return None
         request, do = self.timers.pop(place % len(self.timers))
-        ready, self.woken = len(self.ready), False
+        ready, self.rebalance_requested = len(self.ready), False
         do(request)
         queue = request.queue
         kind = "pull" if len(self.ready) > ready else "correct"
-        return queue, kind, queue in self.table, self.store.read(queue, "memory"), self.woken
+        return queue, kind, queue in self.table, self.store.read(queue, "memory"), self.rebalance_requested
 
     def correct(self, request: PullRequest) -> None:
         """Store the corrected offset, and drop the queue."""
         self.write(request.queue, request.offset)
         self.send(request.queue)
         self.end_corrected(request)
-        self.wake()
+        self.request_rebalance()
 
     def write(self, queue: int, offset: int) -> None:
         """Store and freeze the corrected offset, so that no late result changes it."""
@@ -375,9 +312,9 @@ class Pull:
         if request.queue in self.table:
             self.end(request.queue)
 
-    def wake(self) -> None:
+    def request_rebalance(self) -> None:
         """Ask for a rebalance."""
-        self.woken = True
+        self.rebalance_requested = True
 
     def send(self, queue: int) -> None:
         """Send an offset, if the broker is found."""
@@ -390,11 +327,11 @@ class Pull:
         self.send(queue)
         self.store.remove(queue)
 
-    def drop(self, owned: ProcessQueue) -> None:
+    def drop(self, owned: PullCache) -> None:
         """Mark a process queue as dropped, for the loops and listeners that still use it."""
         owned.dropped = True
 
-    # --- the listener, the rebalance, the application -----------------------------------------------------
+    # --- the listener, the rebalance ----------------------------------------------------------------------
 
     def consume(self, queue: int, everything: bool) -> Result:
         """The listener is done with the first message, or with all."""
@@ -432,63 +369,6 @@ class Pull:
         """An application sets an offset."""
         self.store.update(queue, offset, False)
         return self.store.read(queue, "memory")
-
-    def subscribe(self, topic: str, expression: str) -> Result:
-        """Subscribe by tags."""
-        try:
-            self.subscriptions[topic] = self.parse(expression)
-        except RefusedError:
-            return Err("CLIENT")
-        return None
-
-    def parse(self, expression: str) -> Subscription:
-        """A tag expression; RefusedError."""
-        if expression in ("", "*"):
-            return Subscription()
-        if not expression.replace("||", ""):
-            raise RefusedError
-        return Subscription(expression, "TAG", self.named(expression.split("||")))
-
-    def named(self, parts: list[str]) -> frozenset[str]:
-        """The tags of an expression."""
-        return frozenset(part.strip() for part in parts if part.strip())
-
-    def select(self, topic: str, expression: str) -> Result:
-        """Subscribe by an SQL92 expression."""
-        if not expression:
-            return Err("CLIENT")
-        self.subscriptions[topic] = Subscription(expression, "SQL92")
-        return None
-
-    def unsubscribe(self, topic: str) -> Result:
-        """Unsubscribe from a topic."""
-        self.subscriptions.pop(topic, None)
-        return None
-
-    def run(self, running: bool) -> Result:
-        """The consumer is running, or not yet."""
-        self.running = running
-        return None
-
-    def pause(self, paused: bool) -> Result:
-        """The consumer is paused, or goes on."""
-        self.paused = paused
-        return None
-
-    def space(self, interval: int) -> Result:
-        """Set the pull interval (ms)."""
-        self.interval = interval
-        return None
-
-    def post(self, posts: bool) -> Result:
-        """Send the expression with every pull, or not."""
-        self.posts = posts
-        return None
-
-    def learn(self, nodes: tuple[int, ...], old: bool) -> Result:
-        """Know these nodes of the broker."""
-        self.nodes, self.old = nodes, old
-        return None
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""

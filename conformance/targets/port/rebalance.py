@@ -5,15 +5,15 @@ All members of the group are in one object, so that a plan can choose whose turn
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from functools import lru_cache
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port.allocation import Allocation, code_units
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
+from rocketmq_conformance.conformance.targets.port.routes import ids_of, of_topic, routed
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES, TOPIC_OF
@@ -21,8 +21,6 @@ from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as operations
 
 LAST = "CONSUME_FROM_LAST_OFFSET"
-BROADCASTING = "BROADCASTING"
-RETRY_TOPIC = f"%RETRY%{GROUP}"
 #: Ms without a pull after which a queue expires and is started again.
 PULL_EXPIRY = 120_000
 
@@ -30,41 +28,6 @@ _LIST = int(Request.GET_CONSUMER_LIST_BY_GROUP)
 _GROUP = {"consumerGroup": GROUP}
 _SUCCESS = int(Response.SUCCESS)
 _POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
-
-
-@mypyc_attr(allow_interpreted_subclasses=True)
-class ProcessQueue:
-    """A queue that a consumer owns, from gaining to dropping it."""
-
-    __slots__ = ("dropped", "offset", "pulled")
-
-    def __init__(self, offset: int, now: int) -> None:
-        self.offset = offset
-        self.pulled = now
-        self.dropped = False
-
-
-@mypyc_attr(allow_interpreted_subclasses=True)
-class Consumer:
-    """One member of the group. Queues are given by their position in the layout."""
-
-    def __init__(self, positions: StartPosition, client: str, mode: str, where: str, strategy: str) -> None:
-        self.positions = positions
-        self.store = positions.store
-        self.client = client
-        self.broadcasts = mode == BROADCASTING
-        self.where = where
-        self.strategy = strategy
-        self.topics = ["T", "U"] if self.broadcasts else ["T", "U", RETRY_TOPIC]
-        #: Was a topic unsubscribed since the last round?
-        self.gave_up = False
-        #: Readable queues by topic, as of the last route from the name server.
-        self.routes: dict[str, tuple[int, ...]] = {}
-        self.table: dict[int, ProcessQueue] = {}
-        #: The process queue that the latest pull request of each queue belongs to.
-        self.requests: dict[int, ProcessQueue] = {}
-        #: The process queues whose listener is busy.
-        self.taken: dict[int, ProcessQueue] = {}
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -104,11 +67,11 @@ class Rebalance:
         new_pulls: list[tuple[int, int]] = []
         balanced = True
         for topic in consumer.topics:
-            balanced = self.both(balanced, self.rebalance_topic(consumer, topic, new_pulls))
+            balanced = self.is_round_balanced(balanced, self.rebalance_topic(consumer, topic, new_pulls))
         self.give_up_topics(consumer)
         return tuple(sorted(consumer.table)), tuple(sorted(new_pulls)), balanced
 
-    def both(self, balanced: bool, topic: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         """A round is balanced when every topic is."""
         return balanced and topic
 
@@ -207,7 +170,7 @@ class Rebalance:
             complete = complete and all(map(table.__contains__, missing))
         return complete
 
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         """Has the pull loop forgotten a queue?"""
         return self.now - owned.pulled > PULL_EXPIRY
 
@@ -221,7 +184,7 @@ class Rebalance:
         self.drop(consumer.table.pop(queue))
         self.hand_over(consumer, queue)
 
-    def drop(self, owned: ProcessQueue) -> None:
+    def drop(self, owned: OwnedQueue) -> None:
         """Mark a process queue as dropped, for the loops and listeners that still use it."""
         owned.dropped = True
 
@@ -261,9 +224,9 @@ class Rebalance:
         consumer.table[queue] = consumer.requests[queue] = self.new_queue(offset)
         new_pulls.append((queue, offset))
 
-    def new_queue(self, offset: int) -> ProcessQueue:
+    def new_queue(self, offset: int) -> OwnedQueue:
         """A new process queue."""
-        return ProcessQueue(offset, self.now)
+        return OwnedQueue(offset, self.now)
 
     def give_up_topics(self, consumer: Consumer) -> None:
         """Drop the queues of unsubscribed topics."""
@@ -358,7 +321,7 @@ class Rebalance:
             self.result(consumer, queue, owned, offset)
         return self.remembered(consumer, queue)
 
-    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+    def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         """Update the offset in memory, unless the queue was dropped in the meantime."""
         if not owned.dropped:
             consumer.store.update(queue, offset, True)
@@ -424,38 +387,6 @@ class Rebalance:
             operations.Update: two(self.update),
             operations.Tick: self.tick,
         }
-
-
-@lru_cache(maxsize=256)
-def ids_of(body: bytes) -> tuple[str, ...]:
-    """The client ids of a member list."""
-    return tuple(json.loads(body)["consumerIdList"])
-
-
-@lru_cache(maxsize=256)
-def readable(route: bytes) -> int:
-    """The number of readable queues in a route."""
-    return sum(data["readQueueNums"] for data in json.loads(route)["queueDatas"] if data["perm"] & 4)
-
-
-@lru_cache(maxsize=256)
-def routed(topic: str, route: bytes) -> tuple[int, ...]:
-    """The readable queues of a topic's route."""
-    return of_topic(topic)[: readable(route)]
-
-
-@lru_cache(maxsize=256)
-def of_topic(topic: str) -> tuple[int, ...]:
-    """The queues of a topic, by their ids."""
-    return tuple(at for at, queue in enumerate(QUEUES) if queue.topic == topic)
-
-
-def place_of(topic: str) -> int:
-    """The bin of a topic in Java's hash table of 16 bins."""
-    value = 0
-    for letter in topic.encode("latin-1"):
-        value = 31 * value + letter & 0xFFFF_FFFF
-    return (value ^ value >> 16) & 15
 
 
 PART = Rebalance

@@ -9,14 +9,9 @@ from typing import NamedTuple
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.port.rebalance import (
-    PULL_EXPIRY,
-    Consumer,
-    Rebalance,
-    of_topic,
-    place_of,
-    routed,
-)
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer
+from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Rebalance
+from rocketmq_conformance.conformance.targets.port.routes import of_topic, place_of, routed
 from rocketmq_conformance.conformance.targets.port.start import FIRST, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
@@ -83,9 +78,9 @@ class RebalanceBroker(Rebalance):
         """One round: (pulled, popped, pulls that begin, pops that begin, is it balanced?)."""
         new_requests = NewRequests([], [])
         balanced = True
-        for topic in self.visited(consumer):
+        for topic in self.topics_in_order(consumer):
             if topic in consumer.topics:  # now: a topic can come and go on the way
-                balanced = self.both(balanced, self.bring(consumer, topic, new_requests))
+                balanced = self.is_round_balanced(balanced, self.rebalance_one(consumer, topic, new_requests))
         self.give_up_topics(consumer)
         self.give_up_pops(consumer)
         return (
@@ -96,11 +91,11 @@ class RebalanceBroker(Rebalance):
             balanced,
         )
 
-    def visited(self, consumer: AssignedConsumer) -> tuple[str, ...]:
+    def topics_in_order(self, consumer: AssignedConsumer) -> tuple[str, ...]:
         """The topics of a round, in its order."""
         return in_order(tuple(consumer.topics))
 
-    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+    def rebalance_one(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         """Rebalance one topic; is it balanced?"""
         if consumer.broadcasts:
             return self.rebalance_topic(consumer, topic, new_requests.pulls)

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.port.rebalance import LAST, RETRY_TOPIC, Consumer, Rebalance, place_of
+from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer
+from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
+from rocketmq_conformance.conformance.targets.port.routes import place_of
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP
@@ -56,7 +58,7 @@ class ChangedConsumer(Consumer):
         #: The topics that the broker knows from a heartbeat, sorted, if it supports brief ones.
         self.known: tuple[str, ...] | None = None
         #: Topics whose latest version was not yet sent to the brokers.
-        self.news: set[str] = set()
+        self.unsent_topics: set[str] = set()
         #: Changes of the round, by topic.
         self.changes: dict[str, ReportedChange] = {}
 
@@ -79,13 +81,13 @@ class RebalanceChanged(Rebalance):
         consumer.changes.clear()
         balanced = True
         for topic in in_order(tuple(consumer.topics)):  # the order matters: thresholds depend on it
-            balanced = self.both(balanced, self.bring(consumer, topic))
+            balanced = self.is_round_balanced(balanced, self.rebalance_one(consumer, topic))
         self.give_up_topics(consumer)
         by_topic = consumer.changes
         changes = tuple([tuple(by_topic[topic]) for topic in sorted(by_topic)])
         return tuple(sorted(consumer.table)), balanced, consumer.thresholds, changes
 
-    def bring(self, consumer: ChangedConsumer, topic: str) -> bool:
+    def rebalance_one(self, consumer: ChangedConsumer, topic: str) -> bool:
         """Rebalance one topic; is it balanced? An error of the listener is caught."""
         try:
             return self.rebalance_topic(consumer, topic, [])
@@ -103,9 +105,9 @@ class RebalanceChanged(Rebalance):
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         """A topic without a route."""
         assert isinstance(consumer, ChangedConsumer)
-        return self.nothing_known(consumer, topic)
+        return self.no_known_queues(consumer, topic)
 
-    def nothing_known(self, consumer: ChangedConsumer, topic: str) -> bool:
+    def no_known_queues(self, consumer: ChangedConsumer, topic: str) -> bool:
         """A topic has no known queues."""
         if topic != RETRY_TOPIC:
             self.changed(consumer, topic, ())
@@ -133,8 +135,8 @@ class RebalanceChanged(Rebalance):
             return self.not_subscribed(consumer, topic)
         self.renew_version(consumer, topic)
         self.divide(consumer, topic)
-        self.greet(consumer)
-        self.tell(consumer, topic, mine)
+        self.send_full_heartbeat(consumer)
+        self.call_listener(consumer, topic, mine)
         return True
 
     def not_subscribed(self, consumer: ChangedConsumer, topic: str) -> bool:
@@ -144,18 +146,18 @@ class RebalanceChanged(Rebalance):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
         """Renew the subscription's version: brokers keep the subscription with the highest one."""
         consumer.versions[topic] = self.now
-        consumer.news.add(topic)
+        consumer.unsent_topics.add(topic)
 
-    def greet(self, consumer: ChangedConsumer) -> None:
+    def send_full_heartbeat(self, consumer: ChangedConsumer) -> None:
         """Send a full heartbeat with the changed subscriptions."""
         consumer.known = None
         self.heartbeat(consumer)
 
-    def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         """Call the listener; ListenerError."""
         queues = consumer.routes.get(topic, ()), mine
-        consumer.changes[topic] = ReportedChange(topic, topic not in consumer.news, queues)
-        consumer.news.discard(topic)
+        consumer.changes[topic] = ReportedChange(topic, topic not in consumer.unsent_topics, queues)
+        consumer.unsent_topics.discard(topic)
         if self.fails:
             raise ListenerError(topic)
 
@@ -185,7 +187,7 @@ class RebalanceChanged(Rebalance):
 
     # --- heartbeats ---------------------------------------------------------------------------------------
 
-    def subscribe_and_tell(self, consumer: ChangedConsumer, topic: str) -> Result:
+    def subscribe_with_heartbeat(self, consumer: ChangedConsumer, topic: str) -> Result:
         """Subscribe, and send a heartbeat at once."""
         self.subscribe(consumer, topic)
         return self.heartbeat(consumer)
@@ -205,7 +207,7 @@ class RebalanceChanged(Rebalance):
             consumer.client, consumer.broadcasts, sent, tuple(map(consumer.versions.get, sent)), brief
         )
         if not brief:
-            consumer.news.clear()
+            consumer.unsent_topics.clear()
         try:
             code, _, fields, _ = self.transport.ask(next(iter(consumer.routes)), BROKER, _HEARTBEAT, {}, body=body)
         except (NoRouteError, OSError):
@@ -220,7 +222,7 @@ class RebalanceChanged(Rebalance):
 
     # --- the rest -----------------------------------------------------------------------------------------
 
-    def begin_anew(self, member: int, mode: str, brief: bool) -> Result:
+    def start_member(self, member: int, mode: str, brief: bool) -> Result:
         """A member begins."""
         self.join(member, False, mode, LAST, "AVG")
         consumer = self.members[member]
@@ -233,10 +235,10 @@ class RebalanceChanged(Rebalance):
         none, one, two = self.of_none, self.of_one, self.of_two
         return {
             operations.Rebalance: two(self.round),
-            operations.Join: self.begin_anew,
+            operations.Join: self.start_member,
             operations.Limit: two(self.limit),
             operations.Beat: none(self.beat),
-            operations.Subscribe: one(self.subscribe_and_tell),
+            operations.Subscribe: one(self.subscribe_with_heartbeat),
             operations.Tick: self.tick,
             group.Unsubscribe: one(self.unsubscribe),
             group.Refresh: none(self.refresh),

@@ -9,7 +9,8 @@ from functools import lru_cache
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue, Rebalance
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
@@ -29,7 +30,7 @@ _POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class OrderlyQueue(ProcessQueue):
+class OrderlyQueue(OwnedQueue):
     """A queue that a consumer has locked."""
 
     __slots__ = ("confirmed", "corrected", "locked", "messages", "taking")
@@ -54,14 +55,14 @@ class RebalanceOrderly(Rebalance):
     missed = False
 
     def rebalance(self, consumer: Consumer) -> Result:
-        """One round: (table, pull requests that begin, is it balanced?, is another round wanted soon?)."""
+        """One round: (table, pull requests that begin, is it balanced?, is another round wanted?)."""
         self.missed = False
         result = super().rebalance(consumer)
         assert isinstance(result, tuple)
-        return (*result, self.again())
+        return (*result, self.wants_round())
 
-    def again(self) -> bool:
-        """Is another round wanted soon?"""
+    def wants_round(self) -> bool:
+        """Is another round wanted, a second later?"""
         return self.missed
 
     # --- locks ----------------------------------------------------------------------------------------------
@@ -110,39 +111,39 @@ class RebalanceOrderly(Rebalance):
 
     def renew_locks(self, consumer: Consumer) -> Result:
         """The lock timer renews all locks: the queues that count as locked then."""
-        queues = () if consumer.broadcasts else self.renewed(consumer)
+        queues = () if consumer.broadcasts else self.queues_to_renew(consumer)
         if queues:
             granted = self.ask_locks(consumer, queues)
             if granted is not None:
                 for queue in queues:
-                    self.renewal(orderly(consumer.table[queue]), self.is_granted(queue, granted))
+                    self.apply_renewal(orderly(consumer.table[queue]), self.is_granted(queue, granted))
             else:
                 self.renewal_failed(consumer)
         return tuple(sorted([queue for queue, owned in consumer.table.items() if orderly(owned).locked]))
 
-    def renewed(self, consumer: Consumer) -> tuple[int, ...]:
+    def queues_to_renew(self, consumer: Consumer) -> tuple[int, ...]:
         """The queues whose locks are renewed."""
         return tuple([queue for queue, owned in consumer.table.items() if not owned.dropped])
 
-    def renewal(self, owned: OrderlyQueue, granted: bool) -> None:
+    def apply_renewal(self, owned: OrderlyQueue, granted: bool) -> None:
         """Handle the broker's response for one lock."""
         if granted:
             self.confirm(owned)
         else:
-            self.lost(owned)
+            self.mark_lost(owned)
 
-    def lost(self, owned: OrderlyQueue) -> None:
+    def mark_lost(self, owned: OrderlyQueue) -> None:
         """The lock was lost to another client."""
         owned.locked = False
 
     def renewal_failed(self, consumer: Consumer) -> None:
         """The renewal timed out: rely on the locks until their lease ends."""
 
-    def relies(self, owned: OrderlyQueue) -> bool:
+    def is_locked(self, owned: OrderlyQueue) -> bool:
         """Is the queue locked, and its lease not over?"""
-        return owned.locked and not self.is_old(owned)
+        return owned.locked and not self.has_expired(owned)
 
-    def is_old(self, owned: OrderlyQueue) -> bool:
+    def has_expired(self, owned: OrderlyQueue) -> bool:
         """Is the lease over?"""
         return self.now - owned.confirmed > LOCK_EXPIRY
 
@@ -168,7 +169,7 @@ class RebalanceOrderly(Rebalance):
     def not_locked(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
         """A queue locked by another client is left for a later round."""
 
-    def new_queue(self, offset: int) -> ProcessQueue:
+    def new_queue(self, offset: int) -> OwnedQueue:
         """A new process queue."""
         return OrderlyQueue(offset, self.now)
 
@@ -209,7 +210,7 @@ class RebalanceOrderly(Rebalance):
 
     def unlock_all(self, consumer: Consumer) -> None:
         """Unlock all queues."""
-        queues = self.renewed(consumer)
+        queues = self.queues_to_renew(consumer)
         if queues:
             self.unlock(consumer, queues, False)
 
@@ -254,7 +255,7 @@ class RebalanceOrderly(Rebalance):
             insort(messages, offset)
         return True
 
-    def has_turn(self, consumer: Consumer, queue: int) -> OrderlyQueue | None:
+    def queue_to_consume(self, consumer: Consumer, queue: int) -> OrderlyQueue | None:
         """The process queue that a listener may consume now; an expired lock is requested again."""
         if queue in consumer.taken:
             return None
@@ -262,18 +263,18 @@ class RebalanceOrderly(Rebalance):
         if owned is None or owned.dropped:
             return None
         mine = orderly(owned)
-        if consumer.broadcasts or self.relies(mine) or self.lock(consumer, queue):
+        if consumer.broadcasts or self.is_locked(mine) or self.lock(consumer, queue):
             return mine
         return None
 
     def consume_all(self, consumer: Consumer, queue: int, offset: int) -> Result:
         """A message arrives, and a listener runs: (offsets consumed, the offset in memory afterwards)."""
         self.receive(consumer, queue, offset)
-        return self.go_on(consumer, queue)
+        return self.consume_available(consumer, queue)
 
-    def go_on(self, consumer: Consumer, queue: int) -> Result:
+    def consume_available(self, consumer: Consumer, queue: int) -> Result:
         """Consume the available messages, in order."""
-        owned = self.has_turn(consumer, queue)
+        owned = self.queue_to_consume(consumer, queue)
         consumed: tuple[int, ...] = ()
         if owned is not None and owned.messages:
             consumed = tuple(owned.messages)
@@ -289,7 +290,7 @@ class RebalanceOrderly(Rebalance):
     def take_first(self, consumer: Consumer, queue: int, offset: int) -> Result:
         """A message arrives, and a slow listener starts: the offset of its message."""
         self.receive(consumer, queue, offset)
-        owned = self.has_turn(consumer, queue)
+        owned = self.queue_to_consume(consumer, queue)
         if owned is None:
             return None
         owned.taking = owned.messages.pop(0)
@@ -303,10 +304,10 @@ class RebalanceOrderly(Rebalance):
             return (), self.remembered(consumer, queue)
         if not self.is_late(taken):
             self.consumed(consumer, queue, orderly(taken).taking)
-            return self.go_on(consumer, queue)
+            return self.consume_available(consumer, queue)
         return (), self.remembered(consumer, queue)
 
-    def is_late(self, taken: ProcessQueue) -> bool:
+    def is_late(self, taken: OwnedQueue) -> bool:
         """Was the queue lost while the listener was busy?"""
         return taken.dropped
 
@@ -334,7 +335,7 @@ class RebalanceOrderly(Rebalance):
         }
 
 
-def orderly(owned: ProcessQueue) -> OrderlyQueue:
+def orderly(owned: OwnedQueue) -> OrderlyQueue:
     """A process queue as what it is here, an orderly one."""
     assert isinstance(owned, OrderlyQueue)
     return owned

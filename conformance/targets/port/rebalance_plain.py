@@ -6,7 +6,9 @@ from contextlib import suppress
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
-from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Consumer, ProcessQueue, Rebalance, routed
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
+from rocketmq_conformance.conformance.targets.port.routes import routed
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
@@ -59,14 +61,14 @@ class RebalancePlain(Rebalance):
 
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         """A topic without a route: the listener is called with no queues."""
-        self.tell(consumer, topic, (), ())
+        self.notify_listener(consumer, topic, (), ())
         return True
 
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: list[tuple[int, int]]) -> bool:
         """Own exactly these queues of a topic, and call the listener on a change."""
         complete = super().own(consumer, topic, wanted, new_pulls)
         if self.moved:
-            self.tell(consumer, topic, consumer.routes[topic], wanted)
+            self.notify_listener(consumer, topic, consumer.routes[topic], wanted)
         return complete
 
     def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: list[tuple[int, int]]) -> None:
@@ -74,12 +76,12 @@ class RebalancePlain(Rebalance):
         self.moved = True
         consumer.table[queue] = self.new_queue(offset)
 
-    def tell(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+    def notify_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         """Call the listener; its errors are caught."""
         with suppress(ListenerError):
-            self.call(consumer, topic, every, mine)
+            self.call_listener(consumer, topic, every, mine)
 
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         """Call the listener; ListenerError."""
         assert isinstance(consumer, PlainConsumer)
         consumer.listener_calls.append((topic, tuple(sorted(every)), tuple(sorted(mine))))
@@ -105,11 +107,11 @@ class RebalancePlain(Rebalance):
         """The application decides where a queue starts."""
         return 0
 
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         """Queues do not expire: the application need not pull."""
         return False
 
-    def begin_plain(self, member: int, twin: bool, mode: str) -> Result:
+    def start_member(self, member: int, twin: bool, mode: str) -> Result:
         """Start a member."""
         return self.join(member, twin, mode, LAST, "AVG")
 
@@ -118,7 +120,7 @@ class RebalancePlain(Rebalance):
         none, one, two = self.of_none, self.of_one, self.of_two
         return {
             operations.Rebalance: one(self.round),
-            operations.Join: self.begin_plain,
+            operations.Join: self.start_member,
             operations.Subscribe: one(self.subscribe),
             operations.Unsubscribe: one(self.unsubscribe),
             operations.Refresh: none(self.refresh),

@@ -2,15 +2,16 @@
 
 A queue is owned while it is in the table of process queues, by which the timer commits. It is pulled by a task, which
 starts and ends when a round has changed the table. The state of a task (next offset to pull, consumed offset) starts
-anew with each assignment.
+again with each assignment.
 """
 
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue, Rebalance
+from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
 from rocketmq_conformance.models.client.fixtures import CLIENTS, TOPIC_OF
 from rocketmq_conformance.models.outcome import Result
@@ -19,7 +20,7 @@ from rocketmq_conformance.suites import rebalance_pull as operations
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class LiteQueue(ProcessQueue):
+class LiteQueue(OwnedQueue):
     """A process queue and its messages."""
 
     __slots__ = ("last", "messages")
@@ -100,7 +101,7 @@ class RebalancePull(Rebalance):
             self.listen(lite(consumer), topic, wanted)
         return complete
 
-    def has_changed(self, before: dict[int, ProcessQueue], consumer: Consumer) -> bool:
+    def has_changed(self, before: dict[int, OwnedQueue], consumer: Consumer) -> bool:
         """Did the round change the table?"""
         return before != consumer.table
 
@@ -125,11 +126,11 @@ class RebalancePull(Rebalance):
         """Stop pulling a queue, and drop its process queue."""
         self.drop(consumer.assigned.pop(queue).owned)
 
-    def new_queue(self, offset: int) -> ProcessQueue:
+    def new_queue(self, offset: int) -> OwnedQueue:
         """A new process queue."""
         return LiteQueue(offset, self.now)
 
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         """Queues do not expire: applications may poll as late as they like."""
         return False
 

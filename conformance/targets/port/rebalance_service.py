@@ -8,7 +8,7 @@ from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance_service as operations
 
 #: Ms between two rounds, in general, and when a round was not balanced; the second is also the minimum.
-PERIOD, SOON = 20_000, 1_000
+PERIOD, RETRY_PERIOD = 20_000, 1_000
 
 
 class Member:
@@ -49,15 +49,15 @@ class RebalanceService:
         for member in self.members.values():
             if self.takes_part(member):
                 took_part.append(member.name)
-                balanced = self.both(balanced, self.rebalance(member))
+                balanced = self.is_round_balanced(balanced, self.rebalance(member))
             else:
-                balanced = self.both(balanced, self.is_balanced_without(member))
+                balanced = self.is_round_balanced(balanced, self.is_balanced_without(member))
         if took_part:
             self.rounds.append((self.now, tuple(took_part)))
         self.last = self.now
         self.next = self.now + self.period(balanced)
 
-    def both(self, balanced: bool, member: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, member: bool) -> bool:
         """Is the round balanced, by the members before and this one?"""
         return balanced and member
 
@@ -75,7 +75,7 @@ class RebalanceService:
 
     def period(self, balanced: bool) -> int:
         """Ms until the next round."""
-        return PERIOD if balanced else SOON
+        return PERIOD if balanced else RETRY_PERIOD
 
     # --- the clock ----------------------------------------------------------------------------------------
 
@@ -97,8 +97,8 @@ class RebalanceService:
 
     def wake(self) -> None:
         """Rebalance at once, but not more often than the minimum period."""
-        if self.now - self.last < SOON:
-            self.next = self.last + SOON
+        if self.now - self.last < RETRY_PERIOD:
+            self.next = self.last + RETRY_PERIOD
         else:
             self.round()
 

@@ -1,4 +1,4 @@
-"""The port's plain pull consumers: where they start; plays the suite ``start-pull``."""
+"""Plays the suite ``start-pull`` on the port: the offset at which a plain pull consumer starts a queue."""
 
 from __future__ import annotations
 

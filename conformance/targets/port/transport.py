@@ -55,7 +55,7 @@ def masters(route: bytes) -> dict[str, str]:
     return found
 
 
-def _nobody(address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+def _no_broker(address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
     raise AdapterError("The port has no broker to ask before its first case begins.")
 
 
@@ -64,7 +64,7 @@ class Calls:
     """Requests as plain calls."""
 
     def __init__(self) -> None:
-        self._exchange: Exchange = _nobody
+        self._exchange: Exchange = _no_broker
         self._addresses: dict[tuple[str, str], str] = {}
         #: The latest route of each topic: mostly it is the same again.
         self._routes: dict[str, bytes] = {}

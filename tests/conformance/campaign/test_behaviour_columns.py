@@ -32,7 +32,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.sampler import sampler
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 ONE, TWO, THREE = Reason((RULES[0],), "empty"), Reason((RULES[0], RULES[-1]), "full"), Reason((RULES[1],), "empty")
 
@@ -131,7 +131,7 @@ def test_a_new_player_begins_anew() -> None:
     assert len(showing.met) == 4
 
 
-def test_what_nobody_asked_about_is_forgotten_but_not_what_it_means() -> None:
+def test_what_was_not_asked_about_is_forgotten_but_not_what_it_means() -> None:
     answers, showing = AnswerRecorder(), BehaviourColumns("s")
     answers.add([ONE, TWO], [1, 1])
     answers.forget()

@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.campaign.analysis.clusters import cluster_
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.models.profile import Profile
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 ONE, OTHER = "mutant:freeze-ignored", "mutant:clone-ignores-topic"
 
 
@@ -26,7 +26,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     return make(folder, ONE, OTHER, suites=("remote-store", "start-pull"), cases=150, profiles=profiles)
 
 
-def test_divergences_are_grouped_and_told_by_the_shortest(campaign: Campaign) -> None:
+def test_divergences_are_grouped_and_reported_by_the_shortest(campaign: Campaign) -> None:
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in campaign.read("divergences").to_pylist():
         groups[row["suite"], row["address"], row["against"], row["fingerprint"]].append(row)
@@ -59,7 +59,7 @@ def test_the_order_of_the_rows_does_not_matter(campaign: Campaign) -> None:
     assert cluster_rows(rows.take(pa.array(order))) == cluster_rows(rows)
 
 
-def test_a_case_that_is_told_twice_counts_once(campaign: Campaign) -> None:
+def test_a_case_that_is_reported_twice_counts_once(campaign: Campaign) -> None:
     rows = campaign.read("divergences")
     assert cluster_rows(pa.concat_tables([rows, rows])) == cluster_rows(rows)
 

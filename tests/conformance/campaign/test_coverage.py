@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, open_campaign
 from rocketmq_conformance.models.outcome import outcome_class
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 MUTANT = "mutant:clone-ignores-topic"
 
 
@@ -66,7 +66,7 @@ def test_behaviours_that_nothing_tells_are_not_lost(campaign: Campaign, tmp_path
     assert told["remote-store", "port"] == coverage(campaign)["remote-store", "port"]
 
 
-def test_a_behaviour_told_in_an_unfinished_block_has_its_meaning(campaign: Campaign, tmp_path: Path) -> None:
+def test_a_behaviour_reported_in_an_unfinished_block_has_its_meaning(campaign: Campaign, tmp_path: Path) -> None:
     shutil.copytree(campaign.folder, tmp_path / "c")
     blocks.path(tmp_path / "c", "cases", "remote-store", 0).unlink()
     rows = coverage(open_campaign(tmp_path / "c"))["remote-store", "port"]

@@ -27,7 +27,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.campaign_diff import DIFFERENT, NOTHING, SAME, UNDECIDED
 from rocketmq_conformance.suites.declare.operation import Operation
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 ONE, OTHER = "mutant:freeze-ignored", "mutant:no-refresh"
 CASES, BLOCK = 120, 50
 
@@ -112,7 +112,7 @@ def test_a_campaign_is_the_same_as_itself(one: Campaign) -> None:
     assert found.differences == []
 
 
-def test_two_that_differ_are_told_apart_case_by_case(port: Campaign, one: Campaign) -> None:
+def test_two_that_differ_are_distinguished_case_by_case(port: Campaign, one: Campaign) -> None:
     found = diff(port, one)
     left, right = digests(port), digests(one)
     differing = {case for case in left if left[case] != right[case]}
@@ -183,7 +183,7 @@ def releases(folder: Path) -> tuple[Campaign, Campaign]:
     return a, make(folder / "5.1.0", "port", profiles=new, **sizes)  # type: ignore[arg-type]
 
 
-def test_two_releases_are_told_with_the_rules_of_each(releases: tuple[Campaign, Campaign]) -> None:
+def test_two_releases_are_reported_with_the_rules_of_each(releases: tuple[Campaign, Campaign]) -> None:
     found = diff(*releases)
     assert found.a.profile["client"] == "4.9.8"
     assert found.b.profile["client"] == "5.1.0"

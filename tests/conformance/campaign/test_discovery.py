@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES
 from rocketmq_conformance.reports import event
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 SCHEMA = pa.schema([CASES.field(name) for name in COLUMNS])
 #: Case, arm, steps, answers, transitions.
 Row = tuple[int, str, int, list[int], list[int]]
@@ -77,9 +77,7 @@ def campaigns(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Blocks:
 
 @given(campaigns(), st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
-def test_it_says_what_the_definition_says_in_whatever_order_blocks_come(
-    blocks: Blocks, shuffled: random.Random
-) -> None:
+def test_it_says_what_the_definition_says_in_any_order_of_blocks(blocks: Blocks, shuffled: random.Random) -> None:
     suites = ("s", "t", "u")
     items = list(blocks.items())
     shuffled.shuffle(items)
@@ -153,7 +151,7 @@ def test_a_long_curve_is_thinned_evenly_and_keeps_its_ends() -> None:
     assert max(gaps) - min(gaps) <= 2
 
 
-def test_the_steered_arm_is_told_beside_the_random_one(tmp_path: Path) -> None:
+def test_the_steered_arm_is_reported_beside_the_random_one(tmp_path: Path) -> None:
     campaign = make(tmp_path, "port", suites=("remote-store", "start-pull"), cases=60, block=20, steered_from=40)
     results = {(one.suite, one.arm): one for one in discovery_of(campaign).results()}
     assert list(results) == [(s, arm) for s in ("remote-store", "start-pull", "") for arm in ("random", "steered", "")]

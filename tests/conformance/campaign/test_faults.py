@@ -106,7 +106,7 @@ def test_poisonous_cases_are_named_and_all_others_are_judged(
     # each of them left a child behind, twice
     left = [int(child.name) for child in children.iterdir()]
     assert len(left) == 2 * len(lost)
-    wait_until(lambda: not any(map(alive, left)), patience=10)
+    wait_until(lambda: not any(map(alive, left)))
 
 
 # --- killed processes -------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def called(process: psutil.Process) -> str:
 @pytest.mark.parametrize(
     "chosen", [lambda: players()[0], lambda: players()[0].parent()], ids=["a player", "a Python worker"]
 )
-def test_whoever_is_killed_in_the_middle_no_case_is_lost(
+def test_no_case_is_lost_with_a_process_that_is_killed(
     chosen: Callable[[], psutil.Process], tmp_path: Path, reference: dict[str, Rows]
 ) -> None:
     kill, out = Kill(chosen), tmp_path / "out"
@@ -166,7 +166,7 @@ def test_an_executor_that_is_killed_loses_no_case(
     assert complained == ""
     check(out, 0)
     assert nameless(out) == reference
-    assert not psutil.wait_procs(below, 10)[1]
+    assert not psutil.wait_procs(below, 60)[1]
 
 
 def test_a_driver_that_is_killed_leaves_nothing_behind_and_is_resumed(
@@ -200,8 +200,8 @@ def test_ctrl_c_ends_in_order_and_says_what_is_left(tmp_path: Path, reference: d
         with nothing_left(process.pid):
             begun = time.monotonic()
             os.killpg(process.pid, signal.SIGINT)
-            said, complained = process.communicate(timeout=60)
-    assert time.monotonic() - begun < 25
+            said, complained = process.communicate(timeout=180)
+    assert time.monotonic() - begun < 90
     assert (process.returncode, complained) == (3, ""), said
     check(out, 3)
     end = ended(out)
@@ -219,7 +219,7 @@ def test_ctrl_c_while_spark_starts(tmp_path: Path, reference: dict[str, Rows]) -
         wait_until(lambda: (out / "spark.log").exists(), process)
         with nothing_left(process.pid):
             os.killpg(process.pid, signal.SIGINT)
-            said, complained = process.communicate(timeout=60)
+            said, complained = process.communicate(timeout=180)
     assert process.returncode == 3, said + complained
     assert complained == "Error: Interrupted: out keeps what is finished, go on with --resume.\n"
     assert "undecided" in said
@@ -240,8 +240,9 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
             assert process.poll() is None
             begun = time.monotonic()
             os.killpg(process.pid, signal.SIGINT)
-            said, complained = process.communicate(timeout=60)
-    assert time.monotonic() - begun < 15
+            said, complained = process.communicate(timeout=180)
+    # a block takes a minute
+    assert time.monotonic() - begun < 50
     assert (process.returncode, complained) == (3, ""), said
     check(out, 3)
     assert ended(out).left == 64 - ended(out).cases[CONFORMS] > 0
@@ -266,7 +267,7 @@ def mount(folder: Path, option: str, *more: str) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-def test_a_full_disk_is_told_in_one_sentence_and_what_is_finished_is_kept(
+def test_a_full_disk_is_reported_in_one_sentence_and_what_is_finished_is_kept(
     tmp_path: Path, reference: dict[str, Rows]
 ) -> None:
     with small_disk(tmp_path / "disk", 200) as disk:

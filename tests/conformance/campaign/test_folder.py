@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -12,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import command_line
 import pytest
-from places import HELPERS
+from command_line import Ended
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.campaign.api import campaign
@@ -23,9 +23,8 @@ from rocketmq_conformance.conformance.campaign.tables.reading import FILE, Campa
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.models import rulebook
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
-KIT = [sys.executable, "-m", "rocketmq_conformance"]
 SPEC = CampaignSpec(
     ("port", "mutant:asks-no-zero"), ("allocation", "remote-store"), cases=100, seed=7, block=16, steps=9
 )
@@ -153,14 +152,11 @@ def test_what_cannot_be_read_does_not_go_on(begun: Path, damage: Callable[[Path]
 # --- as a user meets it -----------------------------------------------------------------------------------------
 
 
-def kit(*args: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "400", **more}
-    return subprocess.run(
-        [*KIT, "campaign", *args], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+def kit(*args: str, cwd: Path, **env: str) -> Ended:
+    return command_line.kit("campaign", *args, cwd=cwd, **env)
 
 
-def refused(done: subprocess.CompletedProcess[str], code: int, sentence: str) -> None:
+def refused(done: Ended, code: int, sentence: str) -> None:
     """One sentence, and the right exit code."""
     assert done.returncode == code, done.stdout + done.stderr
     assert sentence in done.stderr
@@ -205,8 +201,7 @@ def test_another_campaign_in_the_folder_stays_as_it_is(begun: Path, args: list[s
 def test_a_campaign_that_cannot_begin_leaves_nothing_behind(
     args: list[str], code: int, sentence: str, tmp_path: Path
 ) -> None:
-    path = str(HELPERS)
-    refused(kit(*args, "--out", "out", cwd=tmp_path, PYTHONPATH=path), code, sentence)
+    refused(kit(*args, "--out", "out", cwd=tmp_path), code, sentence)
     assert not list(tmp_path.iterdir())
 
 
@@ -220,7 +215,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert everything(tmp_path) == before
 
 
-def test_a_campaign_that_is_being_played_is_left_to_whoever_plays_it(begun: Path) -> None:
+def test_a_campaign_that_is_being_played_is_left_to_its_player(begun: Path) -> None:
     (begun / folder.STOP).write_text("interrupted")
     before = everything(begun)
     with folder.locked(begun):
@@ -265,9 +260,10 @@ def test_a_damaged_file_is_named(begun: Path, name: str) -> None:
     refused(kit("--resume", "--out", str(begun), cwd=begun.parent), 4, f"{file} is damaged")
 
 
-def test_a_table_of_a_newer_version_is_told(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "VERSION", VERSION + 1)
-    blocks.write(begun / "runs" / "run-0000.parquet", RUNS.empty_table())
+def test_a_table_of_a_newer_version_is_reported(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as newer:
+        newer.setattr(blocks, "VERSION", VERSION + 1)
+        blocks.write(begun / "runs" / "run-0000.parquet", RUNS.empty_table())
     before = everything(begun)
     refused(
         kit("--resume", "--out", str(begun), cwd=begun.parent),

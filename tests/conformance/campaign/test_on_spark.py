@@ -155,7 +155,7 @@ def _part(row: dict[str, Any]) -> tuple[str, str, int]:
     return row["suite"], row["address"], row["case"]
 
 
-def test_two_mutants_are_told_where_they_differ_from_one_another(tmp_path: Path) -> None:
+def test_two_mutants_are_reported_where_they_differ_from_one_another(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert play(out, addresses=(ZERO, TOPIC), suites=("remote-store",), cases=160) == 1
     found = rows(out, "divergences")

@@ -40,7 +40,7 @@ from rocketmq_conformance.reports.event import VERDICTS
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.sampler import sampler
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 HERE = str(HELPERS)
 SUITE = "remote-store"
@@ -62,8 +62,16 @@ def play(first: int = 0, count: int = 60, **more: Any) -> dict[str, Any]:
 
 def gone(pid: int) -> bool:
     """Is the process gone, now or soon?"""
-    wait_until(lambda: not alive(pid), patience=10)
+    wait_until(lambda: not alive(pid))
     return True
+
+
+def test_what_a_start_does_is_passed_on() -> None:
+    shown: list[tuple[str, str]] = []
+    spec = replace(SPEC, addresses=("python:poisonous:Prepares",))
+    with contextlib.closing(PlayerSupervisor(spec, (HERE,), on_start=lambda *what: shown.append(what))) as there:
+        there.open()
+    assert shown == [("building the client", ""), ("", "")]
 
 
 def test_a_player_plays_what_this_process_would_play() -> None:
@@ -181,7 +189,7 @@ def test_children_that_an_implementation_leaves_behind_end_with_it(
     assert all(map(gone, children))
 
 
-def test_whoever_stops_a_player_gets_no_more_of_it() -> None:
+def test_a_player_that_is_stopped_says_no_more() -> None:
     with player("python:poisonous:Waits") as there:
         heard: list[int] = []
         parts = there.ask(play(), lambda: bool(heard))
@@ -194,7 +202,7 @@ def test_whoever_stops_a_player_gets_no_more_of_it() -> None:
         assert sum(part["count"] for part in there.ask(play(count=3))) == 3
 
 
-def test_an_answer_that_is_not_heard_out_is_not_the_answer_to_the_next_question() -> None:
+def test_an_answer_that_is_not_read_to_its_end_is_not_the_answer_to_the_next_question() -> None:
     with player("python:poisonous:Waits") as there:
         for _ in there.ask(play()):
             break
@@ -246,7 +254,7 @@ def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
         there.open()
 
 
-def test_a_fault_of_the_kit_is_told_with_its_traceback() -> None:
+def test_a_fault_of_the_kit_is_reported_with_its_traceback() -> None:
     with player() as there:
         with pytest.raises(PlayerFaultError, match="Traceback"):
             list(there.ask(play(suite="none")))

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+import shlex
 from pathlib import Path
 from typing import Any
 
+import command_line
 import pytest
 from click.testing import CliRunner, Result
-from places import HELPERS
+from command_line import Ended
 
+from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.campaign.promote import Promoted, matching, minimal_plans, promote, read
 from rocketmq_conformance.conformance.cli.campaign_promote import promote as command
 from rocketmq_conformance.conformance.engine import corpus, plan
 from rocketmq_conformance.conformance.engine.plan import PlanError
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import DivergenceFound
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
 REMOVE = {"remove": {"queue": 0}}
@@ -100,7 +101,7 @@ def test_plans_are_copied_as_they_are(tmp_path: Path) -> None:
     assert names(tmp_path / "to") == [source.name]
 
 
-def test_the_same_steps_are_there_once_whatever_the_name(tmp_path: Path) -> None:
+def test_the_same_steps_are_there_once_under_any_name(tmp_path: Path) -> None:
     there = kept(tmp_path / "to" / "remote-store.bbbbbbbb.plan.jsonl", [UPDATE], [REMOVE])
     sources = [
         kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE]),
@@ -134,7 +135,7 @@ def test_nothing_is_copied_when_one_of_them_is_damaged(tmp_path: Path) -> None:
     assert not (tmp_path / "to").exists()
 
 
-def test_a_copy_that_fails_leaves_no_half_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_fails_leaves_no_part_of_a_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
     written = Path.write_bytes
 
@@ -152,7 +153,7 @@ def test_a_copy_that_fails_leaves_no_half_plan(tmp_path: Path, monkeypatch: pyte
 # --- what is said -----------------------------------------------------------------------------------------------------
 
 
-def test_what_was_promoted_and_what_was_there_is_told_in_order(tmp_path: Path) -> None:
+def test_what_was_promoted_and_what_was_there_is_reported_in_order(tmp_path: Path) -> None:
     kept(tmp_path / "corpus" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
     kept(tmp_path / "o" / "remote-store.bbbbbbbb.plan.jsonl", [REMOVE])
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [UPDATE, REMOVE])
@@ -169,7 +170,7 @@ def test_what_was_promoted_and_what_was_there_is_told_in_order(tmp_path: Path) -
     ]
 
 
-def test_a_folder_of_another_name_is_told_with_the_option_that_plays_it(tmp_path: Path) -> None:
+def test_a_folder_of_another_name_is_reported_with_the_option_that_plays_it(tmp_path: Path) -> None:
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
     done = said("o", "--to", "my plans")
     assert done.output.splitlines()[-1] == "1 promoted, 0 already there. `run --corpus 'my plans'` plays them first."
@@ -226,11 +227,13 @@ def test_bad_input_gets_one_sentence(args: list[str], code: int, sentence: str, 
 
 
 @pytest.mark.parametrize("colour", ["NO_COLOR", "FORCE_COLOR"])
-def test_what_a_run_found_is_promoted_and_played_by_the_next_run(colour: str, tmp_path: Path) -> None:
-    def kit(*args: str) -> subprocess.CompletedProcess[str]:
-        env = {**os.environ, "PYTHONPATH": str(HELPERS), colour: "1"}
-        command = [sys.executable, "-m", "rocketmq_conformance", *args]
-        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+def test_what_a_run_found_is_promoted_and_played_by_the_next_run(
+    colour: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # these runs play the kit's own corpus
+
+    def kit(*args: str) -> Ended:
+        return command_line.kit(*args, cwd=tmp_path, **{colour: "1"})
 
     broken = ["run", "python:broken_adapters:OffByOne", "-k", "remote-store"]
     found = kit(*broken, "--seed", "1", "--cases", "300", "--no-corpus", "--out", "o")
@@ -245,3 +248,20 @@ def test_what_a_run_found_is_promoted_and_played_by_the_next_run(colour: str, tm
     assert again.returncode == 1, again.stdout + again.stderr
     assert any(f"remote-store, corpus plan {corpus.stem(Path(name))}" in again.stdout for name in plans)
     assert kit("run", "port", "-k", "remote-store", "--cases", "5", "--out", "q").returncode == 0
+
+
+def test_a_divergence_at_the_first_step_is_promoted_and_played_first_like_any_other(tmp_path: Path) -> None:
+    def found(**more: Any) -> list[DivergenceFound]:
+        events = run("mutant:remembers-beginning", suites=["pull"], seed=1, cases=2, **more)
+        return [event for event in events if isinstance(event, DivergenceFound)]
+
+    kept = [event for event in found(corpus=False, out=tmp_path / "o") if event.plan]
+    first = next(event for event in kept if event.shrink_executions == 0)
+    assert (len(first.steps), first.found_steps) == (1, 1)
+    assert shlex.split(first.replay)[1:] == ["replay", first.plan, "mutant:remembers-beginning"]
+    corpus.kit_folder().mkdir(parents=True)
+    done = said("o", first.fingerprint, "--to", "corpus")
+    assert done.exit_code == 0, done.output
+    assert names(tmp_path / "corpus") == [Path(first.plan).name]
+    again = found()[0]
+    assert (again.case, again.fingerprint) == (-1, first.fingerprint)

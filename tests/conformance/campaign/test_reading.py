@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, CASE
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 MUTANT = "mutant:clone-ignores-topic"
 OLDER = Profile.of(client="5.3.0")
 
@@ -99,7 +99,7 @@ def test_without_a_session_the_releases_are_not_known(copied: Path) -> None:
     assert campaign.read("cases").num_rows == 200
 
 
-def test_an_address_that_is_not_there_is_told_with_those_that_are(made: Campaign) -> None:
+def test_an_address_that_is_not_there_is_reported_with_those_that_are(made: Campaign) -> None:
     with pytest.raises(CampaignError, match=f"has no address 'broker:5.5.0'; it has port, {MUTANT}"):
         made.profile("broker:5.5.0")
 
@@ -107,7 +107,7 @@ def test_an_address_that_is_not_there_is_told_with_those_that_are(made: Campaign
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_table_has_the_schema_it_is_said_to_have(made: Campaign) -> None:
+def test_a_table_has_the_schema_that_is_documented(made: Campaign) -> None:
     for table, schema in BLOCKS.items():
         read = made.read(table)
         assert read.num_rows

@@ -21,7 +21,7 @@ def told(out: Path) -> list[object]:
 
 
 @pytest.mark.java
-def test_two_releases_of_the_client_conform_to_their_own_rules_and_their_differences_are_told(
+def test_two_releases_of_the_client_conform_to_their_own_rules_and_their_differences_are_reported(
     tmp_path: Path,
 ) -> None:
     out = tmp_path / "clients"

@@ -29,7 +29,7 @@ from rocketmq_conformance.models.outcome import UNDEFINED, Err, Outcome, Result,
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 MUTANT = "mutant:failure-is-new"
 CLIENT = ("allocation", "remote-store", "local-store", "start-push", "start-lite-pull", "start-pull")
 
@@ -244,7 +244,7 @@ errors = st.sampled_from(["SYSTEM_BUSY", "CLIENT", "17", "two words"]).map(Err)
 
 
 @given(results | errors)
-def test_a_result_is_read_as_it_was_said(result: Result) -> None:
+def test_a_result_is_read_as_it_was_written(result: Result) -> None:
     found = parse_result(format_result(result))
     assert found == result
     assert repr(found) == repr(result)

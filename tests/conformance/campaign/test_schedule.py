@@ -40,7 +40,7 @@ def test_without_steering_every_suite_gets_as_much_as_the_others_in_turn() -> No
     assert wave[-1] == Block("start-push", 6, 300, 33, RANDOM)
 
 
-def test_the_same_is_asked_for_whatever_the_size_of_blocks() -> None:
+def test_the_same_is_asked_for_for_any_size_of_blocks() -> None:
     wholes = [set(cases(played(replace(SPEC, block=block))[0])) for block in (1, 7, 50, 4096)]
     assert all(whole == wholes[0] for whole in wholes)
     assert len(wholes[0]) == SPEC.cases
@@ -135,4 +135,6 @@ def test_sampled_cases_are_a_share_of_all() -> None:
 def test_what_was_asked_for_survives_json() -> None:
     spec = replace(SPEC, steps=7, sample=0.25, steer=0.5, releases={"client": "4.9.8"}, patience=3.5, memory=1 << 28)
     assert CampaignSpec.of(spec.json()) == spec
+    older = {name: value for name, value in spec.json().items() if name != "start_timeout"}
+    assert CampaignSpec.of(older) == spec
     assert spec.judged_as == ["--with", "client=4.9.8"]

@@ -23,7 +23,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.oracle import Step
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 STORE = SUITES["remote-store"]
 #: The sharpest separator of the largest cluster, by mutant: what the mutant's sentence says, in terms of a step.
 GOLDEN = {
@@ -120,7 +120,7 @@ def test_one_case_says_nothing() -> None:
     assert separators(STORE, reads(12, "silent"), others)[0].feature == "fault = 'silent'"
 
 
-def test_a_feature_is_told_by_its_opposite_when_that_is_what_diverging_steps_have() -> None:
+def test_a_feature_is_reported_by_its_opposite_when_that_is_what_diverging_steps_have() -> None:
     faults = ("silent", "cut", "SYSTEM_BUSY", "no-field", "SYSTEM_ERROR", "PULL_NOT_FOUND", "QUERY_NOT_FOUND")
     diverging = [sample for fault in faults for sample in reads(8, fault)]
     found = separators(STORE, diverging, reads(40, "answer"))
@@ -128,13 +128,13 @@ def test_a_feature_is_told_by_its_opposite_when_that_is_what_diverging_steps_hav
     assert all(one.diverging - one.others >= LEAST for one in found)
 
 
-def test_the_simpler_of_two_that_say_the_same_is_told_alone() -> None:
+def test_the_simpler_of_two_that_say_the_same_is_reported_alone() -> None:
     # the fault decides the kind of state, what is expected, and nothing else
     found = separators(STORE, reads(30, "SYSTEM_BUSY"), reads(30, "answer"))
     assert [one.feature for one in found] == ["fault = 'SYSTEM_BUSY'"]
 
 
-def test_what_came_before_is_told_in_terms_of_this_step() -> None:
+def test_what_came_before_is_reported_in_terms_of_this_step() -> None:
     def sample(frozen: int, queue: int) -> Sample:
         steps = trace(
             operation("freeze", frozen, 5), operation("remove", frozen), operation("read", queue, "memory", "answer")
@@ -187,7 +187,7 @@ def test_a_queue_is_known_by_its_name_in_the_broker() -> None:
     assert "state: broker.stored of the queue = 12" in words(steps)
 
 
-def test_members_of_lists_are_told_only_when_they_are_there() -> None:
+def test_members_of_lists_are_reported_only_when_they_are_there() -> None:
     steps = trace(operation("update", 1, 5, True), operation("persist_all", (1, 3)), operation("persist", 3))
     assert {"earlier persist_all with the queue", "earlier persist_all(queues empty)"} & words(steps) == {
         "earlier persist_all with the queue"

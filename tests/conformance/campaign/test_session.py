@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from every import every
 from places import ROOT
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -39,7 +40,7 @@ def lacking_on_workers(spark: Any) -> str:
 # --- masters ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "url"),
     [
         ("local", f"local[1,{FAILURES}]"),
@@ -70,7 +71,7 @@ def test_clusters_are_left_as_they_are(text: str, hosts: tuple[tuple[str, int], 
     assert (master.url, master.hosts, master.local) == (text, hosts, False)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "sentence"),
     [
         ("", "Spark knows no master ''"),
@@ -117,11 +118,11 @@ def test_a_master_that_stands_by_is_enough(listening: int, closed: int) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid", "a..b"])
-def test_a_master_that_does_not_answer_is_told_at_once(host: str, closed: int) -> None:
+def test_a_master_that_does_not_answer_is_reported_at_once(host: str, closed: int) -> None:
     began = time.monotonic()
     with pytest.raises(CannotRunError, match=f"No Spark master answers at spark://{host}:{closed} .*start it") as told:
         reach(parse(f"spark://{host}:{closed}"))
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     assert "\n" not in str(told.value)
 
 
@@ -226,7 +227,7 @@ def test_a_second_ctrl_c_does_not_wait_for_a_machine_that_can_be_ended(ctrl_c: C
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_handler_that_somebody_else_installs_is_replaced(ctrl_c: Callable[[], None]) -> None:
+def test_a_handler_that_others_install_is_replaced(ctrl_c: Callable[[], None]) -> None:
     met = []
 
     def start() -> None:
@@ -294,7 +295,7 @@ ValueError: a bad block
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("error", "sentence"),
     [
         (RuntimeError("Something\nelse."), "Something."),
@@ -326,7 +327,7 @@ ValueError: a bad block
         ),
     ],
 )
-def test_failures_of_spark_are_told_in_one_sentence(error: BaseException, sentence: str) -> None:
+def test_failures_of_spark_are_reported_in_one_sentence(error: BaseException, sentence: str) -> None:
     assert failure_sentence(error) == sentence
 
 
@@ -426,7 +427,7 @@ def test_a_local_worker_that_is_killed_is_a_task_played_again(tmp_path: Path) ->
 
 
 @pytest.mark.spark
-def test_a_task_that_fails_too_often_is_told_in_one_sentence() -> None:
+def test_a_task_that_fails_too_often_is_reported_in_one_sentence() -> None:
     def play(batch: Any) -> int:
         raise ValueError("a bad block")
 
@@ -443,7 +444,7 @@ def test_workers_without_that_python_say_so(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.spark
-def test_a_java_machine_that_does_not_start_is_told_in_its_own_words() -> None:
+def test_a_java_machine_that_does_not_start_is_reported_in_its_own_words() -> None:
     memory = {"spark.driver.memory": "lots"}
     with pytest.raises(CannotRunError) as told, open_session("local[1]", name="x", config=memory):
         pass
@@ -567,9 +568,9 @@ def test_ctrl_c_while_a_session_starts_leaves_nothing_behind(seconds: int, tmp_p
     assert process.stdout.readline() == "starting\n"
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
-    said, errors = process.communicate(timeout=60)
+    said, errors = process.communicate(timeout=180)
     assert (said, errors, process.returncode) == ("interrupted\n", "", 0)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while anybody(process.pid) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not anybody(process.pid)
@@ -581,7 +582,7 @@ def test_ctrl_c_reaches_the_driver_and_not_its_java_machine(tmp_path: Path) -> N
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n", process.stderr and process.stderr.read()
     os.killpg(process.pid, signal.SIGINT)
-    said, errors = process.communicate(timeout=60)
+    said, errors = process.communicate(timeout=180)
     assert (said, errors, process.returncode) == ("ended True 5\n", "", 0)
 
 
@@ -649,7 +650,7 @@ def test_workers_without_packages_say_so(spark_cluster: Cluster, monkeypatch: py
 
 
 @pytest.mark.spark
-def test_a_cluster_that_lends_no_worker_is_told(spark_cluster: Cluster) -> None:
+def test_a_cluster_that_lends_no_worker_is_reported(spark_cluster: Cluster) -> None:
     greedy = {"spark.executor.memory": "1000g"}
     with (
         pytest.raises(CannotRunError, match=f"{spark_cluster.url} lent no worker process within 2 s: .* 1000g of free"),

@@ -132,7 +132,7 @@ def test_a_kit_that_is_unpacked_is_not_unpacked_again(worker: Path) -> None:
     assert first.stat().st_ino == before
 
 
-def test_a_folder_that_cannot_be_written_is_told(worker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(worker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(self: Path, target: Path) -> Path:
         raise OSError(28, "No space left on device")
 

@@ -40,7 +40,7 @@ from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STO
 from rocketmq_conformance.reports.event import CONFORMS, UNSUPPORTED
 from rocketmq_conformance.reports.event import COULD_NOT_RUN as COULD_NOT
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 HERE = str(HELPERS)
 SUITE = "remote-store"
@@ -212,7 +212,7 @@ def test_a_block_that_takes_too_long_to_end_is_left(tmp_path: Path, monkeypatch:
     assert not list(tmp_path.rglob("*.parquet"))
 
 
-def test_what_somebody_left_behind_who_did_not_finish_the_block_is_gone(tmp_path: Path) -> None:
+def test_what_an_unfinished_block_left_behind_is_gone(tmp_path: Path) -> None:
     with working(tmp_path, "mutant:asks-no-zero", session="a") as one:
         one.play(BLOCK)
     assert rows(tmp_path, "divergences")
@@ -223,7 +223,7 @@ def test_what_somebody_left_behind_who_did_not_finish_the_block_is_gone(tmp_path
         assert not blocks.path(tmp_path, table, SUITE, 0).exists()
 
 
-def test_behaviours_are_told_once_and_by_the_block_that_was_written(tmp_path: Path) -> None:
+def test_behaviours_are_reported_once_and_by_the_block_that_was_written(tmp_path: Path) -> None:
     second = BLOCK._replace(number=1, first=60)
     with working(tmp_path) as one:
         one.play(BLOCK)
@@ -253,7 +253,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a
 
 
 @needs_root
-def test_a_full_disk_leaves_no_half_of_a_block(tmp_path: Path, healthy: dict[int, dict[str, Any]]) -> None:
+def test_a_full_disk_leaves_no_part_of_a_block(tmp_path: Path, healthy: dict[int, dict[str, Any]]) -> None:
     with small_disk(tmp_path / "disk", 200) as disk, working(disk) as one:
         (disk / "ballast").write_bytes(b"x" * (190 << 10))
         with pytest.raises(OSError, match="No space left on device"):
@@ -269,7 +269,7 @@ def test_a_full_disk_leaves_no_half_of_a_block(tmp_path: Path, healthy: dict[int
     assert behaviours == {each for row in healthy.values() for each in (*row["answers"], *row["transitions"])}
 
 
-def test_a_file_that_may_not_grow_is_told_as_a_full_disk_is(tmp_path: Path) -> None:
+def test_a_file_that_may_not_grow_is_reported_as_a_full_disk_is(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     [batch] = asked(1)
     task = playing_task(job(tmp_path, session="small"), [BLOCK])

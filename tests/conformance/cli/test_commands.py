@@ -10,28 +10,20 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from command_line import kit
 from places import HELPERS
 
+from rocketmq_conformance.conformance.cli.main import cli
 from rocketmq_conformance.reports import jsonl
+
+#: What a child can import: the broken adapters, and what these tests can.
+PATHS = (str(HELPERS), os.environ.get("PYTHONPATH"))
 
 
 def interruptible() -> None:
     """A child of a shell's background job would ignore SIGINT; those of the tests never do."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the kit as a child, in ``cwd``, with the broken adapters importable."""
-    return subprocess.run(
-        [sys.executable, "-m", "rocketmq_conformance", *args],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(HELPERS), "NO_COLOR": "1", **env},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        preexec_fn=interruptible,
-    )
 
 
 def test_the_port_conforms_and_everything_is_kept(tmp_path: Path) -> None:
@@ -92,13 +84,16 @@ def test_shrink_makes_the_plan_of_a_whole_run_short(tmp_path: Path) -> None:
         (["run", "broker:7"], 2, "neither a release nor HOST:PORT"),
         (["run", "-k", "nothing-like-this"], 2, "No suite matches"),
         (["run", "--rule", "OFF-R-REED"], 2, "OFF-R-READ"),
+        (["run", "port", "--rule", "BQ-GROUP-3"], 2, "port has no broker side"),
+        (["run", "port", "--rule", "REB-BRK-1", "--like", "4.9.8"], 2, "of 5.0.0-PREVIEW+, not of client 4.9.8"),
+        (["run", "-k", "consume", "--rule", "BQ-GROUP-3"], 2, "No chosen suite can reach the rule BQ-GROUP-3"),
         (["run", "--with", "broker=latest"], 2, "is not a RocketMQ release"),
         (["run", "--with", "moon=1"], 2, "client=RELEASE"),
         (["run", "--like", "x"], 2, "is not a RocketMQ release"),
         (["run", "--cases", "0"], 2, "--cases"),
         (["explain", "NOPE"], 2, "no rule is called"),
         (["replay", "missing.jsonl"], 2, "cannot be read"),
-        (["power", "nobody"], 2, "No mutant is called"),
+        (["power", "no-such-one"], 2, "No mutant is called"),
         (["serve", "--topic", "a=b=c=0"], 2, "is no topic"),
         (["serve", "--lease", "0"], 2, "--lease"),
         (["serve", "--lease", "-5"], 2, "--lease"),
@@ -130,7 +125,7 @@ def test_bad_input_gets_one_sentence(args: list[str], code: int, sentence: str, 
 def test_a_broken_adapter_is_told_and_what_ran_is_kept(adapter: str, code: int, sentence: str, tmp_path: Path) -> None:
     done = kit(
         "run", f"python:broken_adapters:{adapter}", "-k", "remote-store", "--cases", "20",
-        "--patience", "0.3" if adapter == "Hangs" else "20", "--out", "o", cwd=tmp_path,
+        "--patience", "1" if adapter == "Hangs" else "20", "--out", "o", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == code, done.stdout + done.stderr
     assert sentence in " ".join(done.stdout.split())
@@ -150,7 +145,7 @@ def test_a_broken_adapter_is_told_and_what_ran_is_kept(adapter: str, code: int, 
         ('HEADER{"case": 0, "steps": [{"fly": {}}]}\n', "has no operation 'fly'"),
         ('HEADER{"case": 0, "steps": [{"read": {"queue": 1}}]}\n', "takes exactly"),
         ('HEADER{"case": 0}\n', "a case needs"),
-        ('HEADER{"case": 0, "ste', "damaged or cut off"),
+        ('HEADER{"case": 0, "ste', "has no whole case"),
         ("HEADER[]\n", "not a JSON object"),
         ('HEADER{"case": 0, "steps": ["read"]}\n', "a step is one operation"),
     ],
@@ -187,9 +182,10 @@ def test_a_plan_that_cannot_be_written_ends_the_run_in_its_suite(tmp_path: Path)
 
 def test_ctrl_c_keeps_what_ran(tmp_path: Path) -> None:
     child = subprocess.Popen(
-        [sys.executable, "-m", "rocketmq_conformance", "run", "--cases", "200000", "--steps", "5",
+        [sys.executable, "-m", "rocketmq_conformance", "run", "python:poisonous:Waits", "--cases", "2000",
          "-k", "remote-store", "--format", "jsonl", "--seed", "1"],
-        cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=interruptible,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(HELPERS)}, stdout=subprocess.PIPE, text=True,
+        preexec_fn=interruptible,
     )  # fmt: skip
     assert child.stdout is not None
     for line in child.stdout:
@@ -202,9 +198,32 @@ def test_ctrl_c_keeps_what_ran(tmp_path: Path) -> None:
 
 
 def test_a_time_limit_ends_a_run_that_conforms(tmp_path: Path) -> None:
-    done = kit("run", "--max-time", "0.2", "--cases", "3000", "--steps", "10", cwd=tmp_path)
+    done = kit("run", "--max-time", "0.2", "--cases", "3000", "--steps", "10", "--no-corpus", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "time limit" in done.stdout
+    assert "Verdict: conforms (exit code 0): stopped by the time limit." in done.stdout
+
+
+def test_a_time_limit_within_the_corpus_leaves_a_run_undecided(tmp_path: Path) -> None:
+    done = kit("run", "--max-time", "0", "-k", "remote-store", cwd=tmp_path)
+    assert done.returncode == 3, done.stdout
+    assert "no generated case was played" in done.stdout
+    assert "Verdict: undecided (exit code 3): stopped by the time limit." in done.stdout
+
+
+def test_a_killed_run_leaves_a_plan_that_can_be_replayed(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rocketmq_conformance", "run", "--cases", "1000000", "--no-corpus",
+         "-k", "remote-store", "--format", "jsonl", "--seed", "1", "--out", "o"],
+        cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stdout is not None
+    for line in child.stdout:
+        if '"case": 3' in line:
+            child.kill()
+            break
+    child.communicate(timeout=60)
+    done = kit("replay", "o/remote-store.plan.jsonl", "--case", "3", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("what", ["suites", "rules", "operations", "mutants"])
@@ -220,6 +239,37 @@ def test_explain_says_sentence_source_and_suites(tmp_path: Path) -> None:
     assert "OFF-R-READ" in done.stdout
     assert "RemoteBrokerOffsetStore#readOffset" in done.stdout
     assert "remote-store" in done.stdout
+
+
+def explained(*args: str) -> str:
+    """What ``explain`` prints."""
+    done = CliRunner().invoke(cli, ["explain", *args])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_explain_says_on_which_releases_suites_reach_a_rule() -> None:
+    text = explained("REB-CLU-3")
+    assert "rebalance          client up to 5.4.0\n" in text
+    assert "rebalance-service  client, all releases\n" in text
+    assert "by client 5.5.0, broker 5.5.0, java 17 it can fire in rebalance-service\n" in text
+    assert "not in rebalance, rebalance-changed, " in text
+    assert "not in" not in explained("REB-CLU-3", "--like", "4.9.8")
+
+
+def test_explain_says_why_no_suite_reaches_a_rule() -> None:
+    assert "needs     Java 8 to 13" in explained("BQ-MEM-1")
+    assert "it can fire in no suite\n    not in broker-cold: on Java 14 and later" in explained("BQ-MEM-1")
+    assert "java 8 it can fire in broker-cold" in explained("BQ-MEM-1", "--with", "java=8")
+    assert "suites    none: `prove` compares it with real releases" in explained("WIRE-VER-1")
+    assert "none: suites leave out lockInStrictMode, off by default; `prove`" in explained("BQ-LOCK-STRICT")
+
+
+def test_a_rule_chooses_the_suites_in_which_it_can_fire(tmp_path: Path) -> None:
+    done = kit("run", "broker", "--rule", "BQ-GROUP-3", "--cases", "2", "--no-corpus", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    header = json.loads(next(tmp_path.glob("conformance-out/*/events.jsonl")).read_text().splitlines()[0])
+    assert header["suites"] == ["broker-admin", "broker-offsets"]
 
 
 def test_smoke_tries_every_suite_of_the_sides_that_there_are(tmp_path: Path) -> None:
@@ -247,12 +297,12 @@ def test_the_machines_are_collected_for_an_implementation(tmp_path: Path) -> Non
     command = [
         sys.executable, "-m", "pytest", "--pyargs", "rocketmq_conformance.suites", "-q", "-p", "no:cacheprovider",
     ]  # fmt: skip
-    all_of_the_port = [*command, "--examples", "5", "--implementation", "port"]
+    one_of_the_port = [*command, "-k", "remote-store", "--examples", "5", "--implementation", "port"]
     one_of_another = [
         *command, "-k", "remote-store", "--examples", "400", "--implementation", "python:broken_adapters:OffByOne",
     ]  # fmt: skip
     env = {**os.environ, "PYTHONPATH": str(HELPERS)}
-    good = subprocess.run(all_of_the_port, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    good = subprocess.run(one_of_the_port, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert good.returncode == 0, good.stdout
     assert "passed" in good.stdout
     bad = subprocess.run(one_of_another, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.cli import missing, regenerate
 from rocketmq_conformance.conformance.cli.main import cli
 
 #: The tables of campaigns, whose page is among those that are made, need the extra.
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-PAGES = ("docs/operations.md", "docs/campaign-tables.md", "docs/proof.md")
+PAGES = ("docs/operations.md", "docs/campaign-tables.md", "docs/switches.md", "docs/proof.md")
 
 
 def test_check_names_stale_files_and_changes_nothing(checkout: Path) -> None:

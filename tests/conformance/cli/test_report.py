@@ -118,3 +118,27 @@ def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     said = report(events, "--out", tmp_path / "nowhere" / "page.html")
     assert said.exit_code == 4
     assert said.output.startswith("Error: Nothing can be written to ")
+
+
+@pytest.mark.parametrize("name", ["diverges", "campaign"])
+def test_everything_that_a_run_or_campaign_found_is_printed_when_asked_for(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    shutil.copy(GOLDEN / f"{name}.events.jsonl", tmp_path / "events.jsonl")
+    said = report(tmp_path, "--verbose")
+    page, printed = said.output.split("\n", 1)
+    assert (said.exit_code, page) == (0, f"{tmp_path / 'report.html'}  (diverges)")
+    assert printed == (GOLDEN / f"{name}.verbose.txt").read_text("utf-8")
+
+
+def test_the_command_that_a_run_names_prints_what_it_left_out(tmp_path: Path) -> None:
+    arguments = ["run", "port", "-k", "start-pull", "--cases", "3", "--seed", "1", "--out", str(tmp_path)]
+    ran = CliRunner().invoke(cli, arguments)
+    assert (
+        f"\nleft out       the coverage of rules\nall of it      rocketmq-conformance report {tmp_path} " in ran.output
+    )
+    assert "Coverage ─" not in ran.output
+    assert "Coverage ─" in report(tmp_path, "--verbose").output
+    assert "Coverage ─" in CliRunner().invoke(cli, [*arguments, "--verbose"]).output

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import kit
+from every import every
 from places import HELPERS, ROOT
 
 from rocketmq_conformance.conformance.adapter import Adapter, Case, Hello
@@ -27,16 +29,15 @@ from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
-from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, open_mutant, suites_of
-from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.models.outcome import Ok, Outcome
+from rocketmq_conformance.models.outcome import Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import (
     CONFORMS,
-    DIVERGES,
+    UNDECIDED,
+    UNSUPPORTED,
     CaseEnded,
     DivergenceFound,
     Event,
@@ -104,19 +105,6 @@ def kept(folder: Path, name: str, *cases: str, number: int = 7, suite: str = "re
     return path
 
 
-def kit(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the kit as a child; without the corpus of the kit, unless the test is about that."""
-    return subprocess.run(
-        [sys.executable, "-m", "rocketmq_conformance", *args],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(HELPERS), **env},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 # --- the kit's own ------------------------------------------------------------------------------------------------
 
 
@@ -154,53 +142,6 @@ def test_every_plan_of_the_corpus_conforms_on_the_fake_broker() -> None:
     assert len(played) > len(BROKER_SUITES)
 
 
-def noticing(mutant: Mutant) -> set[str]:
-    """The plans that notice a mutant of a broker, each on one that nobody used before."""
-    found = set()
-    for suite in suites_of(mutant):
-        judge = Judge(suite, PROFILE)
-        for case in OWN[suite.name]:
-            stage = Stage(open_mutant(mutant, PROFILE), PROFILE)
-            try:
-                if Player(stage, judge).one(1, case.rows).verdict == DIVERGES:
-                    found.add(case.path.name)
-            finally:
-                stage.close()
-    return found
-
-
-def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -> None:
-    telling: set[str] = set()
-    unnoticed = []
-    for mutant in BROKER_MUTANTS.values():
-        if mutant.strict:
-            continue
-        # where time passes, a busy machine may leave open what would have been noticed
-        noticed = noticing(mutant) or noticing(mutant) or noticing(mutant)
-        telling |= noticed
-        if not noticed:
-            unnoticed.append(mutant.name)
-    assert unnoticed == []
-    assert telling == {case.path.name for name in BROKER_SUITES for case in OWN[name]}
-
-
-def test_every_plan_of_a_port_notices_a_mutant_and_every_mutant_is_noticed() -> None:
-    telling: set[str] = set()
-    unnoticed = []
-    for mutant in MUTANTS.values():
-        stage = Stage(Port(mutant.parts), PROFILE)
-        try:
-            suites = set(mutant.parts)
-            noticed = {case.path.name for case, verdict in verdicts(stage, suites) if verdict == DIVERGES}
-        finally:
-            stage.close()
-        telling |= noticed
-        if not noticed and not mutant.equivalent:
-            unnoticed.append(mutant.name)
-    assert unnoticed == []
-    assert telling == {case.path.name for name in PORT_SUITES for case in OWN[name]}
-
-
 def test_the_source_tree_is_known_and_plans_are_promoted_into_it() -> None:
     ours = corpus.kit_folder() == ROOT / "suites" / "corpus"
     assert corpus.in_source_tree() == ours
@@ -220,7 +161,7 @@ def test_a_run_reads_the_kits_folder_that_of_the_project_and_those_named_once_ea
     assert corpus.folders(more) == [corpus.kit_folder(), Path("corpus"), Path("more")]
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "parts"),
     [
         ("remote-store.9b1c2d3e.plan.jsonl", ("remote-store", "9b1c2d3e")),
@@ -277,7 +218,7 @@ def test_a_plan_for_another_suite_than_its_name_says_is_refused(tmp_path: Path) 
 
 
 def test_an_ordinary_run_plays_the_corpus_of_the_kit_before_anything_else(tmp_path: Path) -> None:
-    done = kit("run", "-k", "start-p", "--cases", "5", "--seed", "1", "--out", "o", cwd=tmp_path, NO_COLOR="1")
+    done = kit("run", "-k", "start-p", "--cases", "5", "--seed", "1", "--out", "o", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     expected = {name: len(OWN[name]) for name in ("start-push", "start-pull")}
     assert f"corpus         {sum(expected.values())} plans replayed" in done.stdout
@@ -295,7 +236,7 @@ def test_an_ordinary_run_plays_the_corpus_of_the_kit_before_anything_else(tmp_pa
 def test_no_corpus_plays_generated_cases_only(tmp_path: Path) -> None:
     kept(tmp_path / "corpus", "remote-store.a.plan.jsonl", "off-by-one")
     args = ["run", "port", "-k", "remote-store", "--cases", "5", "--no-corpus", "--out", "o"]
-    done = kit(*args, cwd=tmp_path, NO_COLOR="1")
+    done = kit(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "replayed" not in done.stdout
     events = jsonl.read(tmp_path / "o" / "events.jsonl").events
@@ -316,7 +257,7 @@ def test_a_plan_of_the_project_diverges_and_its_replay_line_works_as_printed(col
     ours = next(event for event in found if named[-event.case - 1] == f"corpus/{path.name}")
     program, *words = shlex.split(ours.replay)
     assert program == "rocketmq-conformance"
-    again = kit(*words, cwd=tmp_path, NO_COLOR="1")
+    again = kit(*words, cwd=tmp_path)
     assert again.returncode == 1, again.stdout + again.stderr
     assert ours.rules[0]["id"] in again.stdout
 
@@ -325,7 +266,7 @@ def test_a_folder_of_the_user_is_played_too(tmp_path: Path) -> None:
     kept(tmp_path / "mine", "remote-store.a.plan.jsonl", "fine", "freezes")
     kept(tmp_path / "other", "remote-store.b.plan.jsonl", "freezes")
     args = ["-k", "remote-store", "--cases", "1", "--out", "o", "--corpus", "mine", "--corpus", "other"]
-    done = kit("run", "port", *args, cwd=tmp_path, NO_COLOR="1")
+    done = kit("run", "port", *args, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(OWN['remote-store']) + 3} plans replayed" in done.stdout
 
@@ -344,12 +285,12 @@ def test_a_plan_with_an_operation_that_the_release_lacks_counts_as_unsupported(t
     assert done.returncode == end.exit_code
 
 
-def told(adapter: Adapter, known: list[CorpusCase], **more: Any) -> list[Event]:
+def told(adapter: Adapter, known: list[CorpusCase], profile: Profile = PROFILE, **more: Any) -> list[Event]:
     """The events of a run of the remote store with these cases as its corpus; by default five generated ones."""
-    stage = Stage(adapter, PROFILE)
+    stage = Stage(adapter, profile)
     options = Options(**{"address": "python:it:it", "seed": 1, "cases": 5, "corpus": {STORE.name: known}, **more})
     try:
-        return list(Runner(stage, hello_of(stage), PROFILE, options).run([STORE]))
+        return list(Runner(stage, hello_of(stage), profile, options).run([STORE]))
     finally:
         stage.close()
 
@@ -381,11 +322,50 @@ def test_a_generated_case_carries_the_planted_wrong_answer(tmp_path: Path) -> No
     assert [(end.verdict, end.control) for end in ends] == [(CONFORMS, True)]
 
 
-def test_a_corpus_carries_it_where_no_generated_case_conforms(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"max_time": 0.0}, "time limit after 1 of 6 cases: no generated case was played"),
+        ({"cases": 0}, "no generated case was played"),
+    ],
+    ids=str,
+)
+def test_a_corpus_alone_is_no_pass(more: dict[str, Any], reason: str, tmp_path: Path) -> None:
     kept(tmp_path, "remote-store.a.plan.jsonl", "fine")
-    events = told(OffByOne(), corpus.cases([tmp_path], [STORE])[STORE.name], cases=1, max_time=0.0)
+    events = told(Port(), corpus.cases([tmp_path], [STORE])[STORE.name], **more)
     (end,) = [event for event in events if isinstance(event, SuiteEnded)]
-    assert (end.verdict, end.control, end.cases[CONFORMS]) == (CONFORMS, True, 1)
+    assert (end.verdict, end.control, end.cases[CONFORMS]) == (UNDECIDED, True, 1)
+    assert end.reason == reason
+    assert isinstance(events[-1], RunEnded)
+    assert (events[-1].verdict, events[-1].exit_code) == (UNDECIDED, 3)
+
+
+def test_a_corpus_is_no_pass_where_no_generated_case_can_be_played(tmp_path: Path) -> None:
+    class OnlyRemoves(OffByOne):
+        def apply(self, operation: Operation) -> Outcome:
+            return super().apply(operation) if operation.spec.name == "remove" else Unsupported("it only removes")
+
+    kept(tmp_path, "remote-store.a.plan.jsonl", "fine")
+    stored = corpus.cases([tmp_path], [STORE])[STORE.name]
+    (end,) = [event for event in told(OnlyRemoves(), stored, cases=1, steps=1) if isinstance(event, SuiteEnded)]
+    assert (end.cases[CONFORMS], end.cases[UNSUPPORTED]) == (1, 1)
+    assert (end.verdict, end.reason) == (UNDECIDED, "no generated case conforms, only plans of the corpus do")
+
+
+def test_a_corpus_for_other_releases_alone_is_undecided_not_unsupported(tmp_path: Path) -> None:
+    kept(tmp_path, "remote-store.a.plan.jsonl", "freezes")
+    stored = corpus.cases([tmp_path], [STORE])[STORE.name]
+    events = told(Port(), stored, Profile.of("4.9.8"), max_time=0.0)
+    (end,) = [event for event in events if isinstance(event, SuiteEnded)]
+    assert end.cases[UNSUPPORTED] == 1
+    assert (end.verdict, end.reason) == (UNDECIDED, "time limit after 1 of 6 cases: no generated case was played")
+
+
+def test_a_plan_that_is_cut_off_is_no_corpus_plan(tmp_path: Path) -> None:
+    path = kept(tmp_path, "remote-store.a.plan.jsonl", "fine", "off-by-one")
+    path.write_text(path.read_text()[:-9])
+    with pytest.raises(PlanError, match="is cut off in its last line"):
+        corpus.read(path)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +374,7 @@ def test_a_corpus_carries_it_where_no_generated_case_conforms(tmp_path: Path) ->
         (["--corpus", "nowhere"], "nowhere is no corpus (No such file or directory): name a folder of plan files."),
         (["--corpus", "file"], "file is no corpus (Not a directory)"),
         (["--corpus", "empty"], "empty has no plans of a corpus (SUITE.FINGERPRINT.plan.jsonl): name another folder."),
-        (["--corpus", "damaged"], "damaged/remote-store.a.plan.jsonl, line 2 is not JSON"),
+        (["--corpus", "damaged"], "damaged/remote-store.a.plan.jsonl has no whole case"),
         (["--corpus", "badly-named"], "badly-named/remote-store.plan.jsonl is in a corpus and its name says no suite"),
         (["--corpus", "fine", "--no-corpus"], "--corpus and --no-corpus contradict each other"),
     ],

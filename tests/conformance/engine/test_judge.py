@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.engine.judge import Coverage, Judge, Judged, digest, fingerprint, wrong
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Ok, Outcome, Result, Unsupported, agrees, result_of
@@ -245,18 +246,12 @@ def test_a_fingerprint_is_the_same_in_every_process() -> None:
     assert fingerprint(SUMS, Step(SUM, 1, 1, 1, 9, ODD)) == "d9f04ff4"
 
 
-@pytest.mark.parametrize(
-    "result", [None, True, False, 0, -1, 2**53, "", "a", (), (1, 2), ((0, 12),), Err("CLIENT")], ids=str
-)
+@every("result", [None, True, False, 0, -1, 2**53, "", "a", (), (1, 2), ((0, 12),), Err("CLIENT")])
 def test_a_planted_answer_is_always_wrong(result: Result) -> None:
     assert not agrees(result, wrong(result))
 
 
-@pytest.mark.parametrize(
-    "suite",
-    [suite for suite in SUITES.values() if not any(op.spec.observes for op in suite.operations)],
-    ids=lambda suite: suite.name,
-)
+@every("suite", [suite for suite in SUITES.values() if not any(op.spec.observes for op in suite.operations)])
 def test_the_model_agrees_with_itself(suite: Suite) -> None:
     judge = Judge(suite, Profile())
     rows = sampler(suite, Profile()).case(2, 0, suite.steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,46 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_others(suite: Suit
     assert set(a.splitlines()[1:]).isdisjoint(c.splitlines()[1:])
 
 
+def test_cases_are_written_as_json_dumps_writes_them(tmp_path: Path) -> None:
+    lines = [line for suite in SUITES.values() for line in written(tmp_path / "p", suite, 7).decode().splitlines()]
+    assert [line for line in lines if json.dumps(json.loads(line)) != line] == []
+
+
 def test_numbers_of_cases_are_kept(tmp_path: Path) -> None:
     cases = drawn(STORE, 1)
     plan.write(tmp_path / "p", STORE, PROFILE, 1, [(40, cases[0]), (3, cases[1])])
     assert list(plan.read(tmp_path / "p").cases) == [40, 3]
+
+
+def test_a_case_is_in_the_file_as_soon_as_it_is_written(tmp_path: Path) -> None:
+    cases = drawn(STORE, 1)
+    with closing(plan.PlanWriter(tmp_path / "p", STORE, PROFILE, 1)) as writer:
+        for number, rows in cases.items():
+            writer.add(number, rows)
+            assert plan.read(tmp_path / "p").cases == {known: cases[known] for known in range(number + 1)}
+
+
+def test_a_last_line_that_is_cut_off_is_left_out_and_said(tmp_path: Path) -> None:
+    whole = written(tmp_path / "p", STORE, 7).decode()
+    last = len(whole.splitlines()[-1])
+    cases = drawn(STORE, 7)
+    for length in (1, last // 2, last - 1):
+        (tmp_path / "p").write_text(whole[: -(length + 1)])
+        read = plan.read(tmp_path / "p")
+        assert read.cut_off
+        assert read.cases == {number: cases[number] for number in (0, 1, 2)}
+    for text in (whole, whole[:-1], whole[: -(last + 1)]):
+        (tmp_path / "p").write_text(text)
+        assert not plan.read(tmp_path / "p").cut_off
+
+
+def test_a_line_that_is_damaged_and_not_the_end_of_a_killed_run_is_refused(tmp_path: Path) -> None:
+    lines = written(tmp_path / "p", STORE, 7).decode().splitlines(keepends=True)
+    for damaged in (2, 4):
+        text = [line[:9] + "\n" if at == damaged else line for at, line in enumerate(lines)]
+        (tmp_path / "p").write_text("".join(text))
+        with pytest.raises(PlanError, match=f"line {damaged + 1} is not JSON: the plan is damaged"):
+            plan.read(tmp_path / "p")
 
 
 @pytest.mark.parametrize("number", [-1, 1.5, True, "1", None])

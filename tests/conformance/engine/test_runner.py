@@ -13,13 +13,14 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import Adapter, AdapterError, CannotRunError, Case, Hello
 from rocketmq_conformance.conformance.engine import plan, player, runner, suite_run
-from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_of
+from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_of, release_choice
 from rocketmq_conformance.conformance.engine.options import Options
+from rocketmq_conformance.conformance.engine.plan import PlanWriter
 from rocketmq_conformance.conformance.engine.runner import Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
@@ -163,6 +164,8 @@ def test_a_plan_is_on_disk_before_its_first_case_begins(tmp_path: Path) -> None:
         def reset(self, case: Case) -> None:
             read = plan.read(tmp_path / f"{case.suite.name}.plan.jsonl")
             drawn = sampler(case.suite, Profile()).case(1, case.number, case.suite.steps)
+            if case.number == len(seen):  # not that of the control
+                assert [*read.cases] == [*range(case.number + 1)]
             seen.append(case.number)
             assert read.cases[case.number] == drawn
             super().reset(case)
@@ -195,10 +198,15 @@ class Clocked(Slow):
         super().reset(case)
 
 
-def test_every_suite_gets_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    adapter = Clocked()
+def clock_of(adapter: Clocked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the run go by the adapter's clock."""
     for module in (runner, suite_run, player):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: adapter.now))
+
+
+def test_every_suite_gets_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = Clocked()
+    clock_of(adapter, monkeypatch)
     ran = run(adapter, ALLOCATION, STORE, PULL, cases=1000, steps=2, max_time=30)
     for suite in (ALLOCATION, STORE, PULL):
         assert 8 <= ran.verdict(suite).cases[CONFORMS] <= 11
@@ -209,8 +217,7 @@ def test_every_suite_gets_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch)
 
 def test_time_that_one_suite_leaves_goes_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = Clocked()
-    for module in (runner, suite_run, player):
-        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: adapter.now))
+    clock_of(adapter, monkeypatch)
     short = {"allocation": {0: sampler(ALLOCATION, Profile()).case(1, 0, 2)}}
     ran = run(adapter, ALLOCATION, STORE, PULL, cases=1000, steps=2, max_time=30, plans=short)
     assert ran.verdict(ALLOCATION).cases[CONFORMS] == 1
@@ -218,9 +225,36 @@ def test_time_that_one_suite_leaves_goes_to_the_others(monkeypatch: pytest.Monke
     assert ran.verdict(PULL).cases[CONFORMS] == 13
 
 
+def test_writing_plans_takes_nothing_from_the_time_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    adapter = Clocked()
+    clock_of(adapter, monkeypatch)
+    add = PlanWriter.add
+
+    def slow(writer: PlanWriter, number: int, rows: Sequence[Any]) -> None:
+        adapter.now += 100
+        add(writer, number, rows)
+
+    monkeypatch.setattr(PlanWriter, "add", slow)
+    ran = run(adapter, STORE, PULL, cases=1000, steps=2, max_time=20, out=tmp_path)
+    assert [ran.verdict(suite).cases[CONFORMS] for suite in (STORE, PULL)] == [10, 9]  # and a control each
+    assert len(plan.read(tmp_path / "remote-store.plan.jsonl").cases) == 10
+
+
+def test_starting_up_takes_nothing_from_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = Clocked()
+    clock_of(adapter, monkeypatch)
+
+    def starts(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            adapter.now += 1000
+
+    assert run(adapter, STORE, cases=1000, steps=2, max_time=10, tap=starts).end.cases[CONFORMS] == 10
+
+
 def test_a_suite_that_gets_no_time_still_plays_one_case(monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run(Slow(), STORE, PULL, cases=1000, steps=2, max_time=0)
     assert [ran.verdict(suite).cases[CONFORMS] for suite in (STORE, PULL)] == [1, 1]
+    assert ran.code == 0
 
 
 def test_a_run_that_ended_in_time_was_not_stopped() -> None:
@@ -307,6 +341,17 @@ def test_differences_that_become_the_same_keep_the_plan_of_the_first(tmp_path: P
     assert len(kept) == len(set(kept)) == len(list(tmp_path.glob("*.????????.plan.jsonl")))
 
 
+def test_a_difference_at_the_first_step_keeps_its_plan(tmp_path: Path) -> None:
+    rows = [(STORE.index["remove"], (0,))]
+    adapter = Slow(lambda operation, outcome: Ok(1) if operation.spec.name == "remove" else outcome)
+    ran = run(adapter, STORE, plans={"remote-store": {4: rows, 5: rows}}, out=tmp_path)
+    first, again = ran.of(DivergenceFound)
+    assert (first.found_steps, first.shrink_executions) == (1, 0)  # nothing about it can be simpler
+    assert plan.read(Path(first.plan)).cases == {4: rows}
+    assert first.replay == f"rocketmq-conformance replay {shlex.quote(first.plan)} python:here:it"
+    assert (again.fingerprint, again.plan) == (first.fingerprint, "")
+
+
 def test_a_difference_that_is_told_again_comes_back_by_the_seed() -> None:
     ran = run(Slow(mutant="zero-is-none"), STORE, cases=40, steps=17, judged_as=("--with", "client=5.4.0"))
     again = next(event for event in ran.of(DivergenceFound) if not event.shrink_executions)
@@ -372,7 +417,7 @@ def test_a_broker_that_dies_ends_every_suite_with_a_sentence() -> None:
         if isinstance(event, CaseEnded):
             broker.stop()
 
-    ran = run(BrokerAdapter(Running(host, int(port))), OFFSETS, SEARCH, cases=300, steps=10, tap=dies)
+    ran = run(BrokerAdapter(RunningBroker(host, int(port))), OFFSETS, SEARCH, cases=300, steps=10, tap=dies)
     assert ran.verdict(OFFSETS).cases[CONFORMS] > 0
     assert ran.verdict(OFFSETS).cases[COULD_NOT_RUN] > 0
     assert "closed the connection" in ran.verdict(OFFSETS).reason
@@ -394,7 +439,7 @@ def test_a_difference_weighs_more_than_what_went_wrong_later() -> None:
     assert ran.code == 1
 
 
-def test_an_interrupted_run_concludes_nothing() -> None:
+def test_an_interrupted_run_concludes_nothing_and_keeps_the_cases_that_began(tmp_path: Path) -> None:
     adapter = Slow()
 
     def interrupts(operation: Operation, outcome: Outcome) -> Outcome:
@@ -403,9 +448,10 @@ def test_an_interrupted_run_concludes_nothing() -> None:
         return outcome
 
     adapter.answer = interrupts
-    ran = run(adapter, STORE, ALLOCATION, cases=10)
+    ran = run(adapter, STORE, ALLOCATION, cases=10, out=tmp_path)
     assert len(ran.of(CaseEnded)) == 3
     assert ran.verdict(STORE).reason == "interrupted after 3 of 10 cases"
+    assert [*plan.read(tmp_path / "remote-store.plan.jsonl").cases] == [0, 1, 2, 3]
     assert ran.end.stopped == INTERRUPTED
     assert ran.of(SuiteEnded, "allocation") == []
     assert ran.code == 3
@@ -468,8 +514,10 @@ class Refuses(Slow):
         )
 
 
-def test_a_suite_that_is_not_offered_never_passes() -> None:
-    ran = run(Refuses("remote-store"), STORE, OFFSETS)
+def test_a_suite_that_is_not_offered_never_passes(tmp_path: Path) -> None:
+    ran = run(Refuses("remote-store"), STORE, OFFSETS, out=tmp_path)
+    assert [event.plan for event in ran.of(SuiteStarted)] == ["", ""]
+    assert [*tmp_path.iterdir()] == []
     assert ran.verdict(STORE).verdict == UNSUPPORTED
     assert ran.verdict(STORE).reason == "no remote-store here"
     assert ran.verdict(OFFSETS).reason == "double has no broker side"
@@ -488,6 +536,7 @@ def test_rules_that_never_fired_are_named() -> None:
     silent = ran.verdict(STORE).silent_rules
     assert "OFF-R-READ" in silent
     assert "OFF-R-REM" not in silent
+    assert "OFF-R-FETCH" not in silent  # client 5.0.0 has it alone
     assert ran.end.silent_rules == sorted(silent)
 
 
@@ -516,6 +565,36 @@ def test_what_is_no_hello_is_named(said: Any) -> None:
 )
 def test_who_says_which_release_judges(hello: Hello, overrides: dict[str, str], profile: Profile) -> None:
     assert profile_of(hello, overrides) == profile
+
+
+GUESS = "because nothing says otherwise"
+
+
+@pytest.mark.parametrize(
+    ("hello", "overrides", "sentence"),
+    [
+        (Hello("x", "1", sides=("client",)), {}, f"client 5.5.0, {GUESS}; --like 4.9.8 judges by another release"),
+        (
+            Hello("x", "1", sides=("broker",)),
+            {},
+            f"broker 5.5.0, {GUESS}; --with broker=4.9.8 judges by another release",
+        ),
+        (Hello("x", "1", client="4.1.0", sides=("pure",)), {}, "client 4.1.0, because the implementation says so"),
+        (Hello("x", "1", "4.1.0", sides=("client",)), {"client": "5.0.0"}, "client 5.0.0, because it was asked for"),
+        (
+            Hello("x", "1"),
+            {},
+            f"client 5.5.0 and broker 5.5.0, {GUESS}; --like 4.9.8 or --with broker=4.9.8 judges by another release",
+        ),
+        (
+            Hello("x", "1", broker="4.9.7"),
+            {"client": "4.9.8"},
+            "client 4.9.8, because it was asked for, and broker 4.9.7, because the implementation says so",
+        ),
+    ],
+)  # fmt: skip
+def test_a_run_says_why_a_release_judges(hello: Hello, overrides: dict[str, str], sentence: str) -> None:
+    assert release_choice(hello, overrides, profile_of(hello, overrides)) == f"judged as {sentence}"
 
 
 def answers_of(ran: Ran) -> Sequence[Any]:

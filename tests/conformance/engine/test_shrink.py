@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
@@ -74,7 +75,7 @@ NOTICED = (
 )
 
 
-@pytest.mark.parametrize(("mutant", "suite"), NOTICED)
+@every(("mutant", "suite"), NOTICED)
 def test_fifty_steps_become_a_few_within_the_budget(mutant: str, suite: str) -> None:
     bench = Bench(mutant, suite)
     costs, lengths = [], []
@@ -88,7 +89,7 @@ def test_fifty_steps_become_a_few_within_the_budget(mutant: str, suite: str) -> 
     assert median(lengths) <= 5
 
 
-@pytest.mark.parametrize(("mutant", "suite"), NOTICED)
+@every(("mutant", "suite"), NOTICED)
 def test_what_is_left_shows_the_same_difference_again(mutant: str, suite: str) -> None:
     bench = Bench(mutant, suite)
     for failing in bench.failing(5):

@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.engine.transcript import (
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
@@ -57,13 +57,13 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
 def heard(stage: Stage, *rows: Row, suite: Suite = STORE) -> list[list[Message]]:
     """The messages of each row, played in one case."""
     taken = []
-    with stage.listening() as ear:
+    with stage.listening() as recorder:
         stage.begin(suite, 0)
-        ear.take()
+        recorder.take()
         for one in rows:
             stage.do(suite, one)
             stage.settle()
-            taken.append(ear.take())
+            taken.append(recorder.take())
     return taken
 
 
@@ -104,21 +104,21 @@ def test_nothing_is_taken_down_before_and_afterwards(stage: Stage) -> None:
     read = row(STORE, "read", 0, "store", "answer")
     stage.begin(STORE, 0)
     stage.do(STORE, read)
-    with stage.listening() as ear:
-        assert ear.take() == []
+    with stage.listening() as recorder:
+        assert recorder.take() == []
     stage.begin(STORE, 1)
     assert stage.do(STORE, read) == Ok(0)
-    assert ear.take() == []
+    assert recorder.take() == []
 
 
 def test_messages_beyond_the_limit_are_counted() -> None:
-    ear = MessageRecorder()
+    recorder = MessageRecorder()
     for number in range(MOST + 1234):
-        ear.hear("member", "broker", f"request {number}")
-    taken = ear.take()
+        recorder.record("member", "broker", f"request {number}")
+    taken = recorder.take()
     assert len(taken) == MOST + 1
     assert taken[-1] == ["member", "broker", "(and 1,234 more messages)"]
-    assert ear.take() == []
+    assert recorder.take() == []
 
 
 def test_requests_and_responses_that_nobody_knows_have_a_text() -> None:
@@ -135,7 +135,7 @@ def test_requests_and_responses_that_nobody_knows_have_a_text() -> None:
 def test_what_a_real_broker_is_asked_and_answers_is_told_without_the_names_of_the_case() -> None:
     with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
-        stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
+        stage = Stage(BrokerAdapter(RunningBroker(host, int(port))), Profile())
         try:
             taken = heard(
                 stage,
@@ -162,7 +162,7 @@ def test_what_a_real_broker_is_asked_and_answers_is_told_without_the_names_of_th
 def test_the_group_that_reads_store_times_has_no_name_of_the_run() -> None:
     with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
-        stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
+        stage = Stage(BrokerAdapter(RunningBroker(host, int(port))), Profile())
         try:
             search = SUITES["broker-search"]
             (messages,) = heard(stage, row(search, "send_timed", 0, 0, 1, False), suite=search)
@@ -176,7 +176,7 @@ def test_a_broker_that_does_not_answer_in_time_is_told(monkeypatch: pytest.Monke
     monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.adapter.PATIENCE", 1.0)
     with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
-        stage = Stage(BrokerAdapter(Running(host, int(port))), Profile())
+        stage = Stage(BrokerAdapter(RunningBroker(host, int(port))), Profile())
         try:
             broker.faults.arm(Request.QUERY_CONSUMER_OFFSET, "silent")
             (messages,) = heard(stage, row(OFFSETS, "query", 0, 0, 1, None), suite=OFFSETS)

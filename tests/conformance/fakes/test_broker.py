@@ -12,6 +12,7 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.proof.fake_broker import Conversation
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
@@ -21,7 +22,7 @@ from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.profile import Profile
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 START = 1_700_000_000_000
 
 
@@ -70,20 +71,8 @@ def sending(topic: str, queue: int = 0, tag: str = "", **more: Any) -> dict[str,
     return fields(**(request | more))
 
 
-def pulling(**changes: Any) -> dict[str, str]:
-    request: dict[str, Any] = {
-        "consumerGroup": "G",
-        "topic": "T",
-        "queueId": 0,
-        "queueOffset": 0,
-        "maxMsgNums": 32,
-        "sysFlag": 4,
-        "commitOffset": 0,
-        "suspendTimeoutMillis": 0,
-        "subscription": "*",
-        "subVersion": 0,
-    }
-    return fields(**(request | changes))
+#: The fields of a pull; ``changes`` replace some of them.
+pulling = Conversation.pulling
 
 
 def heartbeat(line: Connection, client: str, group: str = "G", expression: str = "*", **more: Any) -> Command:
@@ -253,7 +242,7 @@ def test_a_held_pull_leaves_with_its_connection(broker: FakeBroker) -> None:
     assert broker.send("T", b"nobody waits") == 0
 
 
-def test_a_message_that_nobody_filters_for_wakes_nobody_at_once(broker: FakeBroker) -> None:
+def test_a_message_that_no_filter_wants_wakes_no_pull_at_once(broker: FakeBroker) -> None:
     with connected(broker) as line:
         line.post(Request.PULL_MESSAGE, pulling(**WAITING | {"subscription": "A"}))
         broker.settle()
@@ -276,7 +265,7 @@ def test_a_pull_is_held_for_a_topic_that_goes_away(broker: FakeBroker) -> None:
 # --- consumers ------------------------------------------------------------------------------------------------
 
 
-def test_members_are_told_before_the_heartbeat_is_answered(broker: FakeBroker) -> None:
+def test_members_are_reported_before_the_heartbeat_is_answered(broker: FakeBroker) -> None:
     with connected(broker) as one, connected(broker) as two:
         assert heartbeat(one, "one").code == 0
         assert [notice.code for notice in one.requests()] == [Request.NOTIFY_CONSUMER_IDS_CHANGED]
@@ -436,7 +425,7 @@ def test_read_and_written_queues_and_permissions_are_as_they_were_sent(broker: F
 
 
 @pytest.mark.parametrize(("wanted", "queues"), [(1, 1), (4, 4), (16, 8), (0, 1)])
-def test_topics_are_created_when_somebody_sends(broker: FakeBroker, wanted: int, queues: int) -> None:
+def test_topics_are_created_when_a_message_is_sent(broker: FakeBroker, wanted: int, queues: int) -> None:
     with connected(broker) as line:
         assert line.call(Request.SEND_MESSAGE_V2, sending("NEW", 0, d=wanted), b"x").code == 0
         assert line.call(Request.SEND_MESSAGE_V2, sending("%RETRY%X", 0, c="NOPE"), b"x").code == 0
@@ -464,7 +453,9 @@ def test_nothing_is_created_when_it_is_not_wanted() -> None:
         ("4.9.3", 409, True, False),
     ],
 )
-def test_routes_are_written_for_whoever_asks(release: str, version: int, asked: bool | None, standard: bool) -> None:
+def test_routes_are_written_in_the_form_of_the_client(
+    release: str, version: int, asked: bool | None, standard: bool
+) -> None:
     with FakeBroker(Profile.of(broker=release), name="b-1", cluster="C") as broker, connected(broker) as line:
         for topic, queues in (("T", 3), ("U", 1)):
             broker.create_topic(topic, queues)
@@ -507,13 +498,14 @@ def test_the_broker_says_which_release_it_plays(release: str, table: dict[str, s
 
 @pytest.mark.parametrize(("release", "answered"), [("4.9.0", False), ("4.9.1", True)])
 def test_an_unknown_request_is_answered_as_the_release_does(release: str, answered: bool) -> None:
-    with FakeBroker(Profile.of(broker=release)) as broker, connected(broker, timeout=0.2) as line:
+    with FakeBroker(Profile.of(broker=release)) as broker, connected(broker) as line:
         for code in (9999, Request.LITE_PULL_MESSAGE):
             if answered:
                 assert line.call(code).code == Response.REQUEST_CODE_NOT_SUPPORTED
             else:
                 with pytest.raises(TimeoutError):
-                    line.call(code)
+                    line.call(code, timeout=0.2)
+        broker.settle()
         assert broker.arrived(9999) == 1
 
 

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.client import fixtures
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import initial_broker
-from rocketmq_conformance.models.client.sent_back import BACK_FAULTS
+from rocketmq_conformance.models.client.send_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Requests
 
@@ -161,7 +161,7 @@ def test_a_client_meets_the_broker_that_is_served(case: ClientCase, version: int
             assert one.body or ask[0] == Request.HEART_BEAT
 
 
-def test_phantom_members_are_listed_whoever_sends_heartbeats(case: ClientCase) -> None:
+def test_phantom_members_are_listed_beside_those_that_send_heartbeats(case: ClientCase) -> None:
     case.broker.open()
     host, port = case.address.split(":")
     with Connection(host, int(port)) as connection:

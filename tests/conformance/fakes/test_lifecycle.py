@@ -18,7 +18,7 @@ from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 @pytest.fixture

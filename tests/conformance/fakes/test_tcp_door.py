@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -32,7 +33,7 @@ from rocketmq_conformance.suites.declare.domain import Requests
 QUERY, UPDATE, MAX = Request.QUERY_CONSUMER_OFFSET, Request.UPDATE_CONSUMER_OFFSET, Request.GET_MAX_OFFSET
 STORED = fields(consumerGroup="G", topic="T", queueId=0)
 COMMIT = STORED | {"commitOffset": "5"}
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_a_request_without_its_fields_is_a_system_error(server: FakeBroker) -> N
 
 
 def test_a_one_way_request_is_done_and_not_answered(server: FakeBroker, case: ClientCase) -> None:
-    with connected(server, timeout=0.2) as connection:
+    with connected(server) as connection:
         connection.send(UPDATE, COMMIT)
         server.settle()
         assert case.take_commits() == ((0, 5),)
@@ -148,7 +149,7 @@ def test_a_request_may_arrive_byte_by_byte(server: FakeBroker) -> None:
         assert _read(line).opaque == 3
 
 
-def test_a_client_that_does_not_read_stops_nobody_else_and_gets_all_answers_later(server: FakeBroker) -> None:
+def test_a_client_that_does_not_read_stops_no_other_and_gets_all_answers_later(server: FakeBroker) -> None:
     frame = encode(Command(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "T"}, opaque=1))
     with raw(server) as greedy:
         greedy.settimeout(0.3)
@@ -179,10 +180,10 @@ def test_answers_of_clients_to_the_server_are_ignored(server: FakeBroker) -> Non
 
 
 def test_a_silent_broker_lets_the_caller_time_out_and_the_line_lives_on(server: FakeBroker, case: ClientCase) -> None:
-    with connected(server, timeout=0.2) as connection:
+    with connected(server) as connection:
         case.broker.script.arm(Requests.OFFSETS, "silent")
         with pytest.raises(TimeoutError, match="request 14"):
-            connection.call(QUERY, STORED)
+            connection.call(QUERY, STORED, timeout=0.2)
         case.broker.script.calm()
         assert connection.call(QUERY, STORED).code == Response.SUCCESS
 
@@ -228,22 +229,22 @@ def test_a_field_can_be_missing(server: FakeBroker) -> None:
 
 
 def test_a_slow_answer_comes_late_and_holds_up_nothing(server: FakeBroker) -> None:
-    server.faults.arm(QUERY, "slow:300")
+    server.faults.arm(QUERY, "slow:1000")
     with connected(server) as connection:
         began = time.monotonic()
         slow = connection.post(QUERY, STORED)
         quick = connection.post(MAX, fields(topic="T", queueId=0))
         assert [connection.collect().opaque for _ in range(2)] == [quick, slow]
-        assert time.monotonic() - began >= 0.3
+        assert time.monotonic() - began >= 1
 
 
 def test_a_late_answer_is_not_taken_for_the_next_one(server: FakeBroker) -> None:
-    server.faults.arm(QUERY, "slow:300*1")
-    with connected(server, timeout=0.1) as connection:
+    server.faults.arm(QUERY, "slow:1000*1")
+    server.faults.arm(MAX, "slow:1500*1")
+    with connected(server) as connection:
         with pytest.raises(TimeoutError):
-            connection.call(QUERY, STORED)
-        time.sleep(0.3)
-        assert connection.call(MAX, fields(topic="T", queueId=0), timeout=PATIENCE).ext == {"offset": "12"}
+            connection.call(QUERY, STORED, timeout=0.1)
+        assert connection.call(MAX, fields(topic="T", queueId=0)).ext == {"offset": "12"}
 
 
 def test_a_slow_answer_to_a_client_that_left_does_no_harm(server: FakeBroker) -> None:
@@ -258,9 +259,9 @@ def test_a_slow_answer_to_a_client_that_left_does_no_harm(server: FakeBroker) ->
 def test_scripted_silence_and_cut(server: FakeBroker) -> None:
     server.faults.arm(QUERY, "silent")
     server.faults.arm(UPDATE, "cut*1")
-    with connected(server, timeout=0.2) as connection:
+    with connected(server) as connection:
         with pytest.raises(TimeoutError):
-            connection.call(QUERY, STORED)
+            connection.call(QUERY, STORED, timeout=0.2)
         with pytest.raises(ConnectionError):
             connection.call(UPDATE, COMMIT)
     with connected(server) as connection:
@@ -287,7 +288,7 @@ def test_a_fault_is_played_as_often_as_it_says() -> None:
     assert faults.take(QUERY) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "fault"),
     [
         ("silent", Fault("silent")),
@@ -306,7 +307,7 @@ def test_faults_are_read_from_text(text: str, fault: Fault) -> None:
     assert parse_armed(f"QUERY_CONSUMER_OFFSET={text}") == parse_armed(f"14={text}") == (14, fault)
 
 
-@pytest.mark.parametrize("text", ["", "slow", "slow:x", "silent:1", "NO_SUCH_CODE", "cut*0", "cut*", "1234567", "a b"])
+@every("text", ["", "slow", "slow:x", "silent:1", "NO_SUCH_CODE", "cut*0", "cut*", "1234567", "a b"])
 def test_what_is_no_fault_is_refused_with_help(text: str) -> None:
     with pytest.raises(ValueError, match="slow:MS"):
         parse(text)
@@ -366,7 +367,7 @@ def test_good_requests_before_a_malformed_one_are_answered(server: FakeBroker) -
         assert line.recv(1) == b""
 
 
-def test_a_frame_that_never_ends_keeps_nobody_waiting(server: FakeBroker) -> None:
+def test_a_frame_that_never_ends_keeps_no_other_waiting(server: FakeBroker) -> None:
     with raw(server) as line:
         line.sendall(struct.pack(">i", MAX_FRAME) + b"x" * 1000)
         assert_answers(server)
@@ -453,7 +454,7 @@ def test_requests_of_the_server_are_kept_and_confuse_nothing() -> None:
         assert connection.requests() == []
 
 
-def test_an_answer_that_nobody_asked_for_is_dropped() -> None:
+def test_an_answer_without_a_request_is_dropped() -> None:
     frames = encode(Command(7, opaque=99, flag=RESPONSE)) + encode(Command(0, opaque=1, flag=RESPONSE))
     with playing(frames) as port, Connection("127.0.0.1", port) as connection:
         assert connection.call(34).code == 0
@@ -478,11 +479,11 @@ def test_an_answer_may_drip_in() -> None:
 
 def test_drops_of_an_answer_do_not_extend_the_time() -> None:
     frame = encode(Command(0, body=b"x" * 1000, opaque=1, flag=RESPONSE))
-    with playing(frame[:-1]) as port, Connection("127.0.0.1", port, 0.2) as connection:
+    with playing(frame[:-1]) as port, Connection("127.0.0.1", port) as connection:
         began = time.monotonic()
         with pytest.raises(TimeoutError):
-            connection.call(34)
-        assert time.monotonic() - began < 2
+            connection.call(34, timeout=0.2)
+        assert time.monotonic() - began < PATIENCE / 2
 
 
 def test_a_server_that_leaves_is_a_connection_error() -> None:
@@ -493,7 +494,7 @@ def test_a_server_that_leaves_is_a_connection_error() -> None:
             connection.send(34)
 
 
-def test_nobody_listening_is_a_connection_error() -> None:
+def test_a_port_without_a_server_is_a_connection_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     with pytest.raises(ConnectionError, match=f"cannot connect to 127.0.0.1:{port}"):

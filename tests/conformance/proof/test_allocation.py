@@ -84,15 +84,15 @@ def test_a_release_is_not_asked_for_what_it_lacks() -> None:
     assert not {"ALLOC-NEAR-1", "ALLOC-CH-1"} & {row.rule for row in rows}
 
 
-@pytest.mark.parametrize(
-    "mutant", [mutant for mutant in MUTANTS if mutant.name not in ODD], ids=lambda mutant: mutant.name
-)
-def test_the_small_worlds_notice_mutants(mutant: Mutant) -> None:
+def notices(mutant: Mutant) -> bool:
+    """Do the small worlds differ, and does the first example name an operation?"""
     tally = Tally("pure", "5.5.0")
-    calls = mutant.parts["allocation"]().calls()
-    proof.exhaust(tally, Profile(), calls, thinned())
-    assert tally.differences
-    assert tally.examples[0].split("(")[0] in SUITE.index
+    proof.exhaust(tally, Profile(), mutant.parts["allocation"]().calls(), thinned())
+    return bool(tally.differences) and tally.examples[0].split("(")[0] in SUITE.index
+
+
+def test_the_small_worlds_notice_mutants() -> None:
+    assert [mutant.name for mutant in MUTANTS if mutant.name not in ODD and not notices(mutant)] == []
 
 
 def test_the_exhaustive_part_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from every import every
 
-from rocketmq_conformance.conformance.cli.prove import settle
+from rocketmq_conformance.conformance.cli.proving import Work, settle
 from rocketmq_conformance.conformance.proof import broker as proof
 from rocketmq_conformance.conformance.proof import broker_expiry, broker_tables, fake_broker
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
 from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.conformance.proof.selection import Selection
+from rocketmq_conformance.conformance.proof.unit import BROKER, Unit
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.requests import Ask
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.assignment import Mode
@@ -41,7 +45,7 @@ class ModelAdapter(BrokerAdapter):
     """A broker that is the model itself, with a fault where wanted."""
 
     def __init__(self, profile: Profile, fault: Fault = lambda operation, result: result) -> None:
-        super().__init__(Running("nowhere", 1))
+        super().__init__(RunningBroker("nowhere", 1))
         self.profile = profile
         self.model = BrokerOffsetsModel(profile)
         self.fault = fault
@@ -205,7 +209,7 @@ def test_a_broker_of_another_release_differs(release: str) -> None:
     assert counted.differences > 100
 
 
-@pytest.mark.parametrize("suite", proof.FAST, ids=lambda suite: suite.name)
+@every("suite", proof.FAST)
 def test_random_cases_confirm_the_model(suite: Suite) -> None:
     profile, counted = Profile(), tally()
     prove_suite(ModelAdapter(profile), profile, counted, suite, 20)
@@ -295,7 +299,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
     made: list[ModelAdapter] = []
 
     class Pretended(ModelAdapter):
-        def __init__(self, source: Started) -> None:
+        def __init__(self, source: StartedBroker) -> None:
             super().__init__(Profile.of(broker=str(source.release)))
             self.release = str(source.release)
             made.append(self)
@@ -331,14 +335,14 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
 
 
 def test_a_whole_proof(pretended: list[ModelAdapter], tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = tmp_path / "rows.jsonl"
-    assert settle(lambda: proof.prove(["4.9.7", "5.5.0"], 1), rows) == 0
+    units = [Unit(BROKER, release) for release in ("4.9.7", "5.5.0")]
+    work = Work(out=tmp_path / "rows")
+    assert settle(lambda units, more: proof.prove_all(units, 1, more=more), units, work) == 0
     said = capsys.readouterr().out
     assert "broker 4.9.7: " in said
     assert " 0 differences" in said
-    text = rows.read_text()
-    assert '"rule": "BQ-MIN-2", "side": "broker", "release": "4.9.7"' in text
-    assert '"rule": "BQ-MIN-3", "side": "broker", "release": "5.5.0"' in text
+    confirmed = {(row.rule, row.release) for row in KeptRows(tmp_path / "rows").rows()}
+    assert {("BQ-MIN-2", "4.9.7"), ("BQ-MIN-3", "5.5.0")} <= confirmed
     assert [10, 3] in [adapter.forgotten for adapter in pretended]
 
 
@@ -346,8 +350,26 @@ def test_a_whole_proof_that_finds_something(
     pretended: list[ModelAdapter], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ModelAdapter, "restart", lambda self, how: self.change(lambda state: state._replace(stored={})))
-    assert settle(lambda: proof.prove(["5.5.0"], 1), None) == 1
+    units = [Unit(BROKER, "5.5.0")]
+    assert settle(lambda units, more: proof.prove_all(units, 1, more=more), units, Work()) == 1
     assert "the model says" in capsys.readouterr().out
+
+
+def test_a_proof_of_one_rule_plays_what_can_confirm_it_and_nothing_else(
+    pretended: list[ModelAdapter], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[str] = []
+    ordinary = proof.prove_suite
+
+    def recorded(adapter: Any, profile: Profile, tally: Tally, suite: Suite, *counts: int) -> None:
+        played.append(suite.name)
+        ordinary(adapter, profile, tally, suite, *counts)
+
+    monkeypatch.setattr(proof, "prove_suite", recorded)
+    selection = Selection(rule="BQ-LOCK-STRICT")
+    found = proof.prove_release("5.5.0", selection)
+    assert set(played) == {"broker-locks"}
+    assert "BQ-LOCK-STRICT" in {row.rule for row in found.rows()}
 
 
 def test_an_expiry_that_cannot_begin_is_cleaned_up(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -13,11 +12,11 @@ import pytest
 from places import ROOT
 
 from rocketmq_conformance.conformance.proof.client_broker_matrix import RELEASES
+from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.proof_docs import proof_page
 from rocketmq_conformance.models.rulebook import RULES
-from rocketmq_conformance.reports.proof import PAIR, ProofRow, merge, pairs, read_rows, render, write_rows
+from rocketmq_conformance.reports.proof import PAIR, ProofRow, pairs, render
 
-KEPT = ROOT / "docs" / "proof" / "pairs.jsonl"
 ROWS = [
     ProofRow("OFF-R-READ", PAIR, "5.5.0", 40, 0, "", "4.9.7"),
     ProofRow("START-PUSH-1", PAIR, "5.5.0", 2, 1, "it differs", "4.9.7"),
@@ -43,18 +42,8 @@ def test_a_pair_confirms_no_rule_of_one_side() -> None:
     assert "## Pairs\n" not in proof_page(RULES.values(), [])
 
 
-def test_rows_of_pairs_are_written_and_read_again(tmp_path: Path) -> None:
-    write_rows(tmp_path / "rows.jsonl", ROWS)
-    assert read_rows(tmp_path / "rows.jsonl") == merge(ROWS)
-    assert len(merge([*ROWS, *ROWS])) == len(ROWS)
-    broken = json.dumps({"rule": "A", "side": PAIR, "release": "5.5.0", "cases": 1, "differences": 0, "against": 5})
-    (tmp_path / "broken.jsonl").write_text(broken, "utf-8")
-    with pytest.raises(ValueError, match="Row 1"):
-        read_rows(tmp_path / "broken.jsonl")
-
-
 def test_every_pair_was_compared_and_nothing_differs() -> None:
-    rows = read_rows(KEPT)
+    rows = [row for row in KeptRows(ROOT / "docs" / "proof").rows() if row.against]
     assert {row.side for row in rows} == {PAIR}
     assert {(row.release, row.against) for row in rows} == set(product(RELEASES, RELEASES))
     assert [row for row in rows if row.differences] == []

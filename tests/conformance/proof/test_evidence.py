@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.models.outcome import UNDEFINED, Err
 from rocketmq_conformance.models.rule import Reason
@@ -48,16 +45,3 @@ def test_only_the_first_examples_are_kept() -> None:
     for number in range(100):
         tally.add(0, ONE, 1, lambda number=number: f"x({number})")  # type: ignore[misc]
     assert (len(tally.examples), tally.differences) == (20, 100)
-
-
-def test_a_row_is_json() -> None:
-    row = ProofRow("A-1", "pure", "5.5.0", 2, 0)
-    assert json.loads(json.dumps(asdict(row))) == {
-        "rule": "A-1",
-        "side": "pure",
-        "release": "5.5.0",
-        "cases": 2,
-        "differences": 0,
-        "example": "",
-        "against": "",
-    }

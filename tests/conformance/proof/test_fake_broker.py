@@ -1,4 +1,4 @@
-"""The fake broker and a real one are told the same story, and must answer the same."""
+"""The fake broker and a real one are sent the same requests, and must answer the same."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rocketmq_conformance.models import rulebook
 RELEASES = ["4.9.7", "5.0.0", "5.1.4", "5.5.0"]
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_the_whole_story_can_be_told_to_the_fake_broker(release: str) -> None:
+@pytest.mark.parametrize("release", [RELEASES[0], RELEASES[-1]])
+def test_the_fake_broker_answers_every_request_of_the_proof(release: str) -> None:
     assert len(fake_broker.fake_answers(release)) > 100
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -12,14 +11,16 @@ from click.testing import CliRunner, Result
 from places import GOLDEN, ROOT
 
 from rocketmq_conformance.conformance.cli.main import cli
+from rocketmq_conformance.conformance.proof.kept_rows import Confirmation, KeptRows
 from rocketmq_conformance.conformance.proof.proof_docs import UNASKED, UNJUDGED, Unjudged, proof_page
+from rocketmq_conformance.conformance.proof.unit import Unit
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rule import Level, Rule
 from rocketmq_conformance.models.rulebook import RULES
-from rocketmq_conformance.reports.proof import ProofRow, read_rows
+from rocketmq_conformance.reports.proof import PAIR, ProofRow
 
 COMMITTED = ROOT / "docs" / "proof.md"
-KEPT = sorted((ROOT / "docs" / "proof").glob("*.jsonl"))
+KEPT = ROOT / "docs" / "proof"
 PAGE = GOLDEN / "proof.md"
 
 BOOK = [
@@ -28,15 +29,24 @@ BOOK = [
     Rule("C-1", "A close may do anything at all.", "C#close @ 5.5.0"),
 ]
 ROWS = [
-    ProofRow("A-1", "client", "4.0.0-incubating", 20, 0),
-    ProofRow("A-1", "client", "5.5.0", 30, 0),
-    ProofRow("A-1", "broker", "5.5.0", 1000, 0),
+    ProofRow("A-1", "client", "4.0.0-incubating", 20, 0, confirmed="2026-11-22 on 1a366dcc"),
+    ProofRow("A-1", "client", "5.5.0", 30, 0, confirmed="2026-11-22 on 1a366dcc"),
+    ProofRow("A-1", "broker", "5.5.0", 1000, 0, confirmed="2026-11-23 on 0fb2a56c"),
+    ProofRow("A-1", PAIR, "4.9.8", 12, 0, "", "5.5.0", "2026-11-21 on 189e45f0"),
     ProofRow("B-1", "client", "5.5.0", 7, 1, "write(3): the model says None, 5.5.0 says Err('CLIENT')"),
 ]
 
 
 def committed_rows() -> list[ProofRow]:
-    return [row for path in KEPT for row in read_rows(path)]
+    return KeptRows(KEPT).rows()
+
+
+def written_rows(rule: str) -> bytes:
+    """A file with one row."""
+    return (
+        f'{{"commit": "0fb2a56c", "date": "2026-11-22"}}\n'
+        f'{{"rule": "{rule}", "side": "pure", "cases": 1, "differences": 0}}\n'
+    ).encode()
 
 
 def line(text: str, rule: str) -> str:
@@ -81,35 +91,35 @@ def written(rows: Path, out: Path) -> Result:
     return CliRunner().invoke(cli, ["prove", "page", str(rows), "--out", str(out)])
 
 
+UNIT, WHEN = Unit("java", "5.5.0"), Confirmation("2026-11-22", "0fb2a56c")
+
+
 def test_the_page_is_written(tmp_path: Path) -> None:
-    rows, out = tmp_path / "rows.jsonl", tmp_path / "proof.md"
+    kept, out = KeptRows(tmp_path / "rows"), tmp_path / "proof.md"
     known = next(iter(RULES))
-    rows.write_text(
-        json.dumps({"rule": known, "side": "pure", "release": "5.5.0", "cases": 42, "differences": 0}), "utf-8"
-    )
-    assert written(rows, out).exit_code == 0
-    assert out.read_text("utf-8") == proof_page(RULES.values(), read_rows(rows))
-    assert "pure 5.5.0 (42)" in line(out.read_text("utf-8"), known)
-
-
-ROW = {"rule": "ALLOC-AVG-1", "side": "pure", "release": "5.5.0", "cases": 1, "differences": 0}
+    kept.write(UNIT, {WHEN: [ProofRow(known, "pure", "5.5.0", 42, 0)]})
+    assert written(kept.folder, out).exit_code == 0
+    text = out.read_text("utf-8")
+    assert "pure 5.5.0 (42)" in line(text, known)
+    assert "| pure | 5.5.0 | 1 | 42 | 0 | 2026-11-22 on 0fb2a56c |" in text
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("name", "content", "sentence"),
     [
-        (b"nonsense", r"rows\.jsonl is neither a JSON array nor JSON Lines: .*\.\n"),
-        (b'{"rule": "A-1"}', r"Row 1 of .*rows\.jsonl is no proof row: it needs .*\.\n"),
-        (b"\xff\xfe", r"rows\.jsonl is not text in UTF-8: name a file that a proof wrote with --out\.\n"),
-        (json.dumps(ROW | {"rule": "NO-SUCH-1"}).encode(), r"The rule book has no NO-SUCH-1: make the proof again.*\n"),
-        (json.dumps(ROW | {"release": "new"}).encode(), r"'new' is not a RocketMQ release; .*\n"),
-        (None, r"rows\.jsonl cannot be used: No such file or directory\.\n"),
+        ("java/5.5.0.jsonl", b"nonsense", r"Line 1 of .*5\.5\.0\.jsonl is no proof row: it needs .*\.\n"),
+        ("java/5.5.0.jsonl", b"\xff\xfe", r"5\.5\.0\.jsonl is not text in UTF-8: make it again .*\.\n"),
+        ("java/5.5.0.jsonl", written_rows("NO-SUCH-1"), r"The rule book has no NO-SUCH-1: make the proof again.*\n"),
+        ("java/new.jsonl", written_rows("ALLOC-AVG-1"), r"'new' is not a RocketMQ release; .*\n"),
+        ("java.jsonl", b"", r"rows is no folder of proof rows, .* it has java\.jsonl\. Name another folder\.\n"),
+        (None, b"", r"There is no folder .*rows: name the one that a proof wrote with --out\.\n"),
     ],
 )
-def test_a_bad_rows_file_is_one_sentence(content: bytes | None, sentence: str, tmp_path: Path) -> None:
-    rows, out = tmp_path / "rows.jsonl", tmp_path / "proof.md"
-    if content is not None:
-        rows.write_bytes(content)
+def test_bad_rows_are_one_sentence(name: str | None, content: bytes, sentence: str, tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows", tmp_path / "proof.md"
+    if name is not None:
+        (rows / name).parent.mkdir(parents=True)
+        (rows / name).write_bytes(content)
     done = written(rows, out)
     assert done.exit_code == 2
     assert re.search(sentence + r"\Z", done.stderr)
@@ -118,9 +128,8 @@ def test_a_bad_rows_file_is_one_sentence(content: bytes | None, sentence: str, t
 
 
 def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text(json.dumps(ROW), "utf-8")
-    done = written(rows, tmp_path / "nowhere" / "proof.md")
+    (tmp_path / "rows").mkdir()
+    done = written(tmp_path / "rows", tmp_path / "nowhere" / "proof.md")
     assert done.exit_code == 2
     assert done.stderr.endswith("proof.md cannot be used: No such file or directory.\n")
 
@@ -129,8 +138,7 @@ def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_page_in_docs_is_what_its_rows_make() -> None:
-    assert KEPT
-    said = "write it anew: rocketmq-conformance prove page docs/proof/*.jsonl"
+    said = "write it anew: rocketmq-conformance prove page"
     assert COMMITTED.read_text("utf-8") == proof_page(RULES.values(), committed_rows()), said
 
 

@@ -87,7 +87,7 @@ def test_pulls_of_the_topic_are_counted(script: Script, broker: FakeBroker, conn
 def test_a_broker_tells_the_members_of_a_group(broker: FakeBroker, connection: Connection) -> None:
     request = requests.heartbeat("client", GROUP, [TOPIC])
     connection.call(request.code, request.ext, request.body)
-    broker.tell(GROUP, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), {"topic": TOPIC}))
+    broker.send_to_members(GROUP, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), {"topic": TOPIC}))
     # the first one is that the group has a member now
     told = connection.requests(5.0)
     if len(told) < 2:

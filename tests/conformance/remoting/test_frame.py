@@ -6,6 +6,7 @@ import json
 import struct
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -161,7 +162,7 @@ def test_the_longest_and_shortest_lengths_are_taken(total: int) -> None:
 _FIXED = struct.pack(">hBhii", 14, 3, 401, 1, 0)
 
 
-@pytest.mark.parametrize(
+@every(
     ("payload", "sentence"),
     [
         (b"\0\0", "too few"),
@@ -233,7 +234,7 @@ def test_numbers_and_objects_may_be_keys() -> None:
     }
 
 
-@pytest.mark.parametrize("value", ['"\\u0041\\"\\n"', "-12", "1.5e3", "true", "false", "null", '[1, "a", {}]', "{}"])
+@every("value", ['"\\u0041\\"\\n"', "-12", "1.5e3", "true", "false", "null", '[1, "a", {}]', "{}"])
 def test_ordinary_values_mean_the_same_beside_a_number_as_key(value: str) -> None:
     assert java_json.loads(f"{{1:{value}}}") == {"1": json.loads(value)}
 
@@ -242,7 +243,7 @@ def test_single_quotes_may_hold_double_ones() -> None:
     assert java_json.loads("{1:'say \"it\\'s\"'}") == {"1": 'say "it\'s"'}
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     ["", "{1:", "{1", "{1:2", "{1:2,", "[1", "[{1:2}", "{1:2}x", "{[1]:2}", "{null:1}", "{true:1}", "{a:1}", "{1:'x"],
 )

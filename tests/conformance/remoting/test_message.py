@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,7 +111,7 @@ def test_a_damaged_message_is_refused(data: st.DataObject) -> None:
         decode_all(raw[: data.draw(st.integers(1, len(raw) - 1))])
 
 
-@pytest.mark.parametrize(
+@every(
     ("at", "bytes_", "sentence"),
     [
         (0, b"\x00\x00\x00\x05", "claims 5 bytes"),

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from every import every
 from places import ROOT
 
 import rocketmq_conformance
@@ -34,7 +35,7 @@ def test_the_kit_is_compiled() -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", hot())
+@every("name", hot())
 def test_a_hot_module_is_compiled(name: str) -> None:
     assert not str(import_module(name).__file__).endswith(".py")
 

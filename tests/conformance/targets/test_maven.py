@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets import maven
 
 
@@ -40,6 +41,14 @@ done
     )
     script.chmod(0o755)
     return tools / "words"
+
+
+def await_end(pid: int) -> None:
+    """Wait until a process that was killed has ended; it may be left as a zombie."""
+    until = time.monotonic() + 30
+    while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] not in "ZX":
+        assert time.monotonic() < until, f"{pid} is still running"
+        time.sleep(0.01)
 
 
 def jar(tools: Path, name: str) -> Path:
@@ -139,14 +148,43 @@ def test_a_maven_that_does_not_start(tools: Path) -> None:
 
 
 def test_a_maven_that_takes_too_long(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(tools, "")
-
-    def late(*words: object, **more: object) -> None:
-        raise subprocess.TimeoutExpired("mvn", 1)
-
-    monkeypatch.setattr(maven.subprocess, "run", late)
-    with pytest.raises(CannotRunError, match="it took longer than"):
+    pretend(tools, "sleep 600")
+    monkeypatch.setattr(maven, "LIMIT", 0.0)
+    with pytest.raises(CannotRunError, match=r"took longer than 0 s to get rocketmq-broker 5\.5\.0: see whether"):
         maven.class_path(["rocketmq-broker"], "5.5.0")
+
+
+def test_what_a_maven_downloads_is_reported_as_it_arrives(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "Downloaded from central: https://repo/org/x/a.jar (%s at 3.4 MB/s)"
+    lines = [line % "1.2 MB", line % "300 kB", "Downloaded from central: https://repo/x.pom (3.5 kB at 7 kB/s)"]
+    told = "".join(f"echo '{text}'\n" for text in lines)
+    pretend(tools, f'case "$*" in *" -o "*) exit 1 ;; esac\n{told}while [ ! -e {tools}/go ]; do sleep 0.02; done')
+    shown: list[tuple[str, str]] = []
+
+    def listen(text: str, detail: str) -> None:
+        shown.append((text, detail))
+        if detail:
+            (tools / "go").touch()
+
+    monkeypatch.setattr(maven, "_LOOK", 0.05)
+    with starting(60, listen), pytest.raises(CannotRunError, match="it ended with 0"):
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+    assert ("downloading the jars of rocketmq-broker 5.5.0 by Maven", "2 jars, 1.5 MB") in shown
+    assert shown[-1] == ("", "")
+
+
+def test_a_maven_that_hangs_ends_with_the_time_of_the_start(tools: Path) -> None:
+    child = tools / "child"
+    pretend(tools, f"sleep 600 & echo $! > {child}; wait")
+
+    def clock() -> float:
+        return 1000.0 if child.exists() and child.read_text() else 0.0
+
+    with starting(500.0, clock=clock), pytest.raises(CannotRunError) as caught:
+        maven.class_path(["rocketmq-broker"], "5.5.0")
+    assert "took longer than 500 s to get rocketmq-broker 5.5.0" in str(caught.value)
+    assert "--start-timeout allows more" in str(caught.value)
+    await_end(int(child.read_text()))
 
 
 def test_jars_that_maven_names_but_that_are_not_there(tools: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rocketmq_conformance.conformance.engine import corpus, plan
+from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.runner import deliver
 from rocketmq_conformance.conformance.targets import mutation_score
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
-from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant, measure
+from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant, measure, noticing_plan
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import (
@@ -22,6 +26,7 @@ from rocketmq_conformance.reports.event import (
     PowerEnded,
     PowerStarted,
 )
+from rocketmq_conformance.suites.declare.discovery import SUITES
 
 
 class Same(RemoteStore):
@@ -33,9 +38,8 @@ HARMLESS_AND_KNOWN = Mutant("known", "D01", "Nothing is wrong.", {"remote-store"
 
 
 def measured(*names: str, cases: int = 50) -> tuple[int, list[Any]]:
-    events: list[Event] = []
-    code = measure(names, 1, cases, events.append)
-    return code, events
+    events: list[Any] = list(measure(names, 1, cases))
+    return events[-1].exit_code, events
 
 
 @pytest.fixture
@@ -74,10 +78,8 @@ def test_one_that_nothing_can_notice_is_told_apart() -> None:
 
 
 def test_an_unknown_name_is_refused_before_anything_is_told() -> None:
-    events: list[Event] = []
-    with pytest.raises(KeyError, match="No mutant is called 'nobody'"):
-        measure(["zero-is-none", "nobody"], 1, 10, events.append)
-    assert events == []
+    with pytest.raises(KeyError, match="No mutant is called 'no-such-one', or matches it"):
+        next(measure(["zero-is-none", "no-such-one"], 1, 10))
 
 
 def test_an_interrupted_measurement_is_not_enough() -> None:
@@ -88,7 +90,7 @@ def test_an_interrupted_measurement_is_not_enough() -> None:
         if isinstance(event, MutantJudged):
             raise KeyboardInterrupt
 
-    assert measure(["zero-is-none", "python-split"], 1, 50, interrupts) == 3
+    deliver(measure(["zero-is-none", "python-split"], 1, 50), interrupts)
     assert (events[-1].stopped, events[-1].exit_code) == (INTERRUPTED, 3)
     assert len(events) == 3
 
@@ -106,3 +108,34 @@ def test_all_mutants_are_measured_when_none_is_named(monkeypatch: pytest.MonkeyP
     code, events = measured()
     assert code == 0
     assert [event.name for event in events[1:-1]] == list(few)
+
+
+def test_patterns_select_mutants_and_say_which() -> None:
+    _, events = measured("python-split", "zero-is-n*", "zero-is-none")
+    assert [event.name for event in events[1:-1]] == [
+        "python-split",
+        "zero-is-no-correction",
+        "zero-is-none",
+        "zero-is-not-stored",
+    ]
+    assert events[0].mutants == 4
+    assert events[0].notes == ["'zero-is-n*' selects zero-is-no-correction, zero-is-none, zero-is-not-stored"]
+
+
+@pytest.mark.usefixtures("with_harmless")
+def test_the_plans_that_are_kept_are_minimal_and_kill(tmp_path: Path) -> None:
+    names = ["zero-is-none", "python-split", "harmless", "known"]
+    list(measure(names, 1, 50, tmp_path))
+    kept = {path.name: [*path.iterdir()] for path in tmp_path.iterdir()}
+    assert sorted(kept) == ["python-split", "zero-is-none"]
+    for name, (path,) in kept.items():
+        found = corpus.read(path)
+        ((number, rows),) = found.cases.items()
+        assert noticing_plan(MUTANTS[name], {found.suite.name: [CorpusCase(path, number, 1, rows)]})
+    assert len(plan.read(kept["zero-is-none"][0]).cases.popitem()[1]) == 1
+
+
+def test_a_plan_that_does_not_kill_a_mutant_does_not_notice_it() -> None:
+    own = corpus.cases([corpus.kit_folder()], [SUITES["remote-store"]])
+    assert noticing_plan(MUTANTS["zero-is-none"], own)
+    assert noticing_plan(HARMLESS, own) is None

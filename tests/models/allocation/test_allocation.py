@@ -6,6 +6,7 @@ from hashlib import md5
 from typing import Any
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,7 +67,7 @@ def test_a_blank_id_is_an_id() -> None:
 # --- AVG and AVG_BY_CIRCLE -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("count", "members", "shares"),
     [
         (8, "abc", {"a": [0, 1, 2], "b": [3, 4, 5], "c": [6, 7]}),
@@ -157,7 +158,7 @@ def test_the_fault_is_silent_when_foreign_queues_come_last() -> None:
     assert answer[2].rules == ("ALLOC-ROOM-1",)
 
 
-@pytest.mark.parametrize(
+@every(
     ("broker", "room", "housed"),
     [
         ("a@b", "a", True),
@@ -253,7 +254,7 @@ def test_nearby_gives_nothing_when_all_rooms_have_other_members() -> None:
 # --- CONSISTENT_HASH -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "place"),
     [
         ("", 3558706393),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 
 from rocketmq_conformance.models.broker.admin import (
     CLEAN_OFFSET,
@@ -64,7 +65,7 @@ def test_deleting_a_topic_or_group_without_offsets() -> None:
     assert delete_group(rules("5.5.0"), bare, "G", CLEAN_OFFSET)[2].kind == "nothing stored"
 
 
-@pytest.mark.parametrize(
+@every(
     ("release", "flag", "forgets"),
     [
         ("4.8.0", REMOVE_OFFSET, False),
@@ -90,8 +91,8 @@ def test_a_deleted_group_loses_its_offsets_only_by_the_flag_of_its_release(
     assert ("BQ-COM-9" in why.rules) == forgets
 
 
-@pytest.mark.parametrize("group", ["G", "NEW"])
-@pytest.mark.parametrize(
+@every("group", ["G", "NEW"])
+@every(
     ("release", "flag", "there"),
     [
         ("5.4.0", KEEP, False),
@@ -144,7 +145,7 @@ def test_messages_for_nowhere_are_refused(release: str, error: str) -> None:
     assert send_observed(rules(release), STATE, ((0, 7),), "V", 0, 1)[1] == Err("TOPIC_NOT_EXIST")
 
 
-@pytest.mark.parametrize(
+@every(
     ("observed", "acceptable"),
     [
         (((2, 2), (3, 2)), True),

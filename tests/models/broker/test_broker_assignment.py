@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,7 +71,7 @@ def share(
 # --- no list, or an empty one -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "queues", "members", "kind"),
     [
         (asked(), None, THREE, "no route, cluster"),

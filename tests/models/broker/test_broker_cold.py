@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof.broker import prove_cold, prove_seen_cold
@@ -50,7 +51,7 @@ def ask(
     return expected, why.rules, why.kind
 
 
-@pytest.mark.parametrize(
+@every(
     ("release", "java", "seen", "expected", "rule", "kind"),
     [
         ("5.1.0", 11, (0, True), (0, True), "BQ-MEM-1", "in memory"),
@@ -108,7 +109,7 @@ def test_where_there_is_no_message_0_none_is_in_memory(topic: int, queue: int) -
     assert ask(cold, cold.evict(written(cold))[0], ("?", True), topic, queue)[0] == (NOT_FOUND, None)
 
 
-@pytest.mark.parametrize("seen", [None, 0, Err("SYSTEM_ERROR"), (0,), (0, 1), (0, None)])
+@every("seen", [None, 0, Err("SYSTEM_ERROR"), (0,), (0, 1), (0, None)])
 def test_an_observation_without_residency_counts_as_in_memory(seen: Result) -> None:
     cold = model("5.5.0")
     assert ask(cold, written(cold), seen)[0] == (0, True)

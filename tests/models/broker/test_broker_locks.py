@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,9 +108,7 @@ def test_unlocking_releases_own_locks_only() -> None:
     assert lock_queues(after, ((0,), 2, 3), 0, 1, (0, 1))[1] == ((0,), 2, 3)
 
 
-@pytest.mark.parametrize(
-    "nonsense", [None, 5, (), ((0,), 1), ((0,), "1", 2), ((0,), 1, True), (0, 1, 2), ((0,), 9, 8), ((0,), 4, 20)]
-)
+@every("nonsense", [None, 5, (), ((0,), 1), ((0,), "1", 2), ((0,), 1, True), (0, 1, 2), ((0,), 9, 8), ((0,), 4, 20)])
 def test_times_that_cannot_be_are_not_believed(nonsense: Result) -> None:
     state = locked(0, (1,), 5, 6)
     _, expected, _ = lock_queues(state, nonsense, 0, 0, (0,))

@@ -140,7 +140,7 @@ def test_a_state_is_shown() -> None:
     assert show(state) == "at 5: G0/0: one at 5 or one at 5, one unlocks"
     free, _, _ = lock(state, TWO, (0,), 6)
     assert "two at 6" in broker_locks.SUITE.show(free)
-    assert "nobody" in show(unlocked(BrokerLocksStrictState(), TWO))
+    assert "no client" in show(unlocked(BrokerLocksStrictState(), TWO))
 
 
 # --- brokers that only pretend ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ def commit(
     return after, result
 
 
-@pytest.mark.parametrize(
+@every(
     ("release", "unknown_topic", "unknown_group", "both"),
     [
         ("4.0.0", None, None, None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
@@ -31,7 +32,7 @@ NEW = BrokerRules.of(Profile.of(broker="5.5.0"))
 NOT_FOUND = Err("QUERY_NOT_FOUND")
 
 
-@pytest.mark.parametrize(
+@every(
     ("log", "first", "old_min", "new_min", "kind"),
     [
         (QueueLog(times=(1, 2, 3)), 0, 0, 0, "all kept"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,7 +73,7 @@ def asked(
 # --- checks ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("request_", "codes", "error"),
     [
         (PullMessageRequest("X", "X", 9, 0), Err("SUBSCRIPTION_NOT_EXIST"), "SUBSCRIPTION_GROUP_NOT_EXIST"),
@@ -108,7 +109,7 @@ def test_everything_is_subscribed(expression: str | None) -> None:
     assert tag_codes(expression) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("expression", "tags"),
     [
         ("A", {"A"}),
@@ -162,7 +163,7 @@ def test_the_broker_compares_hashes() -> None:
 # --- statuses -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("log", "offset", "expected", "code"),
     [
         (QueueLog(), 0, (NO_MESSAGE_IN_QUEUE, 0, 0, 0, ()), "PULL_NOT_FOUND"),
@@ -187,7 +188,7 @@ def test_the_status_follows_from_offset_and_bounds(log: QueueLog, offset: int, e
     assert response_code(expected[0], offset) == code
 
 
-@pytest.mark.parametrize(
+@every(
     ("broker", "low", "following"),
     [("4.9.3", 0, 0), ("4.9.3", 4, 6), ("4.9.4", 0, 6), ("5.0.0-ALPHA", 0, 0), ("5.0.0", 0, 6), ("5.5.0", 4, 6)],
 )
@@ -220,7 +221,7 @@ def test_the_old_start_of_a_queue_that_lost_messages_hides_no_mismatch() -> None
 # --- limits ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("broker", "most", "found"),
     [
         ("5.5.0", 3, 3),
@@ -250,7 +251,7 @@ def test_no_more_than_256_kib_but_always_one_message() -> None:
     assert asked(young(3), entries=huge)[0] == (FOUND, 1, 0, 3, (0,))
 
 
-@pytest.mark.parametrize(
+@every(
     ("broker", "most", "looked_at"),
     [
         ("4.0.0", 850, 800),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,8 +49,8 @@ def test_a_stored_offset_is_answered_as_it_is() -> None:
     assert not offenders, offenders[:5]
 
 
-@pytest.mark.parametrize("release", OLD)
-@pytest.mark.parametrize(
+@every("release", OLD)
+@every(
     ("log", "expected"),
     [(ABSENT, 0), (YOUNG, 0), (COLD, NOT_FOUND), (EXPIRED, NOT_FOUND), (GONE, NOT_FOUND), (STALE, 0)],
 )
@@ -60,10 +61,9 @@ def test_without_a_stored_offset_brokers_up_to_5_0_0_take_an_empty_queue_for_new
     assert ask(release, log, set_zero=True) == expected
 
 
-@pytest.mark.parametrize("release", NEW)
-@pytest.mark.parametrize(
-    ("log", "expected"),
-    [(ABSENT, NOT_FOUND), (YOUNG, 0), (EXPIRED, NOT_FOUND), (GONE, NOT_FOUND), (STALE, NOT_FOUND)],
+@every("release", NEW)
+@every(
+    ("log", "expected"), [(ABSENT, NOT_FOUND), (YOUNG, 0), (EXPIRED, NOT_FOUND), (GONE, NOT_FOUND), (STALE, NOT_FOUND)]
 )
 def test_without_a_stored_offset_brokers_from_5_1_0_do_not(
     release: str, log: QueueLog | None, expected: Expected
@@ -82,20 +82,20 @@ def test_an_expired_entry_0_is_still_judged_by_the_memory_ratio() -> None:
     assert ask("4.9.7", STALE._replace(hot=False)) == NOT_FOUND
 
 
-@pytest.mark.parametrize("release", [*OLD, *NEW])
-@pytest.mark.parametrize("log", [ABSENT, YOUNG, EXPIRED, GONE])
+@every("release", [*OLD, *NEW])
+@every("log", [ABSENT, YOUNG, EXPIRED, GONE])
 def test_a_negative_stored_offset_counts_as_none(release: str, log: QueueLog | None) -> None:
     for set_zero in (None, True, False):
         assert ask(release, log, -7, set_zero) == ask(release, log, None, set_zero)
 
 
-@pytest.mark.parametrize("release", [*OLD, *NEW])
+@every("release", [*OLD, *NEW])
 def test_set_zero_if_not_found_is_honoured_from_5_0_0_alpha(release: str) -> None:
     expected = NOT_FOUND if release in HEARS_SET_ZERO else 0
     assert ask(release, YOUNG, set_zero=False) == expected
 
 
-@pytest.mark.parametrize("release", [*OLD, *NEW])
+@every("release", [*OLD, *NEW])
 def test_a_missing_queue_is_a_system_error(release: str) -> None:
     rules = BrokerRules.of(Profile.of(broker=release))
     state = BrokerState(stored={("G", "T", 0): 5})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from every import every
 
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, delete_group, delete_topic
 from rocketmq_conformance.models.broker.clone import clone_offsets
@@ -65,7 +66,7 @@ def test_only_minus_one_is_max_for_the_members() -> None:
     assert result == (((0, 0), (1, 4)),) * 2
 
 
-@pytest.mark.parametrize(
+@every(
     ("stored", "topic", "online", "release", "code"),
     [
         (at(1, 1), "NOPE", True, "5.3.1", "SYSTEM_ERROR"),
@@ -106,7 +107,7 @@ def test_one_offset_of_the_topic_is_enough_to_have_them_stored() -> None:
     assert after.stored == {("G", "T", 7): 1, ("G", "T", 0): 1, ("G", "T", 1): 5}
 
 
-@pytest.mark.parametrize(
+@every(
     ("queue", "offset", "result", "kind"),
     [
         (0, 0, (((0, 0),), None), "to an offset, stored"),

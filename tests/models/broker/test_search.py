@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,7 +37,7 @@ def found(rules: BrokerRules, log: QueueLog, timestamp: int, boundary: str = LOW
     return result
 
 
-@pytest.mark.parametrize(
+@every(
     ("timestamp", "lower", "upper"),
     [
         (-1, 15, 15),
@@ -63,7 +64,7 @@ def test_upper_is_ignored_before_5_1_4(timestamp: int) -> None:
         assert found(RULES[release], RETAINED, timestamp, UPPER) == found(RULES[release], RETAINED, timestamp, LOWER)
 
 
-@pytest.mark.parametrize(
+@every(
     ("timestamp", "expected"),
     [(-1, 15), (99, 15), (104, 15), (105, 15), (106, 16), (125, 18), (126, 19), (140, 19), (141, 20), (10**14, 22)],
 )
@@ -72,7 +73,7 @@ def test_the_nearest_message_up_to_5_1_0_and_the_older_of_two(timestamp: int, ex
     assert found(RULES["5.0.0"], RETAINED, timestamp) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("first", "times", "timestamp", "expected"),
     [
         # answered by brokers of 4.7.1, 4.9.7 and 5.0.0: which of several equal messages is hit
@@ -168,7 +169,7 @@ def test_lower_and_upper_enclose_a_time(log: QueueLog, timestamp: int) -> None:
         assert lower == upper + 1
 
 
-@pytest.mark.parametrize(
+@every(
     ("log", "lowest", "highest", "earliest"),
     [
         (None, 0, 0, -1),

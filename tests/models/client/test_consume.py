@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from by_hand import Steps
+from every import every
 
 from rocketmq_conformance.models.client.consume import (
     CALM,
@@ -145,9 +146,7 @@ def test_a_request_that_is_not_there_is_the_last_one() -> None:
     assert consumer.consume(at=2)[0] == (1,)
 
 
-@pytest.mark.parametrize(
-    ("ack", "sent"), [(None, ()), (7, ()), (2, ()), (1, (1002,)), (0, (1001, 1002)), (-1, (1000, 1001, 1002))]
-)
+@every(("ack", "sent"), [(None, ()), (7, ()), (2, ()), (1, (1002,)), (0, (1001, 1002)), (-1, (1000, 1001, 1002))])
 def test_messages_after_the_acknowledged_index_are_sent_back(ack: int | None, sent: tuple[int, ...]) -> None:
     consumer = Consumer()
     consumer.put(0, 1, 2)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from by_hand import Steps
+from every import every
 
 from rocketmq_conformance.models.client.consume_orderly import (
     CALM,
@@ -92,8 +93,8 @@ def test_a_rollback_puts_everything_back_and_waits() -> None:
     assert consumer.run()[0] == ((0, 1), (2, 3), (4,))
 
 
-@pytest.mark.parametrize("status", [SUSPEND, NOTHING, RAISES])
-@pytest.mark.parametrize("automatic", [True, False])
+@every("status", [SUSPEND, NOTHING, RAISES])
+@every("automatic", [True, False])
 def test_a_suspension_puts_the_batch_back_and_leaves_earlier_ones(status: str, automatic: bool) -> None:
     consumer = Consumer()
     consumer.put(0, 1, 2, 3)
@@ -103,9 +104,7 @@ def test_a_suspension_puts_the_batch_back_and_leaves_earlier_ones(status: str, a
     assert [message.times for message in consumer.state.cached[0].tree.values()] == [1, 1]
 
 
-@pytest.mark.parametrize(
-    ("asked", "millis"), [(-1, 1_000), (0, 10), (10, 10), (5_000, 5_000), (30_000, 30_000), (60_000, 30_000)]
-)
+@every(("asked", "millis"), [(-1, 1_000), (0, 10), (10, 10), (5_000, 5_000), (30_000, 30_000), (60_000, 30_000)])
 def test_a_pause_is_kept_within_bounds(asked: int, millis: int) -> None:
     assert suspension_of(asked) == millis
 
@@ -158,7 +157,7 @@ def test_without_a_limit_nothing_is_sent_on() -> None:
     assert consumer.run(SUSPEND)[-1] == ()
 
 
-@pytest.mark.parametrize(
+@every(
     ("release", "queue", "topic", "origin", "times"),
     [
         ("4.4.0", 0, "T", "", 2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -246,7 +247,7 @@ def test_a_pull_carries_the_type_of_its_expression_since_there_are_types(
 # --- subscriptions ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("expression", "text", "tags", "kind"),
     [
         ("*", "*", (), "everything"),
@@ -379,7 +380,7 @@ def test_an_empty_answer_does_not_pass_messages_that_are_being_consumed() -> Non
 # --- failures -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("client", "controlled"),
     [("4.5.2", 3_000), ("4.9.4", 1_000), ("4.9.5", 20), ("5.0.0", 1_000), ("5.1.0", 20), ("5.5.0", 20)],
 )
@@ -528,7 +529,7 @@ def test_every_owned_queue_has_one_request_which_is_in_one_place(client: str, pl
     for at, args in sampler(SUITE, Profile.of(client=client)).case(5, plan, 60):
         state, _, why = bound.by_position[at](state, *args)
         assert set(why.rules) <= rulebook.RULES.keys()
-        places = [*state.ready, *(number for number, _ in state.under_way), *(number for number, _ in state.timers)]
+        places = [*state.ready, *(number for number, _ in state.in_flight), *(number for number, _ in state.timers)]
         assert len(places) == len(set(places))
         for queue, number in state.table.items():
             request = state.requests[number]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from by_hand import Steps, assert_known
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -199,7 +200,7 @@ def test_a_client_of_4_x_sends_no_request() -> None:
 # --- retry topics ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("pull", "pop", "before", "after"),
     [
         ((0,), (), False, True),
@@ -304,7 +305,7 @@ def test_a_pop_asks_while_its_queue_is_owned_and_subscribed_to() -> None:
 # --- does the broker assign at all? ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("client", "fault", "times", "mark"),
     [
         (STRICT, "answer", 2, True),
@@ -418,5 +419,5 @@ def test_the_state_is_shown_with_the_assignments() -> None:
     play.do("leave", 1)
     shown = SUITE.show(play.state)
     assert "pops [('T', 1)]" in shown
-    assert "1: nobody" in shown
+    assert "1: no member" in shown
     assert "'T': ((0,), (1,))" in shown

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from by_hand import Steps, assert_known
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -122,8 +123,8 @@ def unknown(client: str, mode: str = CLUSTERING, queues: int = -1) -> Play:
     return play
 
 
-@pytest.mark.parametrize("mode", [CLUSTERING, BROADCASTING])
-@pytest.mark.parametrize("client", [DIVIDES, KNOWS_NOTHING, NOW])
+@every("mode", [CLUSTERING, BROADCASTING])
+@every("client", [DIVIDES, KNOWS_NOTHING, NOW])
 def test_a_topic_without_known_queues_is_announced_every_round(client: str, mode: str) -> None:
     play = unknown(client, mode)
     every = [] if client == DIVIDES else ["T"]
@@ -174,7 +175,7 @@ def test_what_it_throws_for_the_retry_topic_counts_for_nothing() -> None:
 # --- a topic that goes meanwhile ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("client", [SILENT, TELLS, DIVIDES, KNOWS_NOTHING, HEARS, NOW])
+@every("client", [SILENT, TELLS, DIVIDES, KNOWS_NOTHING, HEARS, NOW])
 def test_a_topic_that_is_given_up_while_it_is_divided(client: str) -> None:
     play = Play(client)
     owned, balanced, _, changes = play.round(given_up="T")

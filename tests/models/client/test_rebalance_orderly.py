@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from by_hand import Steps
+from every import every
 
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client.fixtures import CLIENTS
@@ -89,7 +90,7 @@ def sent(commits: tuple[tuple[int, int], ...], queue: int = 0) -> list[int]:
 # --- locking -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("client", RELEASES)
+@every("client", RELEASES)
 def test_a_member_locks_the_queues_it_adds(client: str) -> None:
     play = Play(client)
     owned, begun, *_ = play.alone(0)
@@ -233,7 +234,7 @@ def test_a_listener_stops_when_another_client_has_the_lock() -> None:
 # --- giving it back ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("client", RELEASES)
+@every("client", RELEASES)
 def test_a_lost_queue_is_sent_and_unlocked(client: str) -> None:
     play = Play(client)
     play.alone(0)

@@ -131,6 +131,6 @@ def test_the_state_is_shown_with_its_locks() -> None:
     state = model.leave(state, 2, "answer")[0]
     state = model.take(state, 1, 0, 4, "answer")[0]
     shown = SUITE.show(state)
-    assert "2: nobody" in shown
+    assert "2: no member" in shown
     assert "busy with [0]" in shown
     assert f"0: '{CLIENTS[1]}'" in shown

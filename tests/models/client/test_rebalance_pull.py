@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from by_hand import Steps
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.conformance.targets.port.rebalance import ProcessQueue
+from rocketmq_conformance.conformance.targets.port.group_member import OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_pull import RebalancePull
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
@@ -71,7 +72,7 @@ def settled(client: str = "5.5.0") -> Play:
 # --- rounds ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("client", [*OLD, *NEW])
+@every("client", [*OLD, *NEW])
 def test_a_round_owns_the_share_and_pulls_it(client: str) -> None:
     play = Play(client)
     owned, assigned, balanced, commits = play.round()
@@ -129,7 +130,7 @@ def test_a_queue_without_a_start_alone_is_neither() -> None:
     assert play.kind == "no start"
 
 
-@pytest.mark.parametrize("client", [*OLD, *NEW])
+@every("client", [*OLD, *NEW])
 def test_a_topic_that_was_given_up_and_taken_back_is_owned_and_not_pulled(client: str) -> None:
     play = settled(client)
     play.do("unsubscribe", 0, "T")
@@ -143,7 +144,7 @@ def test_a_topic_that_was_given_up_and_taken_back_is_owned_and_not_pulled(client
     assert play.round()[:2] == ((0, 1, 2, 5), (0, 1, 2, 5))
 
 
-@pytest.mark.parametrize("client", [*OLD, *NEW])
+@every("client", [*OLD, *NEW])
 def test_a_topic_without_queues_is_pulled_on_until_the_listener_is_called(client: str) -> None:
     play = settled(client)
     play.do("route", "T", 0)
@@ -170,7 +171,7 @@ def test_queues_that_come_back_in_5_5_0_are_not_pulled() -> None:
 class OpensAgain(RebalancePull):
     """Begins queues anew that were dropped while nobody knew of them (D95)."""
 
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return owned.dropped
 
 
@@ -445,7 +446,7 @@ def test_the_suite_shows_its_state() -> None:
     shown = SUITE.show(play.state)
     assert "1: 10.0.0.10@a CLUSTERING owns [], pulls []" in shown
     assert "to be polled [(5, 12), (6, 12), (8, 12)]" in shown
-    assert "2: nobody" in shown
+    assert "2: no member" in shown
     assert "from its start" in SUITE.show(settled().state)
 
 

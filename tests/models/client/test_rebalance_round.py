@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from by_hand import Steps
+from every import every
 
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, LIST_FAULTS, QUEUES, TOPIC_QUEUES
@@ -56,7 +57,7 @@ def test_members_share_the_queues_in_the_order_of_their_ids_as_texts() -> None:
     assert Play().all_round() == [(5, 6, 8), (0, 1, 2, 3), (7,)]
 
 
-@pytest.mark.parametrize(
+@every(
     ("count", "listed", "shares"),
     [
         (4, (0, 2), ((0, 1), (), (5, 6))),
@@ -102,8 +103,8 @@ def settled(client: str = "5.5.0") -> Play:
     return play
 
 
-@pytest.mark.parametrize("client", ["4.0.0", "4.9.8", "5.0.0", "5.5.0"])
-@pytest.mark.parametrize("fault", [fault for fault in LIST_FAULTS if fault != "answer"])
+@every("client", ["4.0.0", "4.9.8", "5.0.0", "5.5.0"])
+@every("fault", [fault for fault in LIST_FAULTS if fault != "answer"])
 def test_without_a_list_a_member_keeps_its_queues(client: str, fault: str) -> None:
     play = settled(client)
     play.do("list_members", (1,))
@@ -286,7 +287,7 @@ def test_a_queue_begins_where_its_start_position_is(where: str, begun: tuple[tup
     assert (7, 5) in play.round(0)[1]
 
 
-@pytest.mark.parametrize(
+@every(
     ("client", "fault", "bound", "added"),
     [
         ("4.9.8", "SYSTEM_BUSY", "answer", True),

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +35,7 @@ def reading(client: str, fault: str) -> Expected:
     return RemoteStoreModel(Profile.of(client)).read(START, 0, STORE, fault)[1]
 
 
-@pytest.mark.parametrize(
+@every(
     ("client", "readings"),
     [
         ("4.0.0", (-1, -1, -1, -1)),
@@ -49,27 +50,25 @@ def test_which_refusals_read_as_no_offset_depends_on_the_client(client: str, rea
     assert tuple(reading(client, fault) for fault in REFUSALS) == readings
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("fault", ["silent", "cut", "no-field"])
+@every("client", CLIENTS)
+@every("fault", ["silent", "cut", "no-field"])
 def test_a_failure_of_the_transport_is_unknown_in_every_release(client: str, fault: str) -> None:
     assert reading(client, fault) == -2
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@every("client", CLIENTS)
 def test_a_queue_without_broker_is_unknown_even_if_the_fault_is_not_found(client: str) -> None:
     model = RemoteStoreModel(Profile.of(client))
     assert all(model.read(START, LOST_QUEUE, STORE, fault)[1] == -2 for fault in FAULTS)
 
 
-@pytest.mark.parametrize(
-    ("client", "offset"), [("4.9.8", -1), ("5.0.0-PREVIEW", -1), ("5.0.0-ALPHA", -3), ("5.5.0", -3)]
-)
-@pytest.mark.parametrize("kind", [MEMORY, STORE, MEMORY_THEN_STORE])
+@every(("client", "offset"), [("4.9.8", -1), ("5.0.0-PREVIEW", -1), ("5.0.0-ALPHA", -3), ("5.5.0", -3)])
+@every("kind", [MEMORY, STORE, MEMORY_THEN_STORE])
 def test_no_queue_has_an_offset_of_its_own(client: str, offset: int, kind: str) -> None:
     assert RemoteStoreModel(Profile.of(client)).read(START, NO_QUEUE, kind, "answer")[1] == offset
 
 
-@pytest.mark.parametrize(
+@every(
     ("client", "broker", "offset"),
     [
         ("4.9.8", "5.5.0", 0),
@@ -294,8 +293,8 @@ class Naive:
         self.stored[queue] = offset
 
 
-@pytest.mark.parametrize("broker", ["4.9.7", "5.5.0"])
-@pytest.mark.parametrize("client", CLIENTS)
+@every("broker", ["4.9.7", "5.5.0"])
+@every("client", CLIENTS)
 def test_a_naive_store_agrees_on_every_case(client: str, broker: str) -> None:
     profile = Profile.of(client, broker)
     bound, plans = SUITE.bind(profile), sampler(SUITE, profile)

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,7 +82,7 @@ def test_a_stored_offset_always_wins() -> None:
     assert not offenders, offenders[:5]
 
 
-@pytest.mark.parametrize(
+@every(
     ("where", "ordinary", "retry"),
     [(LAST, 12, 0), (FIRST, 0, 0), (TIMESTAMP, 4, 12), *((where, 12, 0) for where in DEPRECATED)],
 )
@@ -114,7 +115,7 @@ def test_an_empty_queue_has_none_on_a_new_broker_and_0_on_an_old_one() -> None:
         assert (start, why.kind) == (0, "no offset, first: 0" if broker == "5.1.0" else "stored 0")
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "zone", "start"),
     [
         ("20240101003000", "UTC", 1),
@@ -138,7 +139,7 @@ def test_the_timestamp_is_read_in_the_zone_of_the_process(text: str, zone: str, 
         assert found == start
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "start"),
     [
         ("20240310013000", 2),
@@ -177,8 +178,8 @@ BEFORE_5 = ("4.0.0", "4.8.0", "4.9.0", "4.9.1", "4.9.8", "5.0.0-PREVIEW")
 FROM_5 = ("5.0.0-ALPHA", "5.0.0", "5.1.0", "5.5.0")
 
 
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("fault", ["silent", "cut", "no-field"])
+@every("release", RELEASES)
+@every("fault", ["silent", "cut", "no-field"])
 def test_an_unreadable_offset_is_no_start_and_since_5_an_exception(release: str, fault: str) -> None:
     assert push(release, begun(3), fault=fault) == -1
     assert push(release, begun(3), fault=fault, checked=True) == (NO_START if release in FROM_5 else -1)
@@ -186,7 +187,7 @@ def test_an_unreadable_offset_is_no_start_and_since_5_an_exception(release: str,
         assert lite(release, begun(3), fault=fault, checked=True) == -1
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@every("release", RELEASES)
 def test_a_busy_broker_is_a_new_group_before_5(release: str) -> None:
     assert push(release, begun(3), fault="SYSTEM_BUSY") == (12 if release in BEFORE_5 else -1)
 
@@ -219,8 +220,8 @@ def test_old_lite_pull_swallows_a_failing_max_for_last(release: str, last: Expec
     assert lite(release, begun(), **{**how, "checked": False}) == -1
 
 
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("where", [LAST, TIMESTAMP])
+@every("release", RELEASES)
+@every("where", [LAST, TIMESTAMP])
 def test_a_negative_bound_is_refused_by_push_since_5_only(release: str, where: str) -> None:
     how = {"fault": not_found(release), "bound_fault": "negative"}
     new = release in FROM_5

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -177,7 +178,7 @@ def test_wall_times_are_read_as_in_the_second_statement(moment: datetime, zone: 
     assert parse_timestamp(written(moment), zone) == naive(moment, zone)
 
 
-@pytest.mark.parametrize("zone", ZONES)
+@every("zone", ZONES)
 def test_nights_in_which_clocks_change_are_read_as_in_the_second_statement(zone: str) -> None:
     info, changes = ZoneInfo(zone), 0
     for day in (datetime(2009, 12, 31, 12) + timedelta(days=number) for number in range(366 * 16)):
@@ -273,7 +274,7 @@ def test_java_still_reads_as_it_did(
     assert java(text, zone) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "read"),
     [
         ("NaN", (0, 3)),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.proof import whole_real
 from rocketmq_conformance.conformance.proof.whole_cases import TableCase, cases, handovers
@@ -56,7 +57,7 @@ def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[Tabl
     assert all(isinstance(case.moves[-1], Look) for case in table)
 
 
-@pytest.mark.parametrize("case", HANDOVERS, ids=str)
+@every("case", HANDOVERS)
 def test_every_queue_has_one_owner_and_only_the_owner_can_have_its_lock(case: TableCase) -> None:
     looks, why = whole_real.expected(life("5.5.0"), case)
     assert why.rules
@@ -132,7 +133,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kind", "release", "looks"), KNOWN, ids=[f"{n}-{k}-{r}" for n, k, r, _ in KNOWN])
+@every(("name", "kind", "release", "looks"), KNOWN)
 def test_a_case_gives_the_recorded_observation(name: str, kind: str, release: str, looks: list[Observation]) -> None:
     assert list(seen(release, name, kind)) == looks
 
@@ -160,7 +161,7 @@ def test_queues_change_hands(kind: str) -> None:
 UNSOUND = {"WHOLE-BUSY", "WHOLE-MISTAKEN", "WHOLE-REREAD", "WHOLE-RESET", "WHOLE-LOST", "WHOLE-UNREAD"}
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@every("release", RELEASES)
 def test_no_message_is_lost_or_given_twice_but_by_a_rule(release: str) -> None:
     judged = 0
     for case in EVERY + HANDOVERS:
@@ -215,7 +216,7 @@ class _AlwaysReads(WholeGroupModel):
 
 
 class _AsksOnce(WholeGroupModel):
-    def _ask_again(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
+    def _first_pull(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
         return group, True
 
 
@@ -273,7 +274,7 @@ WRONG: list[tuple[type[WholeGroupModel], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "rule"), WRONG, ids=[rule for _, rule in WRONG])
+@every(("wrong", "rule"), WRONG)
 def test_a_model_that_breaks_a_rule_expects_something_else(wrong: type[WholeGroupModel], rule: str) -> None:
     noticed = [
         case for case in EVERY + HANDOVERS if rule in expected(life("4.9.8"), case)[1].rules and _differs(wrong, case)

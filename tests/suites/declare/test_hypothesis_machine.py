@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
+from every import every
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
@@ -70,7 +71,7 @@ def test_a_fault_is_found_and_its_rule_is_named(stage: Stage, suite: str, rule: 
         play(SUITES[suite], stage, examples=200, steps=30)
 
 
-@pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+@every("suite", SUITES.values())
 def test_a_machine_has_a_rule_for_every_operation_that_the_release_has(suite: Suite) -> None:
     for release in ("4.0.0", "5.5.0"):
         profile = Profile.of(release, release)

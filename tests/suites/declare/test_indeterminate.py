@@ -21,9 +21,9 @@ from rocketmq_conformance.suites.declare.indeterminate import (
     UNKNOWN,
     Possibility,
     TooMany,
+    after_step,
     allowing,
     answers,
-    left,
     unanswered,
 )
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -92,15 +92,15 @@ def test_an_answer_rules_out_states_that_do_not_allow_it() -> None:
     possible = unanswered(BOUND, [Possibility(0)], put(5))
     said = answers(BOUND, possible, GET, 5, observes=False)
     assert sorted(one.expected for one in said) == [0, 5]
-    assert left(allowing(said, 5)) == [Possibility(5)]
+    assert after_step(allowing(said, 5)) == [Possibility(5)]
     assert allowing(said, 4) == []
 
 
 def test_a_request_may_be_handled_after_others_that_were_sent_later() -> None:
     possible = unanswered(BOUND, [Possibility(0)], put(5))
-    possible = left(allowing(answers(BOUND, possible, put(3), None, observes=False), None))
+    possible = after_step(allowing(answers(BOUND, possible, put(3), None, observes=False), None))
     assert states(possible) == {(3, 1), (3, 0)}
-    assert states(left(allowing(answers(BOUND, possible, GET, 5, observes=False), 5))) == {(5, 0)}
+    assert states(after_step(allowing(answers(BOUND, possible, GET, 5, observes=False), 5))) == {(5, 0)}
 
 
 def test_the_number_of_followed_states_is_limited() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
+from every import every
 
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -12,7 +12,7 @@ from rocketmq_conformance.suites.declare.sampler import Sampler, sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
 PROFILE = Profile()
-EVERY = pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+EVERY = every("suite", SUITES.values())
 
 
 @EVERY

@@ -196,7 +196,7 @@ _pulls = mutants_of("pulls", "broker-admin")
 
 MUTANTS: tuple[BrokerMutant, ...] = (
     _resets("reset-not-stored", "D62", "A reset is forgotten once a pull has taken it.", NotStored),
-    _resets("reset-not-pending", "D63", "A reset is stored, and nobody is told of it.", NotPending),
+    _resets("reset-not-pending", "D63", "A reset is stored, and no member is notified.", NotPending),
     _resets("reset-now-by-time", "D57", "A reset of a queue to max ends at the last message.", NowByTime),
     _resets("reset-whole-topic", "D61", "A reset of one queue moves the others too.", WholeTopic),
     _resets("reset-never-forwards", "D58", "A reset without force stores no larger offset.", NeverForwards),
@@ -209,7 +209,12 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _storage("topic-keeps-resets", "D64", "A deleted topic leaves its pending resets.", TopicKeepsResets),
     _storage("group-keeps-resets", "D64", "A group deleted with its offsets leaves its resets.", GroupKeepsResets),
     _storage("group-always-cleans", "D69", "A deleted group loses its offsets unasked.", AlwaysCleans),
-    _storage("group-never-cleans", "D69", "A deleted group keeps its offsets, whatever is asked.", NeverCleans),
+    _storage(
+        "group-never-cleans",
+        "D69",
+        "A deleted group keeps its offsets even if the request says to clean them.",
+        NeverCleans,
+    ),
     _offsets("commits-over-resets", "D60", "A commit is stored though a reset is pending.", CommitsOverResets),
     _offsets("commit-ends-reset", "D60", "A commit takes a pending reset away.", CommitEndsReset),
     _offsets("reset-shadows-queues", "D63", "A pending reset hides the offsets of other queues.", Shadowed),

@@ -134,13 +134,20 @@ class EveryBrokerTwice(Assignments):
 _assignments = mutants_of("assignments", "broker-assignment")
 
 MUTANTS: tuple[BrokerMutant, ...] = (
-    _assignments("assign-nothing-for-none", "D26", "Who cannot be answered is told to drop all.", NothingForEmpty),
-    _assignments("assign-none-for-nothing", "D88", "A stranger is told to keep what it has.", KeepsForStrangers),
-    _assignments("assign-any-strategy", "D88", "A strategy that nobody knows is AVG.", AveragesAnyway),
+    _assignments(
+        "assign-nothing-for-none", "D26", "A member without an assignment is answered an empty one.", NothingForEmpty
+    ),
+    _assignments(
+        "assign-none-for-nothing",
+        "D88",
+        "A client that is no member is answered to keep its queues.",
+        KeepsForStrangers,
+    ),
+    _assignments("assign-any-strategy", "D88", "An unknown strategy is taken for AVG.", AveragesAnyway),
     _assignments("assign-unsorted", "D87", "Members count in the order in which they registered.", Unsorted),
     _assignments("assign-own-queues", "D88", "Only queues of the broker that is asked are given.", OwnQueuesOnly),
     _assignments("assign-members-broadcast", "D88", "Only groups with members broadcast.", OnlyMembersBroadcast),
-    _assignments("mode-always-pull", "D88", "Queues are pulled, whatever is set.", AlwaysPulls),
+    _assignments("mode-always-pull", "D88", "Queues are pulled, even if the mode is set to pop.", AlwaysPulls),
     _assignments("mode-first-stays", "D88", "A mode that is set cannot be changed.", FirstModeStays),
     _assignments("mode-every-topic", "D88", "A mode holds for all topics of a group.", ModeForEveryTopic),
     _assignments("mode-of-retries", "D88", "The mode of a retry topic may be set.", RetryModes),

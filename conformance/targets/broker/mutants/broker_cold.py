@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketmq_conformance.conformance.fakes.page_residency import Memory
+from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 
 
-class SeesWhatItCannot(Memory):
+class SeesWhatItCannot(PageResidency):
     """Messages paged out count as missing, on every Java."""
 
     def evict(self) -> None:
@@ -21,7 +21,7 @@ class SeesWhatItCannot(Memory):
         storage.rules = replace(storage.rules, always_resident=False)
 
 
-class EvictionLoses(Memory):
+class EvictionLoses(PageResidency):
     """Messages paged out are not found by a pull, either."""
 
     def evict(self) -> None:
@@ -32,7 +32,7 @@ class EvictionLoses(Memory):
         self._storage.state = self._storage.state._replace(logs=logs)
 
 
-class EvictionForgets(Memory):
+class EvictionForgets(PageResidency):
     """Stored offsets are lost with the pages."""
 
     def evict(self) -> None:
@@ -40,7 +40,7 @@ class EvictionForgets(Memory):
         self._storage.state = self._storage.state._replace(stored={})
 
 
-class AskingReads(Memory):
+class AskingReads(PageResidency):
     """A query of an offset reads the queue's messages into memory."""
 
     def __init__(self, storage: Storage) -> None:
@@ -48,7 +48,7 @@ class AskingReads(Memory):
         self.asked = lambda topic, queue: self.read(topic, queue, 0)
 
 
-class Returns(Memory):
+class Returns(PageResidency):
     """The first read brings all pages back into memory."""
 
     def holds(self, topic: str, queue: int) -> bool | None:

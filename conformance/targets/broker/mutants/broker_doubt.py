@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
-from rocketmq_conformance.conformance.fakes.page_residency import Memory
+from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.responses import ConnectionHandler, command
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -25,7 +25,7 @@ Key = tuple[str, str, int]
 class _Strangers(Offsets):
     """Distinguishes the first commit of a connection, by a *stranger*, from later ones."""
 
-    def __init__(self, storage: Storage, memory: Memory) -> None:
+    def __init__(self, storage: Storage, memory: PageResidency) -> None:
         super().__init__(storage, memory)
         self._known: set[Peer] = set()
 
@@ -47,7 +47,7 @@ class _Strangers(Offsets):
 class CommitsTwice(_Strangers):
     """A stranger's commit is stored at once, and again after the next commit of the same queue."""
 
-    def __init__(self, storage: Storage, memory: Memory) -> None:
+    def __init__(self, storage: Storage, memory: PageResidency) -> None:
         super().__init__(storage, memory)
         self._again: dict[Key, int] = {}
 
@@ -64,7 +64,7 @@ class CommitsTwice(_Strangers):
 class TakesBack(_Strangers):
     """A stranger's commit is stored only until it is queried."""
 
-    def __init__(self, storage: Storage, memory: Memory) -> None:
+    def __init__(self, storage: Storage, memory: PageResidency) -> None:
         super().__init__(storage, memory)
         self._until: dict[Key, int] = {}
 

@@ -70,7 +70,7 @@ class NotConfirmed(Consumers):
         return granted
 
 
-class HalfTheLease(Consumers):
+class HalvesTheLease(Consumers):
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
         before, self.lease = self.lease, self.lease // 2
         granted = super().lock(group, client, queues)
@@ -99,7 +99,7 @@ class UnlocksOthers(Consumers):
         return failed
 
 
-class NobodyIsRefused(Consumers):
+class NoClientIsRefused(Consumers):
     """A lock without client id fails, and leaves nothing behind."""
 
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
@@ -112,21 +112,21 @@ class NobodyIsRefused(Consumers):
 
 
 class NeverDone(Unlocks):
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+    def schedule_unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
         """The unlock is acknowledged and ignored."""
 
 
 class MuchLater(Unlocks):
     """An unlock takes effect when the lease is nearly over."""
 
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+    def schedule_unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
         self._later(self._consumers.lease * 0.9 / 1000, lambda: self._consumers.unlock(group, client, queues))
 
 
-class OfAnybody(Unlocks):
+class UnlocksNextOwner(Unlocks):
     """A delayed unlock forgets who requested it, and removes the lock of the next owner."""
 
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+    def schedule_unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
         self._later(DELAY, lambda: self._free(group, queues))
 
     def _free(self, group: str, queues: Sequence[Queue]) -> None:
@@ -137,9 +137,9 @@ class OfAnybody(Unlocks):
 class EveryQueue(Unlocks):
     """A delayed unlock releases all locks of the client, not just the requested queues."""
 
-    def soon(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
+    def schedule_unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> None:
         everything = [queue for of, queue in self._consumers.locks if of == group]
-        super().soon(group, client, everything)
+        super().schedule_unlock(group, client, everything)
 
 
 _locks = mutants_of("consumers", "broker-locks", "broker-admin")
@@ -152,13 +152,13 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _locks("lock-any-is-all", "D77", "Everything is granted if anything is.", AnyIsAll),
     _locks("lease-never-expires", "D89", "A lock never expires.", NeverExpires),
     _locks("lock-not-confirmed", "D78", "A lock expires though its owner asked again.", NotConfirmed),
-    _locks("lock-half-the-lease", "D78", "A lock expires after half of its time.", HalfTheLease),
+    _locks("lock-half-the-lease", "D78", "A lock expires after half of its time.", HalvesTheLease),
     _locks("unlock-not-the-first", "D76", "The first queue of a request stays locked.", FirstStaysLocked),
     _locks("unlock-ignored", "D76", "Unlocking does nothing.", UnlockIgnored),
-    _locks("unlock-of-others", "D78", "Anybody unlocks any queue.", UnlocksOthers),
-    _locks("lock-nobody-refused", "D77", "A lock without client id leaves nothing behind.", NobodyIsRefused),
+    _locks("unlock-of-others", "D78", "Any client unlocks any queue.", UnlocksOthers),
+    _locks("lock-nobody-refused", "D77", "A lock without client id leaves nothing behind.", NoClientIsRefused),
     _strict("late-never", "D76", "In strict mode an unlock is answered and never done.", NeverDone),
     _strict("late-too-late", "D73", "In strict mode an unlock is done much too late.", MuchLater),
-    _strict("late-of-anybody", "D78", "In strict mode an unlock takes the next owner's lock.", OfAnybody),
+    _strict("late-of-anybody", "D78", "In strict mode an unlock takes the next owner's lock.", UnlocksNextOwner),
     _strict("late-every-queue", "D25", "In strict mode an unlock gives back all queues.", EveryQueue),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rocketmq_conformance.conformance.fakes.lifecycle import Lifetime
+from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored
@@ -16,12 +16,12 @@ from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueL
 # --- stopped, killed and started --------------------------------------------------------------------------------
 
 
-class StopLoses(Lifetime):
+class StopLoses(Lifecycle):
     def stopped(self, frozen: bool) -> None:
         """A stop writes nothing to disk."""
 
 
-class KillLosesSaved(Lifetime):
+class KillLosesSaved(Lifecycle):
     """A kill loses everything written since the start."""
 
     def __init__(self, storage: Storage) -> None:
@@ -36,7 +36,7 @@ class KillLosesSaved(Lifetime):
         self._before = self._written
 
 
-class OneOfEach(Lifetime):
+class OneOfEach(Lifecycle):
     """Only one queue of each group and topic is written."""
 
     def save(self) -> None:
@@ -45,7 +45,7 @@ class OneOfEach(Lifetime):
         self._written = {key: offset for key, offset in stored.items() if first[key[:2]] == key[2]}
 
 
-class Clamps(Lifetime):
+class Clamps(Lifecycle):
     """At the start, a stored offset beyond max is set to max."""
 
     def started(self) -> None:
@@ -58,7 +58,7 @@ class Clamps(Lifetime):
         self._storage.state = state._replace(stored=stored)
 
 
-class KillLosesMessages(Lifetime):
+class KillLosesMessages(Lifecycle):
     """A kill loses the messages sent since offsets were last written."""
 
     def __init__(self, storage: Storage) -> None:
@@ -73,7 +73,7 @@ class KillLosesMessages(Lifetime):
         self._storage.state = self._storage.state._replace(logs=self._logs)
 
 
-class KillForgetsGroups(Lifetime):
+class KillForgetsGroups(Lifecycle):
     """Groups are written when offsets are."""
 
     def __init__(self, storage: Storage) -> None:
@@ -88,7 +88,7 @@ class KillForgetsGroups(Lifetime):
         self._storage.state = self._storage.state._replace(groups=self._groups)
 
 
-class _Looks(Lifetime):
+class _Looks(Lifecycle):
     """Computes min differently at the start."""
 
     def started(self) -> None:
@@ -128,14 +128,14 @@ class EmptyBeginsAnew(_Looks):
 # --- frozen -------------------------------------------------------------------------------------------------------
 
 
-class ResumeRereads(Lifetime):
+class ResumeRereads(Lifecycle):
     """A resume acts as a start: offsets are read from disk."""
 
     def resumed(self) -> None:
         self._storage.state = self._storage.state._replace(stored=self._written)
 
 
-class FrozenIsKilled(Lifetime):
+class FrozenIsKilled(Lifecycle):
     """A frozen broker misses SIGTERM, and is killed."""
 
     def stopped(self, frozen: bool) -> None:
@@ -143,7 +143,7 @@ class FrozenIsKilled(Lifetime):
             super().stopped(frozen)
 
 
-class _Late(Lifetime):
+class _Late(Lifecycle):
     """Handles requests sent while it was frozen differently."""
 
     def __init__(self, storage: Storage) -> None:
@@ -197,7 +197,7 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _lifetime("start-anew", "D91", "A queue without messages counts from 0 after a start.", EmptyBeginsAnew),
     _lifetime("resume-rereads", "D32", "A broker that goes on has the offsets of its disk.", ResumeRereads),
     _lifetime("stop-of-frozen", "D31", "A frozen broker that is stopped loses its offsets.", FrozenIsKilled),
-    _lifetime("late-is-zero", "D28", "A commit that nobody answered is stored as 0.", LateIsZero),
-    _lifetime("late-is-next", "D85", "A commit that nobody answered is stored as one more.", LateIsNext),
-    _lifetime("late-for-all", "D63", "A commit that nobody answered moves other queues, too.", LateForAll),
+    _lifetime("late-is-zero", "D28", "A commit without a response is stored as 0.", LateIsZero),
+    _lifetime("late-is-next", "D85", "A commit without a response is stored as one more.", LateIsNext),
+    _lifetime("late-for-all", "D63", "A commit without a response moves other queues, too.", LateForAll),
 )

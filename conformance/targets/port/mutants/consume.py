@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TypeVar
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.consume import Batch, Consume, Returns
-from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
+from rocketmq_conformance.conformance.targets.port.consume import Batch, Consume, Consumption, Returns
+from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQueue, Pulled
 from rocketmq_conformance.models.outcome import Result
 
+Listener = TypeVar("Listener", bound=Consumption)
 
-def _with(backlog: type[Backlog]) -> type[Consume]:
-    """The listener with another class of process queues."""
-    return type(backlog.__name__, (Consume,), {"backlog_class": backlog})
+
+def with_queues(base: type[Listener], process_queue: type[ProcessQueue]) -> type[Listener]:
+    """A listener with another class of process queues."""
+    return type(process_queue.__name__, (base,), {"queue_class": process_queue})
 
 
 def _sending(returns: type[Returns]) -> type[Consume]:
@@ -24,76 +27,76 @@ def _sending(returns: type[Returns]) -> type[Consume]:
 # --- process queues ------------------------------------------------------------------------------------------
 
 
-class CountsAgain(Backlog):
+class CountsAgain(ProcessQueue):
     def insert(self, message: Pulled) -> None:
         if message.offset in self.messages:
             self.count += 1
         super().insert(message)
 
 
-class KeepsFirst(Backlog):
+class KeepsFirst(ProcessQueue):
     def insert(self, message: Pulled) -> None:
         if message.offset not in self.messages:
             super().insert(message)
 
 
-class TopIsLargest(Backlog):
+class TopIsLargest(ProcessQueue):
     def insert(self, message: Pulled) -> None:
         before = self.top
         super().insert(message)
         self.top = max(before, self.top)
 
 
-class TopIsLast(Backlog):
+class TopIsLast(ProcessQueue):
     def insert(self, message: Pulled) -> None:
         super().insert(message)
         self.top = message.offset
 
 
-class AlwaysWakes(Backlog):
+class AlwaysWakes(ProcessQueue):
     def put(self, pulled: Sequence[Pulled]) -> bool:
         super().put(pulled)
         return True
 
 
-class CommitsTop(Backlog):
+class CommitsTop(ProcessQueue):
     def lowest(self) -> int:
         return self.top + 1
 
 
-class CommitsPastLowest(Backlog):
+class CommitsPastLowest(ProcessQueue):
     def lowest(self) -> int:
         return min(self.messages) + 1 if self.messages else self.top + 1
 
 
-class CommitsLastDone(Backlog):
+class CommitsLastDone(ProcessQueue):
     def lowest(self) -> int:
         return self.top if not self.messages else min(self.messages)
 
 
-class EmptyCommits(Backlog):
+class EmptyCommits(ProcessQueue):
     def remove(self, done: Sequence[Pulled]) -> int:
         return super().remove(done) if self.messages else self.top + 1
 
 
-class CommitsDone(Backlog):
+class CommitsDone(ProcessQueue):
     def remove(self, done: Sequence[Pulled]) -> int:
         offset = super().remove(done)
         return offset if offset < 0 or not done else max(message.offset for message in done) + 1
 
 
-class BytesDrift(Backlog):
+class BytesDrift(ProcessQueue):
     def settle(self) -> None:
         pass
 
 
-class SpanIsCount(Backlog):
+class SpanIsCount(ProcessQueue):
     def look(self) -> tuple[int, int, int, bool]:
         count, size, _, some = super().look()
         return count, size, max(len(self.messages) - 1, 0), some
 
 
-class KnowsByCount(Backlog):
+class KnowsByCount(ProcessQueue):
     def look(self) -> tuple[int, int, int, bool]:
         count, size, span, _ = super().look()
         return count, size, span, count > 1
@@ -103,43 +106,45 @@ class KnowsByCount(Backlog):
 
 
 class IgnoresIndex(Consume):
-    def good(self, status: str, ack: int | None, count: int) -> int:
-        return super().good(status, None, count)
+    def successes(self, status: str, ack: int | None, count: int) -> int:
+        return super().successes(status, None, count)
 
 
 class IndexIsCount(Consume):
-    def good(self, status: str, ack: int | None, count: int) -> int:
-        return super().good(status, None if ack is None or ack < 0 else ack - 1, count)
+    def successes(self, status: str, ack: int | None, count: int) -> int:
+        return super().successes(status, None if ack is None or ack < 0 else ack - 1, count)
 
 
 class IndexOfFailure(Consume):
-    def good(self, status: str, ack: int | None, count: int) -> int:
-        return super().good(status, ack, count) if ack is None else super().good("CONSUME_SUCCESS", ack, count)
+    def successes(self, status: str, ack: int | None, count: int) -> int:
+        return (
+            super().successes(status, ack, count) if ack is None else super().successes("CONSUME_SUCCESS", ack, count)
+        )
 
 
 class NothingIsSuccess(Consume):
-    def good(self, status: str, ack: int | None, count: int) -> int:
-        return super().good("CONSUME_SUCCESS" if status == "null" else status, ack, count)
+    def successes(self, status: str, ack: int | None, count: int) -> int:
+        return super().successes("CONSUME_SUCCESS" if status == "null" else status, ack, count)
 
 
 class ErrorIsSuccess(Consume):
-    def good(self, status: str, ack: int | None, count: int) -> int:
-        return super().good("CONSUME_SUCCESS" if status == "raise" else status, ack, count)
+    def successes(self, status: str, ack: int | None, count: int) -> int:
+        return super().successes("CONSUME_SUCCESS" if status == "raise" else status, ack, count)
 
 
 class TooSmallIsNone(Consume):
-    def good(self, status: str, ack: int | None, count: int) -> int:
-        return max(0, super().good(status, ack, count))
+    def successes(self, status: str, ack: int | None, count: int) -> int:
+        return max(0, super().successes(status, ack, count))
 
 
 class AllOrNothing(Consume):
-    def good(self, status: str, ack: int | None, count: int) -> int:
-        good = super().good(status, ack, count)
-        return 0 if 0 <= good < count else good
+    def successes(self, status: str, ack: int | None, count: int) -> int:
+        succeeded = super().successes(status, ack, count)
+        return 0 if 0 <= succeeded < count else succeeded
 
 
 class DroppedCounts(Consume):
-    def counts(self, backlog: Backlog) -> bool:
+    def counts(self, process_queue: ProcessQueue) -> bool:
         return True
 
 
@@ -158,26 +163,26 @@ class NextMayBeZero(Consume):
 
 
 class LosesUnsent(Consume):
-    def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
+    def keep(self, process_queue: ProcessQueue, kept: list[Pulled]) -> None:
         kept.clear()
 
 
 class NeverTriesAgain(Consume):
-    def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
+    def keep(self, process_queue: ProcessQueue, kept: list[Pulled]) -> None:
         for message in kept:
             message.times += 1
 
 
 class TriesAtOnce(Consume):
-    def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
-        super().keep(backlog, kept)
+    def keep(self, process_queue: ProcessQueue, kept: list[Pulled]) -> None:
+        super().keep(process_queue, kept)
         self.tick(0)
         self.waiting.append(self.later.pop()[1])
 
 
 class TriesUncounted(Consume):
-    def keep(self, backlog: Backlog, kept: list[Pulled]) -> None:
-        super().keep(backlog, kept)
+    def keep(self, process_queue: ProcessQueue, kept: list[Pulled]) -> None:
+        super().keep(process_queue, kept)
         for message in kept:
             message.times -= 1
 
@@ -188,7 +193,7 @@ class OneUnsentKeepsAll(Consume):
 
 
 class GoneIsSentBack(Consume):
-    def is_cached(self, backlog: Backlog, message: Pulled) -> bool:
+    def is_cached(self, process_queue: ProcessQueue, message: Pulled) -> bool:
         return True
 
 
@@ -200,10 +205,10 @@ class BroadcastSendsBack(Consume):
 
 
 class BroadcastKeeps(Consume):
-    def result(self, batch: Batch, good: int, level: int) -> None:
+    def result(self, batch: Batch, succeeded: int, level: int) -> None:
         if self.broadcasts:
-            batch.messages = batch.messages[:good]
-        super().result(batch, good, level)
+            batch.messages = batch.messages[:succeeded]
+        super().result(batch, succeeded, level)
 
 
 class NothingGoesBack(Consume):
@@ -260,26 +265,29 @@ class LateInSeconds(Consume):
 
 
 class CleanedStays(Consume):
-    def cleaned(self, backlog: Backlog, message: Pulled) -> None:
+    def cleaned(self, process_queue: ProcessQueue, message: Pulled) -> None:
         message.started_at = None
 
 
 class CleanedIsCommitted(Consume):
-    def cleaned(self, backlog: Backlog, message: Pulled) -> None:
-        self.commit(backlog.queue, backlog.remove((message,)))
+    def cleaned(self, process_queue: ProcessQueue, message: Pulled) -> None:
+        self.commit(process_queue.queue, process_queue.remove((message,)))
 
 
 class CleanedStaysCounted(Consume):
-    def cleaned(self, backlog: Backlog, message: Pulled) -> None:
-        backlog.messages.pop(message.offset)
+    def cleaned(self, process_queue: ProcessQueue, message: Pulled) -> None:
+        process_queue.messages.pop(message.offset)
 
 
+_with = partial(with_queues, Consume)
 _mutant = partial(Mutant.of, "consume")
 
 MUTANTS = (
     _mutant("counts-again", "D94", "A message that is pulled again is counted again.", _with(CountsAgain)),
     _mutant("keeps-first", "D38", "A message that is pulled again does not replace the old one.", _with(KeepsFirst)),
-    _mutant("top-is-largest", "D93", "An emptied queue commits the largest offset ever.", _with(TopIsLargest)),
+    _mutant(
+        "top-is-largest", "D93", "An emptied queue commits the largest offset that it has had.", _with(TopIsLargest)
+    ),
     _mutant("top-is-last", "D93", "A known message that is pulled again becomes the top.", _with(TopIsLast)),
     _mutant("always-wakes", "D94", "Every pull starts consumption.", _with(AlwaysWakes)),
     _mutant("commits-top", "D93", "A result commits everything that was pulled.", _with(CommitsTop)),
@@ -289,10 +297,13 @@ MUTANTS = (
     ),
     _mutant("empty-commits", "D39", "A result of messages that are gone commits.", _with(EmptyCommits)),
     _mutant(
-        "commits-done", "D93", "A result commits past its own messages, whatever is before them.", _with(CommitsDone)
+        "commits-done",
+        "D93",
+        "A result commits past its own messages, though earlier ones are not consumed.",
+        _with(CommitsDone),
     ),
     _mutant("bytes-drift", "D94", "The bytes of an empty process queue stay wrong.", _with(BytesDrift)),
-    _mutant("span-is-count", "D94", "The span is told by the count of messages.", _with(SpanIsCount)),
+    _mutant("span-is-count", "D94", "The span is the number of messages.", _with(SpanIsCount)),
     _mutant("knows-by-count", "D94", "A process queue of one message says that there is none.", _with(KnowsByCount)),
     _mutant("ignores-index", "D93", "The index of the last good message is ignored.", IgnoresIndex),
     _mutant("index-is-count", "D43", "The index of the last good message is taken for a count.", IndexIsCount),
@@ -311,14 +322,14 @@ MUTANTS = (
     _mutant("one-unsent-keeps-all", "D93", "One message that could not be sent back keeps all.", OneUnsentKeepsAll),
     _mutant("gone-is-sent-back", "D93", "A message that timed out is sent back again by its listener.", GoneIsSentBack),
     _mutant("broadcast-sends-back", "D75", "A broadcasting consumer sends messages back.", BroadcastSendsBack),
-    _mutant("broadcast-keeps", "D75", "A broadcasting consumer keeps bad messages for ever.", BroadcastKeeps),
+    _mutant("broadcast-keeps", "D75", "A broadcasting consumer never removes bad messages.", BroadcastKeeps),
     _mutant("nothing-goes-back", "D31", "Bad messages are done with and not sent back.", NothingGoesBack),
     _mutant("no-copies", "D93", "A refused request is not made good by a copy.", _sending(NoCopies)),
-    _mutant("one-level", "D31", "The delay level of the listener is not told.", _sending(OneLevel)),
+    _mutant("one-level", "D31", "The delay level of the listener is not sent.", _sending(OneLevel)),
     _mutant(
         "retry-is-origin", "D63", "A message of the retry topic counts as first sent there.", _sending(RetryIsOrigin)
     ),
-    _mutant("endless-tries", "D31", "The broker is told that there is no limit of tries.", _sending(Endless)),
+    _mutant("endless-tries", "D31", "The request says that there is no limit of tries.", _sending(Endless)),
     _mutant("same-delay", "D31", "Copies are not delayed longer from try to try.", _sending(SameDelay)),
     _mutant("new-origin", "D63", "A copy of a copy names the copy.", _sending(NewOrigin)),
     _mutant("never-late", "D95", "The timer sends nothing back.", NeverLate),

@@ -8,19 +8,29 @@ from functools import partial
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.consume import Returns
 from rocketmq_conformance.conformance.targets.port.consume_orderly import ConsumeOrderly
-from rocketmq_conformance.conformance.targets.port.process_queue import Backlog, Pulled
+from rocketmq_conformance.conformance.targets.port.mutants.consume import with_queues
+from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQueue, Pulled
 from rocketmq_conformance.models.outcome import Result
 
 
-def _with(backlog: type[Backlog]) -> type[ConsumeOrderly]:
-    """The listener with another class of process queues."""
-    return type(backlog.__name__, (ConsumeOrderly,), {"backlog_class": backlog})
+class _Misread(ConsumeOrderly):
+    """Takes a result of the listener for another one."""
+
+    def result(
+        self, process_queue: ProcessQueue, messages: list[Pulled], status: str, automatic: bool, suspension: int
+    ) -> bool:
+        status, automatic = self.read(status, automatic)
+        return super().result(process_queue, messages, status, automatic, suspension)
+
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        """The status, and whether commits are automatic, as the mutant has them."""
+        return status, automatic
 
 
 # --- process queues ------------------------------------------------------------------------------------------
 
 
-class AsideIsNotCounted(Backlog):
+class AsideIsNotCounted(ProcessQueue):
     def take(self, most: int) -> list[Pulled]:
         taken = super().take(most)
         self.count -= len(taken)
@@ -39,14 +49,14 @@ class AsideIsNotCounted(Backlog):
         super().put_back(messages)
 
 
-class StaysBusy(Backlog):
+class StaysBusy(ProcessQueue):
     def take(self, most: int) -> list[Pulled]:
         taken = super().take(most)
         self.consuming = True
         return taken
 
 
-class TakesInPulledOrder(Backlog):
+class TakesInPulledOrder(ProcessQueue):
     def take(self, most: int) -> list[Pulled]:
         taken = [self.messages.pop(offset) for offset in list(self.messages)[:most]]
         self.aside.update({message.offset: message for message in taken})
@@ -54,29 +64,29 @@ class TakesInPulledOrder(Backlog):
         return taken
 
 
-class TakesOneByOne(Backlog):
+class TakesOneByOne(ProcessQueue):
     def take(self, most: int) -> list[Pulled]:
         return super().take(1)
 
 
-class EmptyCommitIsNone(Backlog):
+class EmptyCommitIsNone(ProcessQueue):
     def commit(self) -> int:
         return super().commit() if self.aside else 0
 
 
-class CommitsLastTaken(Backlog):
+class CommitsLastTaken(ProcessQueue):
     def commit(self) -> int:
         return super().commit() - 1
 
 
-class CommitsFirstTaken(Backlog):
+class CommitsFirstTaken(ProcessQueue):
     def commit(self) -> int:
         first = min(self.aside) + 1
         super().commit()
         return first
 
 
-class CommitKeepsBytes(Backlog):
+class CommitKeepsBytes(ProcessQueue):
     def commit(self) -> int:
         before = self.bytes
         offset = super().commit()
@@ -84,25 +94,25 @@ class CommitKeepsBytes(Backlog):
         return offset
 
 
-class PutBackTwice(Backlog):
+class PutBackTwice(ProcessQueue):
     def put_back(self, messages: Sequence[Pulled]) -> None:
         for message in messages:
             self.messages[message.offset] = message
 
 
-class PutsAllBack(Backlog):
+class PutsAllBack(ProcessQueue):
     def put_back(self, messages: Sequence[Pulled]) -> None:
         super().put_back(messages)
         self.rollback()
 
 
-class ClearWakes(Backlog):
+class ClearWakes(ProcessQueue):
     def clear(self) -> None:
         super().clear()
         self.consuming = False
 
 
-class ClearLeavesAside(Backlog):
+class ClearLeavesAside(ProcessQueue):
     def clear(self) -> None:
         aside = dict(self.aside)
         super().clear()
@@ -113,45 +123,44 @@ class ClearLeavesAside(Backlog):
 
 
 class OrderlyIncreases(ConsumeOrderly):
-    def commit(self, backlog: Backlog, offset: int) -> None:
-        if not backlog.dropped:
-            self.store.update(backlog.queue, offset, True)
+    def commit(self, process_queue: ProcessQueue, offset: int) -> None:
+        if not process_queue.dropped:
+            self.store.update(process_queue.queue, offset, True)
 
 
 class LateCommitCounts(ConsumeOrderly):
-    def commit(self, backlog: Backlog, offset: int) -> None:
-        self.store.update(backlog.queue, offset, False)
+    def commit(self, process_queue: ProcessQueue, offset: int) -> None:
+        self.store.update(process_queue.queue, offset, False)
 
 
-class AlwaysAutomatic(ConsumeOrderly):
-    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
-        return super().result(backlog, messages, status, True, suspension)
+class AlwaysAutomatic(_Misread):
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        return status, True
 
 
-class NeverAutomatic(ConsumeOrderly):
-    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
-        return super().result(backlog, messages, status, False, suspension)
+class NeverAutomatic(_Misread):
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        return status, False
 
 
-class RollsBackAlways(ConsumeOrderly):
-    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
-        return super().result(backlog, messages, status, automatic and status != "ROLLBACK", suspension)
+class RollsBackAlways(_Misread):
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        return status, automatic and status != "ROLLBACK"
 
 
 class RollsBackBatch(ConsumeOrderly):
-    def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
-        backlog.put_back(messages)
+    def roll_back(self, process_queue: ProcessQueue, messages: Sequence[Pulled]) -> None:
+        process_queue.put_back(messages)
 
 
 class RollbackDrops(ConsumeOrderly):
-    def roll_back(self, backlog: Backlog, messages: Sequence[Pulled]) -> None:
+    def roll_back(self, process_queue: ProcessQueue, messages: Sequence[Pulled]) -> None:
         pass
 
 
-class SuspendsOn(ConsumeOrderly):
-    def result(self, backlog: Backlog, messages: list[Pulled], status: str, automatic: bool, suspension: int) -> bool:
-        going = status not in ("null", "raise")
-        return super().result(backlog, messages, status if going else "SUCCESS", automatic, suspension)
+class SuspendsOn(_Misread):
+    def read(self, status: str, automatic: bool) -> tuple[str, bool]:
+        return "SUCCESS" if status in ("null", "raise") else status, automatic
 
 
 class SpentIsNotSentOn(ConsumeOrderly):
@@ -226,10 +235,11 @@ class NoLongest(ConsumeOrderly):
 
 
 class NeverWakes(ConsumeOrderly):
-    def wait(self, backlog: Backlog, suspension: int) -> None:
+    def wait(self, process_queue: ProcessQueue, suspension: int) -> None:
         pass
 
 
+_with = partial(with_queues, ConsumeOrderly)
 _mutant = partial(Mutant.of, "consume-orderly")
 
 MUTANTS = (
@@ -259,7 +269,7 @@ MUTANTS = (
     _mutant("failures-go-on", "D93", "No status and exceptions are successes.", SuspendsOn),
     _mutant("spent-is-lost", "D31", "A message that was tried too often is sent nowhere.", SpentIsNotSentOn),
     _mutant("spent-tries-once-more", "D43", "A message is tried once more than allowed.", SpentTriesOnce),
-    _mutant("never-spent", "D95", "A message is tried for ever.", NeverSpent),
+    _mutant("never-spent", "D95", "A message is tried without end.", NeverSpent),
     _mutant("one-spent-ends-batch", "D93", "One message that is sent on ends its batch.", OneSpentEndsBatch),
     _mutant("orderly-tries-uncounted", "D95", "A suspension is not counted as a try.", TriesUncounted),
     _mutant("no-limit-is-none", "D31", "Without a limit of tries no message is tried again.", SixteenTries),

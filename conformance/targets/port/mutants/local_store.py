@@ -231,15 +231,17 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant("local-empty-set-is-all", "D26", "Persisting an empty set writes every offset to the file.", EmptySetIsAll),
     _mutant("local-drops-unused", "D26", "Persisting a set drops the memory of all other queues.", DropsUnused),
     _mutant("local-writes-over-unreadable", "D35", "A broken backup counts as an empty one.", WritesOverUnreadable),
-    _mutant("local-no-backup", "D35", "No backup is ever written.", NoBackup),
+    _mutant("local-no-backup", "D35", "No backup is written.", NoBackup),
     _mutant("local-backup-once", "D35", "The backup is written when there is none, and never again.", BackupOnce),
     _mutant("local-backs-up-what-parses", "D35", "A broken file is not copied to the backup.", BacksUpWhatParses),
     _mutant("local-path-swapped", "D35", "Group and client id are swapped in the path.", SwappedPath),
     _mutant("local-backup-never-read", "D35", "The backup is written and never read.", BackupNeverRead),
     _mutant(
-        "local-missing-is-empty", "D35", "A missing file means no offsets, whatever the backup says.", MissingIsEmpty
+        "local-missing-is-empty", "D35", "A missing file means no offsets, although there is a backup.", MissingIsEmpty
     ),
-    _mutant("local-broken-is-empty", "D35", "A broken file means no offsets, whatever the backup says.", BrokenIsEmpty),
+    _mutant(
+        "local-broken-is-empty", "D35", "A broken file means no offsets, although there is a backup.", BrokenIsEmpty
+    ),
     _mutant("local-keeps-memory", "D30", "A restarted store still knows what it never persisted.", KeepsMemory),
     _mutant("local-loads-nothing", "D35", "A restarted store does not load its file.", LoadsNothing),
     _mutant("local-starts-as-new", "D35", "A store that cannot load its file starts without offsets.", StartsAsNew),
@@ -250,7 +252,9 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant("local-refresh-thaws", "D41", "The file's offset replaces a frozen one.", RefreshThawsLocal),
     _mutant("local-short-offsets", "D52", "A file with an offset beyond 32 bits counts as broken.", ShortFileOffsets),
     _mutant("local-float-offsets", "D52", "Offsets in the file are read as floating-point numbers.", FloatFileOffsets),
-    _mutant("local-topics-mixed", "D67", "Entries of the file are told apart by queue number only.", BrokersForgotten),
+    _mutant(
+        "local-topics-mixed", "D67", "Entries of the file are distinguished by queue number only.", BrokersForgotten
+    ),
     _mutant("local-freeze-ignored", "D41", "Freezing an entry of the local store does nothing.", LocalFreezeIgnored),
     _mutant(
         "local-freeze-is-update", "D41", "Freezing sets the entry and lets updates change it.", LocalFreezeIsUpdate

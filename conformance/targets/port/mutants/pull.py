@@ -5,13 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.pull import (
-    Message,
-    ProcessQueue,
-    Pull,
-    PullRequest,
-    Subscription,
-)
+from rocketmq_conformance.conformance.targets.port.pull import Message, Pull
+from rocketmq_conformance.conformance.targets.port.pull_request import PullCache, PullRequest
+from rocketmq_conformance.conformance.targets.port.pull_settings import Subscription
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 
@@ -45,7 +41,7 @@ class NeverGoesBack(Pull):
 
 class FilteredStalls(Pull):
     def none_wanted(self, request: PullRequest) -> None:
-        self.waits, self.then = 0, ""
+        self.delay, self.next_action = 0, ""
 
 
 class FilteredIsSkipped(Pull):
@@ -164,18 +160,18 @@ class FlowControlIsPulling(Pull):
 
 
 class FullIsTooEarly(Pull):
-    def is_full(self, owned: ProcessQueue) -> bool:
+    def is_full(self, owned: PullCache) -> bool:
         return len(owned.offsets) >= 3 or owned.mib() > 0
 
 
 class FailureEndsLoop(Pull):
     def failed(self, request: PullRequest, failure: str) -> None:
-        self.waits, self.then = 0, ""
+        self.delay, self.next_action = 0, ""
 
 
 class FlowControlIsFailure(Pull):
     def failed(self, request: PullRequest, failure: str) -> None:
-        self.later(request, self.after_failure())
+        self.pull_later(request, self.after_failure())
 
 
 # --- illegal offsets -----------------------------------------------------------------------------------------
@@ -199,7 +195,7 @@ class ZeroIsNoCorrection(Pull):
 
 class IllegalIsPulledOn(Pull):
     def stop(self, request: PullRequest) -> None:
-        self.soon(request)
+        self.pull_now(request)
 
 
 class CorrectsLate(Pull):
@@ -235,7 +231,7 @@ class CorrectionForgetsOthers(Pull):
 
 
 class NobodyRebalances(Pull):
-    def wake(self) -> None:
+    def request_rebalance(self) -> None:
         pass
 
 
@@ -243,7 +239,7 @@ class NobodyRebalances(Pull):
 
 
 class LostIsStillPulled(Pull):
-    def drop(self, owned: ProcessQueue) -> None:
+    def drop(self, owned: PullCache) -> None:
         pass
 
 
@@ -292,10 +288,12 @@ MUTANTS = (
     _mutant("commits-to-slaves", "D71", "A pull from a slave commits.", CommitsToSlaves),
     _mutant("commits-zero", "D07", "An offset of 0 is committed with a pull.", CommitsZero),
     _mutant("pull-never-commits", "D31", "Pulls do not commit.", NeverCommits),
-    _mutant("pulls-from-any-node", "D70", "Pulls go to whatever node is listed last.", AnyNode),
-    _mutant("suggestion-is-ignored", "D70", "Pulls go to the master whatever it suggests.", SuggestionIsIgnored),
+    _mutant("pulls-from-any-node", "D70", "Pulls go to the node that is listed last.", AnyNode),
+    _mutant("suggestion-is-ignored", "D70", "Pulls go to the master even if it suggests a slave.", SuggestionIsIgnored),
     _mutant("suggestion-is-for-all", "D27", "A suggested node is asked for all queues.", SuggestionIsForAll),
-    _mutant("pulls-without-subscription", "D81", "A topic is pulled on that nobody wants.", PullsWithoutSubscription),
+    _mutant(
+        "pulls-without-subscription", "D81", "A topic is pulled after it was unsubscribed.", PullsWithoutSubscription
+    ),
     _mutant("always-posts-expression", "D96", "The expression always goes with a pull.", AlwaysPosts),
     _mutant("filters-by-other-tags", "D96", "An answer is filtered by a later subscription.", FiltersByOldTags),
     _mutant("trusts-broker-filter", "D96", "The consumer does not filter by tags.", TrustsTheBroker),

@@ -5,14 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import (
-    RETRY_TOPIC,
-    Consumer,
-    ProcessQueue,
-    Rebalance,
-    of_topic,
-    readable,
-)
+from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
+from rocketmq_conformance.conformance.targets.port.routes import of_topic, readable
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
 
@@ -91,7 +86,7 @@ class RouteIsFinal(Rebalance):
 
 
 class FailureEndsRound(Rebalance):
-    def both(self, balanced: bool, topic: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         self.ended = not topic
         return balanced and topic
 
@@ -102,7 +97,7 @@ class FailureEndsRound(Rebalance):
 
 
 class LastTopicCounts(Rebalance):
-    def both(self, balanced: bool, topic: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         return topic
 
 
@@ -170,23 +165,23 @@ class OthersAreSent(Rebalance):
 
 
 class LostIsPulledOn(Rebalance):
-    def drop(self, owned: ProcessQueue) -> None:
+    def drop(self, owned: OwnedQueue) -> None:
         pass
 
 
 class LateResultCounts(Rebalance):
-    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+    def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         consumer.store.update(queue, offset, True)
 
 
 class ResultOfEarlierTime(Rebalance):
-    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+    def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         if queue in consumer.table:
             consumer.store.update(queue, offset, True)
 
 
 class ResultMayLower(Rebalance):
-    def result(self, consumer: Consumer, queue: int, owned: ProcessQueue, offset: int) -> None:
+    def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         if not owned.dropped:
             consumer.store.update(queue, offset, False)
 
@@ -195,17 +190,17 @@ class ResultMayLower(Rebalance):
 
 
 class ExpiresEarly(Rebalance):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled >= 120_000
 
 
 class ExpiresInSeconds(Rebalance):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled > 120
 
 
 class NeverExpires(Rebalance):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return False
 
 
@@ -254,7 +249,7 @@ class BeginsWithoutStart(Rebalance):
 
 class OwnsWithoutStart(Rebalance):
     def without_start(self, consumer: Consumer, queue: int, new_pulls: NewPulls) -> None:
-        consumer.table[queue] = ProcessQueue(0, self.now)
+        consumer.table[queue] = OwnedQueue(0, self.now)
 
 
 class PullsTwice(Rebalance):
@@ -325,7 +320,7 @@ MUTANTS = (
     _mutant("result-may-lower", "D41", "A result can lower the offset.", ResultMayLower),
     _mutant("expires-early", "D87", "A queue expires after exactly 120 s.", ExpiresEarly),
     _mutant("expires-in-seconds", "D87", "A queue expires after 120 ms.", ExpiresInSeconds),
-    _mutant("never-expires", "D95", "A queue that nobody pulls is never begun anew.", NeverExpires),
+    _mutant("never-expires", "D95", "A queue that is not pulled is never started again.", NeverExpires),
     _mutant("born-expired", "D87", "A new queue counts as never pulled.", BornExpired),
     _mutant("expired-is-not-sent", "D33", "The offset of an expired queue is not sent.", ExpiredIsNotSent),
     _mutant(
@@ -337,7 +332,7 @@ MUTANTS = (
         "Queues of an unsubscribed topic are pulled until the next round.",
         PullsUnsubscribed,
     ),
-    _mutant("rebalance-never-asks", "D30", "A gained queue begins at 0 whatever is stored.", NeverAsks),
+    _mutant("rebalance-never-asks", "D30", "A gained queue begins at 0 even if an offset is stored.", NeverAsks),
     _mutant("goes-on-from-memory", "D92", "What memory holds of a gained queue is not forgotten.", GoesOnFromMemory),
     _mutant("begins-without-start", "D05", "A queue without a start position begins at 0.", BeginsWithoutStart),
     _mutant(

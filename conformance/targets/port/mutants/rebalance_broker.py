@@ -49,10 +49,10 @@ class FallsBackForGood(RebalanceBroker):
         self.given_up: set[tuple[str, str]] = set()
         super().forget()
 
-    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+    def rebalance_one(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         if (consumer.client, topic) in self.given_up:
             return self.rebalance_topic(consumer, topic, new_requests.pulls)
-        return super().bring(consumer, topic, new_requests)
+        return super().rebalance_one(consumer, topic, new_requests)
 
     def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         self.given_up.add((consumer.client, topic))
@@ -85,8 +85,8 @@ class FailureEndsAssigning(RebalanceBroker):
         self.ended = False
         return super().round(consumer)
 
-    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
-        return not self.ended and super().bring(consumer, topic, new_requests)
+    def rebalance_one(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+        return not self.ended and super().rebalance_one(consumer, topic, new_requests)
 
     def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         self.ended = True
@@ -94,13 +94,13 @@ class FailureEndsAssigning(RebalanceBroker):
 
 
 class BroadcastAsks(RebalanceBroker):
-    def bring(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
+    def rebalance_one(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         given = self.assignment(consumer, topic)
         return False if given is None else self.take_over(consumer, topic, given, new_requests)
 
 
 class LastAssignmentCounts(RebalanceBroker):
-    def both(self, balanced: bool, topic: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         return topic
 
 
@@ -223,13 +223,13 @@ class RetryOfRetry(RebalanceBroker):
 
 
 class RetryWaits(RebalanceBroker):
-    def visited(self, consumer: AssignedConsumer) -> tuple[str, ...]:
-        return tuple([topic for topic in super().visited(consumer) if topic in consumer.topics])
+    def topics_in_order(self, consumer: AssignedConsumer) -> tuple[str, ...]:
+        return tuple([topic for topic in super().topics_in_order(consumer) if topic in consumer.topics])
 
 
 class RetryAtOnce(RebalanceBroker):
-    def visited(self, consumer: AssignedConsumer) -> tuple[str, ...]:
-        return tuple(sorted(super().visited(consumer), key=lambda topic: topic.startswith(RETRY)))
+    def topics_in_order(self, consumer: AssignedConsumer) -> tuple[str, ...]:
+        return tuple(sorted(super().topics_in_order(consumer), key=lambda topic: topic.startswith(RETRY)))
 
 
 _mutant = partial(Mutant.of, "rebalance-broker")
@@ -245,7 +245,12 @@ MUTANTS = (
     _mutant("probes-every-round", "D87", "The broker is asked whether it assigns in every round.", ProbesEveryRound),
     _mutant("asks-for-assignment-again", "D87", "A failed request for the assignment is repeated at once.", AsksAgain),
     _mutant("unassigned-is-balanced", "D80", "A topic without assignment is in balance.", UnknownIsBalanced),
-    _mutant("assigned-route-must-be-known", "D82", "A topic whose route is new has nobody to ask.", RouteMustBeKnown),
+    _mutant(
+        "assigned-route-must-be-known",
+        "D82",
+        "No broker is asked for a topic whose route is not known yet.",
+        RouteMustBeKnown,
+    ),
     _mutant("failure-ends-assigning", "D79", "The topics after one without assignment wait.", FailureEndsAssigning),
     _mutant("broadcast-asks", "D75", "A broadcasting member has what the broker assigns.", BroadcastAsks),
     _mutant("last-assignment-counts", "D80", "Only the last topic says whether it is balanced.", LastAssignmentCounts),
@@ -257,7 +262,7 @@ MUTANTS = (
     _mutant("popped-on-when-pulled", "D86", "A topic that is pulled now is popped on.", PoppedOnWhenPulled),
     _mutant("only-pulls-count", "D80", "What is popped is not in balance.", OnlyPullsCount),
     _mutant("never-from-first", "D86", "ConsumeFromWhere does not count for pops.", NeverFromFirst),
-    _mutant("pop-never-expires", "D95", "A queue that nobody pops is never new_requests anew.", PopNeverExpires),
+    _mutant("pop-never-expires", "D95", "A queue that is not popped is never started again.", PopNeverExpires),
     _mutant("pop-expires-early", "D57", "A queue to pop from expires after exactly 120 s.", PopExpiresEarly),
     _mutant("lost-is-popped-on", "D94", "A lost queue to pop from is not marked as dropped.", LostIsPoppedOn),
     _mutant("pops-are-kept", "D81", "Queues to pop from of an unsubscribed topic stay.", PopsAreKept),

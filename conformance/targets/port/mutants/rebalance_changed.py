@@ -1,4 +1,4 @@
-"""Mutants of the port's reports of changed queues, after real defects of clients."""
+"""Mutants of the port's listener calls and heartbeats after changed queues, after real defects of clients."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from contextlib import suppress
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, of_topic
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.rebalance_changed import (
     NO_LIMIT,
     ChangedConsumer,
     ListenerError,
     RebalanceChanged,
 )
+from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.models.outcome import Result
 
 # --- versions and heartbeats ---------------------------------------------------------------------------------
@@ -20,35 +21,35 @@ from rocketmq_conformance.models.outcome import Result
 
 class NoNewVersion(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
-        consumer.news.add(topic)  # no newer version is ever sent
+        consumer.unsent_topics.add(topic)  # no newer version is sent
 
     def heartbeat(self, consumer: ChangedConsumer) -> Result:
-        news = set(consumer.news)
+        news = set(consumer.unsent_topics)
         result = super().heartbeat(consumer)
-        consumer.news |= news
+        consumer.unsent_topics |= news
         return result
 
 
 class NoHeartbeat(RebalanceChanged):
-    def greet(self, consumer: ChangedConsumer) -> None:
+    def send_full_heartbeat(self, consumer: ChangedConsumer) -> None:
         pass
 
 
 class HeartbeatFirst(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
-        super().greet(consumer)
+        super().send_full_heartbeat(consumer)
         super().renew_version(consumer, topic)
 
-    def greet(self, consumer: ChangedConsumer) -> None:
+    def send_full_heartbeat(self, consumer: ChangedConsumer) -> None:
         pass
 
 
 class BriefNews(RebalanceChanged):
-    def greet(self, consumer: ChangedConsumer) -> None:
+    def send_full_heartbeat(self, consumer: ChangedConsumer) -> None:
         self.heartbeat(consumer)
 
 
-class BriefForGood(RebalanceChanged):
+class AlwaysBriefOnce(RebalanceChanged):
     def is_known(self, consumer: ChangedConsumer, topics: tuple[str, ...]) -> bool:
         return consumer.known is not None
 
@@ -67,14 +68,14 @@ class LostIsKnown(RebalanceChanged):
 
 
 class SubscribesInSilence(RebalanceChanged):
-    def subscribe_and_tell(self, consumer: ChangedConsumer, topic: str) -> Result:
+    def subscribe_with_heartbeat(self, consumer: ChangedConsumer, topic: str) -> Result:
         self.subscribe(consumer, topic)
         return None
 
 
 class SubscribesOnce(RebalanceChanged):
-    def subscribe_and_tell(self, consumer: ChangedConsumer, topic: str) -> Result:
-        return None if topic in consumer.topics else super().subscribe_and_tell(consumer, topic)
+    def subscribe_with_heartbeat(self, consumer: ChangedConsumer, topic: str) -> Result:
+        return None if topic in consumer.topics else super().subscribe_with_heartbeat(consumer, topic)
 
 
 # --- what counts as a change ---------------------------------------------------------------------------------
@@ -104,12 +105,12 @@ class EveryRound(RebalanceChanged):
 
 
 class NothingIsNoChange(RebalanceChanged):
-    def nothing_known(self, consumer: ChangedConsumer, topic: str) -> bool:
+    def no_known_queues(self, consumer: ChangedConsumer, topic: str) -> bool:
         return True
 
 
 class RetryToo(RebalanceChanged):
-    def nothing_known(self, consumer: ChangedConsumer, topic: str) -> bool:
+    def no_known_queues(self, consumer: ChangedConsumer, topic: str) -> bool:
         self.changed(consumer, topic, ())
         return True
 
@@ -186,17 +187,17 @@ class AtOnce(RebalanceChanged):
 class ListenerFirst(RebalanceChanged):
     def renew_version(self, consumer: ChangedConsumer, topic: str) -> None:
         super().renew_version(consumer, topic)
-        self.tell(consumer, topic, tuple(at for at in of_topic(topic) if at in consumer.table))
+        self.call_listener(consumer, topic, tuple(at for at in of_topic(topic) if at in consumer.table))
 
-    def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         if topic not in consumer.changes:
-            super().tell(consumer, topic, mine)
+            super().call_listener(consumer, topic, mine)
 
 
 class HearsItsOwn(RebalanceChanged):
-    def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         try:
-            super().tell(consumer, topic, mine)
+            super().call_listener(consumer, topic, mine)
         finally:
             consumer.changes[topic] = consumer.changes[topic]._replace(
                 queues=(tuple(sorted(mine)), tuple(sorted(mine)))
@@ -204,9 +205,9 @@ class HearsItsOwn(RebalanceChanged):
 
 
 class FailureIsSwallowed(RebalanceChanged):
-    def tell(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: ChangedConsumer, topic: str, mine: tuple[int, ...]) -> None:
         with suppress(ListenerError):
-            super().tell(consumer, topic, mine)
+            super().call_listener(consumer, topic, mine)
 
 
 class FailureOfRetryCounts(RebalanceChanged):
@@ -221,8 +222,8 @@ class FailureEndsTheRound(RebalanceChanged):
         self.ended = False
         return super().round(consumer, fails, given_up)
 
-    def bring(self, consumer: ChangedConsumer, topic: str) -> bool:
-        return not self.ended and super().bring(consumer, topic)
+    def rebalance_one(self, consumer: ChangedConsumer, topic: str) -> bool:
+        return not self.ended and super().rebalance_one(consumer, topic)
 
     def failed(self, topic: str) -> bool:
         self.ended = True
@@ -233,20 +234,25 @@ _mutant = partial(Mutant.of, "rebalance-changed")
 
 MUTANTS = (
     _mutant("no-new-version", "D96", "The subscription of changed queues keeps its version.", NoNewVersion),
-    _mutant("no-heartbeat-of-changes", "D96", "No heartbeat tells of changed queues.", NoHeartbeat),
+    _mutant("no-heartbeat-of-changes", "D96", "Changed queues cause no heartbeat.", NoHeartbeat),
     _mutant("heartbeat-before-version", "D96", "The heartbeat goes before the new version is there.", HeartbeatFirst),
     _mutant("brief-news", "D96", "The heartbeat of changed queues leaves the subscriptions out.", BriefNews),
-    _mutant("brief-for-good", "D96", "After one full heartbeat all are brief, whatever is subscribed.", BriefForGood),
+    _mutant(
+        "brief-for-good",
+        "D96",
+        "After one full heartbeat all are brief, although subscriptions change.",
+        AlwaysBriefOnce,
+    ),
     _mutant("never-brief", "D96", "No heartbeat is brief.", NeverBrief),
-    _mutant("lost-heartbeat-is-known", "D05", "A heartbeat that was lost counts as heard.", LostIsKnown),
+    _mutant("lost-heartbeat-is-known", "D05", "A heartbeat that was lost counts as received.", LostIsKnown),
     _mutant("subscribes-in-silence", "D96", "Subscribing sends no heartbeat.", SubscribesInSilence),
     _mutant("subscribes-once", "D96", "Subscribing again sends no heartbeat.", SubscribesOnce),
-    _mutant("only-gains-are-told", "D96", "A topic whose last queue was lost is not told of.", OnlyGains),
-    _mutant("renewed-is-not-told", "D96", "Queues that are begun anew are no change.", CountsOnly),
-    _mutant("tells-every-round", "D95", "Every round tells of every topic.", EveryRound),
-    _mutant("nothing-is-no-change", "D82", "A topic without known queues is not told of.", NothingIsNoChange),
-    _mutant("retry-without-queues-is-told", "D82", "A retry topic without known queues is told of.", RetryToo),
-    _mutant("gone-is-told", "D81", "A topic that was given up is told of.", GoneIsTold),
+    _mutant("only-gains-are-told", "D96", "A topic whose last queue was lost is not reported.", OnlyGains),
+    _mutant("renewed-is-not-told", "D96", "Queues that are started again are no change.", CountsOnly),
+    _mutant("tells-every-round", "D95", "Every round reports every topic.", EveryRound),
+    _mutant("nothing-is-no-change", "D82", "A topic without known queues is not reported.", NothingIsNoChange),
+    _mutant("retry-without-queues-is-told", "D82", "A retry topic without known queues is reported.", RetryToo),
+    _mutant("gone-is-told", "D81", "A topic that was unsubscribed is reported.", GoneIsTold),
     _mutant("gone-is-balanced", "D80", "A topic that was given up on the way counts as balanced.", GoneIsBalanced),
     _mutant("divides-by-topic", "D21", "Thresholds are divided by the topic's queues of the consumer.", TopicOnly),
     _mutant("divides-by-all-queues", "D21", "Thresholds are divided by all queues of the topic.", WholeTopic),
@@ -257,8 +263,8 @@ MUTANTS = (
     _mutant("thresholds-only-fall", "D21", "Thresholds never rise again.", OnlyLower),
     _mutant("size-is-not-divided", "D24", "The threshold of sizes is not divided.", MessagesOnly),
     _mutant("limits-at-once", "D21", "Thresholds are divided when they are set.", AtOnce),
-    _mutant("listener-first", "D96", "The listener hears of a change before the brokers do.", ListenerFirst),
-    _mutant("listener-hears-its-own", "D18", "The listener hears of its own queues as if they were all.", HearsItsOwn),
+    _mutant("listener-first", "D96", "The listener is called before the brokers get the heartbeat.", ListenerFirst),
+    _mutant("listener-hears-its-own", "D18", "The listener gets its own queues in place of all queues.", HearsItsOwn),
     _mutant("listener-failure-is-swallowed", "D80", "A topic is balanced whose listener failed.", FailureIsSwallowed),
     _mutant(
         "retry-failure-counts", "D80", "What the listener throws for the retry topic counts.", FailureOfRetryCounts

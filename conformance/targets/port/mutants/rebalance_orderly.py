@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import Consumer, ProcessQueue
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import (
     FORCE,
     LOCK_EXPIRY,
@@ -27,7 +27,7 @@ class BornUnlockedQueue(OrderlyQueue):
 
 
 class BornUnlocked(RebalanceOrderly):
-    def new_queue(self, offset: int) -> ProcessQueue:
+    def new_queue(self, offset: int) -> OwnedQueue:
         return BornUnlockedQueue(offset, self.now)
 
 
@@ -57,7 +57,7 @@ class RefusedIsForgotten(RebalanceOrderly):
 
 
 class NeverAsksAgain(RebalanceOrderly):
-    def again(self) -> bool:
+    def wants_round(self) -> bool:
         return False
 
 
@@ -65,7 +65,7 @@ class NeverAsksAgain(RebalanceOrderly):
 
 
 class LostIsKept(RebalanceOrderly):
-    def lost(self, owned: OrderlyQueue) -> None:
+    def mark_lost(self, owned: OrderlyQueue) -> None:
         pass
 
 
@@ -84,27 +84,27 @@ class FailureConfirms(RebalanceOrderly):
 
 
 class RenewsOne(RebalanceOrderly):
-    def renewed(self, consumer: Consumer) -> tuple[int, ...]:
-        return super().renewed(consumer)[:1]
+    def queues_to_renew(self, consumer: Consumer) -> tuple[int, ...]:
+        return super().queues_to_renew(consumer)[:1]
 
 
 class RenewsDropped(RebalanceOrderly):
-    def renewed(self, consumer: Consumer) -> tuple[int, ...]:
+    def queues_to_renew(self, consumer: Consumer) -> tuple[int, ...]:
         return tuple(consumer.table)
 
 
 class LockNeverExpires(RebalanceOrderly):
-    def is_old(self, owned: OrderlyQueue) -> bool:
+    def has_expired(self, owned: OrderlyQueue) -> bool:
         return False
 
 
 class LockExpiresEarly(RebalanceOrderly):
-    def is_old(self, owned: OrderlyQueue) -> bool:
+    def has_expired(self, owned: OrderlyQueue) -> bool:
         return self.now - owned.confirmed >= LOCK_EXPIRY
 
 
 class LockExpiresWithBrokers(RebalanceOrderly):
-    def is_old(self, owned: OrderlyQueue) -> bool:
+    def has_expired(self, owned: OrderlyQueue) -> bool:
         return self.now - owned.confirmed > 2 * LOCK_EXPIRY
 
 
@@ -123,7 +123,7 @@ class EndIsNotUnlocked(RebalanceOrderly):
 
 class FirstIsNotUnlocked(RebalanceOrderly):
     def unlock_all(self, consumer: Consumer) -> None:
-        queues = self.renewed(consumer)[1:]
+        queues = self.queues_to_renew(consumer)[1:]
         if queues:
             self.unlock(consumer, queues, False)
 
@@ -185,21 +185,21 @@ class PullsFromNowhere(RebalanceOrderly):
 
 
 class ConsumesUnlocked(RebalanceOrderly):
-    def relies(self, owned: OrderlyQueue) -> bool:
+    def is_locked(self, owned: OrderlyQueue) -> bool:
         return True
 
 
 class ListenersOverlap(RebalanceOrderly):
-    def has_turn(self, consumer: Consumer, queue: int) -> OrderlyQueue | None:
+    def queue_to_consume(self, consumer: Consumer, queue: int) -> OrderlyQueue | None:
         busy = consumer.taken.pop(queue, None)
-        mine = super().has_turn(consumer, queue)
+        mine = super().queue_to_consume(consumer, queue)
         if busy is not None:
             consumer.taken[queue] = busy
         return mine
 
 
 class LateResultCounts(RebalanceOrderly):
-    def is_late(self, taken: ProcessQueue) -> bool:
+    def is_late(self, taken: OwnedQueue) -> bool:
         return False
 
 
@@ -218,14 +218,14 @@ MUTANTS = (
     _mutant("failed-renewal-confirms", "D27", "A renewal that fails counts as granted.", FailureConfirms),
     _mutant("renews-one", "D76", "The timer asks for the lock of one queue.", RenewsOne),
     _mutant("renews-dropped", "D78", "Locks of queues that are to be given up are renewed.", RenewsDropped),
-    _mutant("lock-never-expires", "D27", "A lock is relied on for ever.", LockNeverExpires),
+    _mutant("lock-never-expires", "D27", "A lock never expires at the client.", LockNeverExpires),
     _mutant("lock-expires-early", "D87", "A lock expires after exactly 30 s.", LockExpiresEarly),
     _mutant("lock-expires-with-brokers", "D78", "A lock is relied on as long as brokers do.", LockExpiresWithBrokers),
     _mutant("loss-is-not-unlocked", "D76", "A lost queue is not unlocked.", LossIsNotUnlocked),
     _mutant("end-is-not-unlocked", "D76", "A member that shuts down unlocks nothing.", EndIsNotUnlocked),
     _mutant("first-is-not-unlocked", "D76", "A shutdown unlocks all queues but the first.", FirstIsNotUnlocked),
     _mutant("busy-is-unlocked", "D78", "A lost queue is unlocked while its listener is busy.", BusyIsUnlocked),
-    _mutant("never-forces", "D78", "A lost queue waits for its listener for ever.", NeverForces),
+    _mutant("never-forces", "D78", "A lost queue waits for its listener without end.", NeverForces),
     _mutant("forces-late", "D78", "A lost queue waits for its listener as long as brokers keep locks.", ForcesLate),
     _mutant("forces-early", "D87", "A lost queue is unlocked by force after exactly 20 s.", ForcesEarly),
     _mutant("kept-is-forgotten", "D33", "The offset of a queue that its listener keeps is forgotten.", KeptIsForgotten),

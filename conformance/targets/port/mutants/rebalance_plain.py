@@ -5,13 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance import (
-    PULL_EXPIRY,
-    RETRY_TOPIC,
-    Consumer,
-    ProcessQueue,
-    Rebalance,
-)
+from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Rebalance
 from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, RebalancePlain
 from rocketmq_conformance.models.outcome import Result
 
@@ -22,7 +17,7 @@ class AsksForStart(RebalancePlain):
 
 
 class Expires(RebalancePlain):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled > PULL_EXPIRY
 
 
@@ -46,9 +41,9 @@ class FailureEndsRound(RebalancePlain):
     def rebalance_topic(self, consumer: Consumer, topic: str, new_pulls: list[tuple[int, int]]) -> bool:
         return self.ended or super().rebalance_topic(consumer, topic, new_pulls)
 
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         self.ended = self.fails
-        super().call(consumer, topic, every, mine)
+        super().call_listener(consumer, topic, every, mine)
 
 
 class FailureIsUnbalanced(RebalancePlain):
@@ -58,16 +53,16 @@ class FailureIsUnbalanced(RebalancePlain):
         self.failed = False
         return super().rebalance_topic(consumer, topic, new_pulls) and not self.failed
 
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         try:
-            super().call(consumer, topic, every, mine)
+            super().call_listener(consumer, topic, every, mine)
         except ListenerError:
             self.failed = True
 
 
 class HearsShareOnly(RebalancePlain):
-    def call(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
-        super().call(consumer, topic, mine, mine)
+    def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
+        super().call_listener(consumer, topic, mine, mine)
 
 
 class HearsGainsOnly(RebalancePlain):
@@ -109,8 +104,8 @@ class HasRetryTopic(RebalancePlain):
 _mutant = partial(Mutant.of, "rebalance-plain")
 
 MUTANTS = (
-    _mutant("plain-asks-for-start", "D05", "A queue whose start nobody answers is not owned.", AsksForStart),
-    _mutant("plain-expires", "D87", "A queue that the application does not pull is begun anew.", Expires),
+    _mutant("plain-asks-for-start", "D05", "A queue without a known start is not owned.", AsksForStart),
+    _mutant("plain-expires", "D87", "A queue that the application does not pull is started again.", Expires),
     _mutant("plain-keeps-what-was-set", "D92", "What the application set survives a new assignment.", KeepsWhatWasSet),
     _mutant(
         "plain-is-not-sent", "D33", "A plain pull consumer does not send the offset of a lost queue.", PlainIsNotSent
@@ -123,15 +118,20 @@ MUTANTS = (
     ),
     _mutant("plain-failure-is-unbalanced", "D80", "What the listener throws counts as imbalance.", FailureIsUnbalanced),
     _mutant(
-        "plain-hears-its-own", "D18", "A plain pull consumer's listener hears of its own queues as all.", HearsShareOnly
+        "plain-hears-its-own",
+        "D18",
+        "A plain pull consumer's listener gets its own queues in place of all.",
+        HearsShareOnly,
     ),
-    _mutant("plain-hears-gains", "D95", "The listener does not hear of lost queues.", HearsGainsOnly),
-    _mutant("plain-hears-no-nothing", "D82", "Nobody hears of a topic without queues.", HearsNothingOfNothing),
+    _mutant("plain-hears-gains", "D95", "The listener is not called for lost queues.", HearsGainsOnly),
+    _mutant(
+        "plain-hears-no-nothing", "D82", "The listener is not called for a topic without queues.", HearsNothingOfNothing
+    ),
     _mutant("plain-forgets-unknown", "D82", "Queues of an unknown topic are dropped.", ForgetsWithoutQueues),
     _mutant(
         "plain-learns-what-it-missed",
         "D95",
-        "A route that changed while nobody was subscribed is learned later on.",
+        "A route that changed without a subscription is learned later.",
         LearnsWhatItMissed,
     ),
     _mutant("plain-has-retry-topic", "D81", "A plain pull consumer owns queues of a retry topic.", HasRetryTopic),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
-from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Consumer, ProcessQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY
 from rocketmq_conformance.conformance.targets.port.rebalance_pull import (
     Assignment,
     LiteConsumer,
@@ -23,7 +24,7 @@ NewPulls = list[tuple[int, int]]
 
 
 class Expires(RebalancePull):
-    def is_forgotten(self, owned: ProcessQueue) -> bool:
+    def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled > PULL_EXPIRY
 
 
@@ -54,12 +55,12 @@ class FromMemory(RebalancePull):
 
 
 class HearsEveryRound(RebalancePull):
-    def has_changed(self, before: dict[int, ProcessQueue], consumer: Consumer) -> bool:
+    def has_changed(self, before: dict[int, OwnedQueue], consumer: Consumer) -> bool:
         return True
 
 
 class HearsOfGainsOnly(RebalancePull):
-    def has_changed(self, before: dict[int, ProcessQueue], consumer: Consumer) -> bool:
+    def has_changed(self, before: dict[int, OwnedQueue], consumer: Consumer) -> bool:
         return not before.keys() >= consumer.table.keys()
 
 
@@ -219,13 +220,13 @@ class Outlives(RebalancePull):
 _mutant = partial(Mutant.of, "rebalance-pull")
 
 MUTANTS = (
-    _mutant("lite-expires", "D87", "A queue of a lite pull consumer expires when nobody pulls it.", Expires),
+    _mutant("lite-expires", "D87", "A queue of a lite pull consumer expires when it is not pulled.", Expires),
     _mutant(
         "lite-lost-is-not-sent", "D33", "A lite pull consumer forgets a lost queue without sending.", LostInSilence
     ),
     _mutant("lite-others-are-forgotten", "D25", "A lost queue takes the offsets of all others along.", OthersGoToo),
     _mutant("lite-no-start-is-zero", "D03", "A lite pull consumer without a start begins at 0.", Refusing),
-    _mutant("lite-never-asks", "D30", "A lite pull consumer begins at 0 whatever is stored.", FromZero),
+    _mutant("lite-never-asks", "D30", "A lite pull consumer begins at 0 even if an offset is stored.", FromZero),
     _mutant("lite-goes-on-from-memory", "D92", "A lite pull consumer gains a queue with an old offset.", FromMemory),
     _mutant("lite-hears-every-round", "D95", "The listener is called by rounds that change nothing.", HearsEveryRound),
     _mutant("lite-hears-of-gains-only", "D81", "The listener is not called when queues are lost.", HearsOfGainsOnly),
@@ -239,7 +240,7 @@ MUTANTS = (
     _mutant("lite-pulls-owned-only", "D95", "A queue of the share that is not owned is not pulled.", PullsOwnedOnly),
     _mutant("lite-ends-other-topics", "D79", "A change of one topic ends the pulls of all others.", EndsOtherTopics),
     _mutant("lite-never-ends", "D81", "A lost queue is pulled on.", NeverEnds),
-    _mutant("lite-begins-all-anew", "D38", "A change begins the pulls of kept queues anew.", BeginsAllAnew),
+    _mutant("lite-begins-all-anew", "D38", "A change restarts the pulls of kept queues.", BeginsAllAnew),
     _mutant("lite-pulls-from-the-round", "D74", "The first pull does not ask for the start again.", GoesOnWhereItWas),
     _mutant("lite-subscribes-later", "D82", "Subscribing does not learn the route.", SubscribesLater),
     _mutant(

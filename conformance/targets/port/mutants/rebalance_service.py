@@ -5,27 +5,32 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.rebalance_service import PERIOD, SOON, Member, RebalanceService
+from rocketmq_conformance.conformance.targets.port.rebalance_service import (
+    PERIOD,
+    RETRY_PERIOD,
+    Member,
+    RebalanceService,
+)
 from rocketmq_conformance.models.outcome import Result
 
 
-class NeverSoon(RebalanceService):
+class NeverRetries(RebalanceService):
     def period(self, balanced: bool) -> int:
         return PERIOD
 
 
-class AlwaysSoon(RebalanceService):
+class AlwaysRetries(RebalanceService):
     def period(self, balanced: bool) -> int:
-        return SOON
+        return RETRY_PERIOD
 
 
 class LastMemberCounts(RebalanceService):
-    def both(self, balanced: bool, member: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, member: bool) -> bool:
         return member
 
 
 class FirstMemberCounts(RebalanceService):
-    def both(self, balanced: bool, member: bool) -> bool:
+    def is_round_balanced(self, balanced: bool, member: bool) -> bool:
         return balanced if self.seen_one() else member
 
     def seen_one(self) -> bool:
@@ -40,22 +45,22 @@ class WakesAtOnce(RebalanceService):
 
 class EarlyWakeIsLost(RebalanceService):
     def wake(self) -> None:
-        if self.now - self.last >= SOON:
+        if self.now - self.last >= RETRY_PERIOD:
             self.round()
 
 
 class EarlyWakeWaits(RebalanceService):
     def wake(self) -> None:
-        if self.now - self.last < SOON:
-            self.next = self.now + SOON
+        if self.now - self.last < RETRY_PERIOD:
+            self.next = self.now + RETRY_PERIOD
         else:
             self.round()
 
 
 class EarlyByOne(RebalanceService):
     def wake(self) -> None:
-        if self.now - self.last <= SOON:
-            self.next = self.last + SOON
+        if self.now - self.last <= RETRY_PERIOD:
+            self.next = self.last + RETRY_PERIOD
         else:
             self.round()
 
@@ -128,8 +133,13 @@ class RefusalEndsTheRound(RebalanceService):
 _mutant = partial(Mutant.of, "rebalance-service")
 
 MUTANTS = (
-    _mutant("never-soon", "D80", "A round that is not balanced is not soon followed by another.", NeverSoon),
-    _mutant("always-soon", "D80", "A round comes every second.", AlwaysSoon),
+    _mutant(
+        "never-soon",
+        "D80",
+        "A round that is not balanced is followed by another only after the usual period.",
+        NeverRetries,
+    ),
+    _mutant("always-soon", "D80", "A round comes every second.", AlwaysRetries),
     _mutant(
         "last-consumer-counts", "D80", "Only the last consumer says whether a round is balanced.", LastMemberCounts
     ),
@@ -138,14 +148,14 @@ MUTANTS = (
     _mutant("early-wake-is-lost", "D95", "A notification right after a round is forgotten.", EarlyWakeIsLost),
     _mutant("early-wake-waits", "D95", "Notifications put a round off again and again.", EarlyWakeWaits),
     _mutant("early-by-one", "D95", "A notification after exactly a second is postponed.", EarlyByOne),
-    _mutant("wakes-in-periods", "D95", "A notification does not begin the period anew.", WakesInPeriods),
+    _mutant("wakes-in-periods", "D95", "A notification does not restart the period.", WakesInPeriods),
     _mutant("notification-is-ignored", "D95", "Notifications are ignored.", NotificationIsIgnored),
     _mutant("paused-takes-part", "D81", "A paused consumer rebalances.", PausedTakesPart),
     _mutant("paused-is-balanced", "D80", "A paused consumer counts as balanced.", LeftOutIsBalanced),
     _mutant("disabled-is-unbalanced", "D80", "Who may not rebalance counts as not balanced.", LeftOutIsUnbalanced),
     _mutant("disabled-takes-part", "D81", "A pull consumer rebalances that may not.", DisabledTakesPart),
     _mutant("resumes-later", "D95", "A resumed consumer waits for the next round.", ResumesLater),
-    _mutant("resume-is-a-round", "D95", "Resuming begins the period anew.", ResumesTheTimer),
+    _mutant("resume-is-a-round", "D95", "Resuming restarts the period.", ResumesTheTimer),
     _mutant("resume-rebalances-all", "D81", "Resuming one consumer lets all rebalance.", ResumesAll),
     _mutant("refusal-ends-the-round", "D79", "A strategy that refuses ends the round of all.", RefusalEndsTheRound),
 )

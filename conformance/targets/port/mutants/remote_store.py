@@ -445,9 +445,9 @@ _mutant = partial(Mutant.of, "remote-store")
 
 MUTANTS: tuple[Mutant, ...] = (
     _mutant("refusal-is-new", "D01", 'Every refusal of the broker reads as "no offset".', RefusalIsNew),
-    _mutant("lost-answer-is-new", "D02", 'An answer that never comes reads as "no offset".', LostAnswerIsNew),
-    _mutant("failure-is-new", "D04", 'Whatever goes wrong in a query reads as "no offset".', FailureIsNew),
-    _mutant("no-route-is-new", "D04", 'A broker that nobody knows reads as "no offset".', NoRouteIsNew),
+    _mutant("lost-answer-is-new", "D02", 'A timeout reads as "no offset".', LostAnswerIsNew),
+    _mutant("failure-is-new", "D04", 'Every failure of a query reads as "no offset".', FailureIsNew),
+    _mutant("no-route-is-new", "D04", 'An unknown broker reads as "no offset".', NoRouteIsNew),
     _mutant("failure-is-memory", "D14", "A failed query reads what memory holds.", FailureIsMemory),
     _mutant("missing-field-is-zero", "D16", "An answer without an offset reads 0.", MissingFieldIsZero),
     _mutant("missing-field-is-new", "D17", 'An answer without an offset is stored as "no offset".', MissingFieldIsNew),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -18,9 +19,9 @@ from rocketmq_conformance.conformance.remoting.frame import RESPONSE, Command, d
 from rocketmq_conformance.conformance.targets.broker import adapter as module
 from rocketmq_conformance.conformance.targets.broker import managed_broker, page_cache, requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter, broker_release
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import JavaProcess
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
@@ -48,7 +49,7 @@ ADMIN, LOCKS = broker_admin.SUITE, broker_locks.SUITE
 
 def on(address: str) -> BrokerAdapter:
     host, _, port = address.rpartition(":")
-    return BrokerAdapter(Running(host, int(port)))
+    return BrokerAdapter(RunningBroker(host, int(port)))
 
 
 @pytest.fixture
@@ -84,8 +85,8 @@ def differences(adapter: BrokerAdapter, suite: Suite, profile: Profile, cases: i
     return found
 
 
-@pytest.mark.parametrize("suite", [OFFSETS, SEARCH, ADMIN], ids=lambda suite: suite.name)
-@pytest.mark.parametrize("release", ["4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.2.0", "5.5.0"])
+@every("suite", [OFFSETS, SEARCH, ADMIN])
+@every("release", ["4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.2.0", "5.5.0"])
 def test_a_broker_that_follows_the_rules_conforms(suite: Suite, release: str) -> None:
     profile = Profile.of(broker=release)
     with FakeBroker(profile) as broker:
@@ -124,11 +125,11 @@ def test_nobody_waits_for_a_lock_that_lives_a_minute(adapter: BrokerAdapter) -> 
 
 def test_time_passes_in_shares_of_the_lease(fake_broker: FakeBroker) -> None:
     host, _, port = fake_broker.address.rpartition(":")
-    adapter = BrokerAdapter(Running(host, int(port), lease=0.2))
+    adapter = BrokerAdapter(RunningBroker(host, int(port), lease=0.2))
     adapter.reset_many([(0, LOCKS)])
     begun = time.monotonic()
     assert adapter.apply(Wait(500)) == Ok()
-    assert 0.1 <= time.monotonic() - begun < 5
+    assert time.monotonic() - begun >= 0.1
     said = adapter.apply(Lock(0, 0, (0,)))
     assert isinstance(said, Ok)
     assert isinstance(said.value, tuple)
@@ -157,7 +158,7 @@ def test_what_members_are_told_of_a_reset_is_part_of_the_answer() -> None:
         adapter.play_many([(0, [*work, ResetToMax(0, 0, -1, False)])])
         adapter.apply_many([(0, Join(0, (0,))), (1, Join(0, (0,)))])
         heard: list[str] = []
-        adapter.overhear(lambda sender, receiver, text: heard.append(f"{sender} {receiver} {text}"))
+        adapter.record_messages(lambda sender, receiver, text: heard.append(f"{sender} {receiver} {text}"))
         pairs = ((0, 0), (1, 0))
         assert adapter.apply(ResetQueue(0, 0, 1, 5)) == Ok((pairs, pairs))
         assert adapter.apply_many([(1, ResetToMax(0, 0, -1, True))]) == [Err("SYSTEM_ERROR")]
@@ -341,7 +342,7 @@ def test_nobody_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(CannotRunError, match=f"No broker answers at 127.0.0.1:{port}"):
-        BrokerAdapter(Running("127.0.0.1", port)).hello()
+        BrokerAdapter(RunningBroker("127.0.0.1", port)).hello()
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"table":{}}', b"\xff"])
@@ -366,7 +367,7 @@ def test_what_listens_speaks_something_else() -> None:
 
         threading.Thread(target=serve, daemon=True).start()
         with pytest.raises(CannotRunError, match="is no broker"):
-            BrokerAdapter(Running("127.0.0.1", listener.getsockname()[1])).hello()
+            BrokerAdapter(RunningBroker("127.0.0.1", listener.getsockname()[1])).hello()
 
 
 def _broker_that(reply: Reply) -> Reply:
@@ -540,7 +541,7 @@ def fake(tmp_path: Path) -> BrokerInThread:
 
 @pytest.fixture
 def own(fake: BrokerInThread) -> Iterator[BrokerAdapter]:
-    made = BrokerAdapter(Started(Release(5, 5, 0), lambda: fake))  # type: ignore[arg-type,return-value]
+    made = BrokerAdapter(StartedBroker(Release(5, 5, 0), lambda: fake))  # type: ignore[arg-type,return-value]
     yield made
     made.close()
 
@@ -624,7 +625,7 @@ def test_a_broker_that_dies_is_named_with_its_last_error(own: BrokerAdapter, fak
     own.reset_many([(0, OFFSETS)])
     fake.process.alive = False
     fake.fake_broker.stop()
-    with pytest.raises(AdapterError, match=r"Broker 5\.5\.0 died; the last it said: java\.lang\.OutOfMemoryError"):
+    with pytest.raises(AdapterError, match=r"Broker 5\.5\.0 died; its last line: java\.lang\.OutOfMemoryError"):
         own.apply(Max(0, 0))
     with pytest.raises(AdapterError, match=r"Broker 5\.5\.0 died"):
         own.apply(Max(0, 0))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker, open_fake
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 
 
 @pytest.mark.parametrize(
@@ -18,21 +19,21 @@ from rocketmq_conformance.conformance.targets.broker.managed_broker import Start
 )
 def test_a_host_and_a_port_is_a_broker_that_runs(name: str, host: str, port: int) -> None:
     source = open_broker(name).source
-    assert isinstance(source, Running)
+    assert isinstance(source, RunningBroker)
     assert (source.host, source.port) == (host, port)
 
 
 @pytest.mark.parametrize("options", [{}, {"via": "jars"}])
 def test_a_release_is_a_broker_to_start(options: dict[str, str]) -> None:
     source = open_broker("5.1.4", options).source
-    assert isinstance(source, Started)
+    assert isinstance(source, StartedBroker)
     assert str(source.release) == "5.1.4"
 
 
 @pytest.mark.parametrize("options", [{}, {"image": "apache/rocketmq:5.1.4"}, {"java": "11"}])
 def test_a_container_is_a_broker_to_start(options: dict[str, str]) -> None:
     source = open_broker("5.1.4", {"via": "container", **options}).source
-    assert isinstance(source, Started)
+    assert isinstance(source, StartedBroker)
     assert str(source.release) == "5.1.4"
     assert source.image == options.get("image", "")
 
@@ -42,7 +43,7 @@ def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], s
     assert open_broker("127.0.0.1:10911", options).source.lease == seconds
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "options", "sentence"),
     [
         ("newest", {}, "'newest' is neither a release nor HOST:PORT"),

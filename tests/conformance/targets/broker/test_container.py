@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.container import ContainerProcess
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_process, broker_search
@@ -47,7 +47,7 @@ def adapter() -> Iterator[BrokerAdapter]:
 
 @pytest.fixture
 def process(adapter: BrokerAdapter) -> ContainerProcess:
-    assert isinstance(adapter.source, Started)
+    assert isinstance(adapter.source, StartedBroker)
     found = adapter.source.broker.process
     assert isinstance(found, ContainerProcess)
     return found
@@ -81,7 +81,7 @@ def test_it_is_stopped_killed_and_frozen(adapter: BrokerAdapter) -> None:
 
 
 def test_its_ports_are_published_on_loopback_alone(adapter: BrokerAdapter, process: ContainerProcess) -> None:
-    assert isinstance(adapter.source, Started)
+    assert isinstance(adapter.source, StartedBroker)
     port = adapter.source.broker.port
     published: dict[str, Any] = json.loads(engine("inspect", process.home.name))[0]["NetworkSettings"]["Ports"]
     assert set(published) >= {f"{each}/tcp" for each in (port - 2, port, port + 1)}
@@ -110,7 +110,7 @@ def test_what_is_on_disk_survives(adapter: BrokerAdapter, process: ContainerProc
 
 
 def test_a_frozen_broker_answers_when_it_goes_on(adapter: BrokerAdapter, process: ContainerProcess) -> None:
-    assert isinstance(adapter.source, Started)
+    assert isinstance(adapter.source, StartedBroker)
     adapter.reset_many([(0, broker_offsets.SUITE)])
     adapter.apply(Commit(0, 0, 0, 7))
     process.pause()
@@ -127,7 +127,7 @@ def test_the_second_start_takes_seconds_and_leaves_nothing(adapter: BrokerAdapte
     begun = time.monotonic()
     other = open_broker(RELEASE, {"via": "container"})
     try:
-        assert isinstance(other.source, Started)
+        assert isinstance(other.source, StartedBroker)
         other.hello()
         home = other.source.broker.home
         assert time.monotonic() - begun < 60

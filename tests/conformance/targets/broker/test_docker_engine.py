@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
@@ -47,7 +48,7 @@ def one_sentence(done: subprocess.CompletedProcess[str], sentence: str) -> None:
 # --- addresses --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("address", "sentence"),
     [
         (f"{ADDRESS}&java=new", "'new' is no Java release; write a number, such as java=17"),

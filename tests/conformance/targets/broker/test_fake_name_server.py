@@ -15,10 +15,10 @@ from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable, route_of
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import Broker
 from rocketmq_conformance.models.broker.assignment import CLUSTERING, POP, PULL
 from rocketmq_conformance.models.broker.broker_assignment import ROUTES
@@ -85,7 +85,7 @@ def test_brokers_that_assign_ask_it_and_older_ones_are_by_themselves(monkeypatch
 
     monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.managed_broker.Broker", pretend)
     for release in ("4.9.7", "5.0.0"):
-        source = Started(Release.parse(release))
+        source = StartedBroker(Release.parse(release))
         assert source.routed is (release == "5.0.0")
         for _ in range(2):
             with pytest.raises(RuntimeError, match="enough"):
@@ -104,7 +104,7 @@ def test_a_broker_of_somebody_else_has_no_routes_unless_it_says_so() -> None:
     with FakeBroker(Profile()) as broker:
         host, _, port = broker.address.rpartition(":")
         for routed in (False, True):
-            adapter = BrokerAdapter(Running(host, int(port), routed=routed))
+            adapter = BrokerAdapter(RunningBroker(host, int(port), routed=routed))
             assert ("broker-assignment" in adapter.hello().unsupported) is not routed
             adapter.close()
 
@@ -159,7 +159,7 @@ def test_members_are_gone_when_the_next_case_begins() -> None:
 def test_what_members_ask_is_heard_without_the_names_of_the_case(adapter: BrokerAdapter) -> None:
     heard: list[str] = []
     adapter.reset_many([(0, SUITE)])
-    adapter.overhear(lambda sender, receiver, text: heard.append(f"{sender} {receiver} {text}"))
+    adapter.record_messages(lambda sender, receiver, text: heard.append(f"{sender} {receiver} {text}"))
     adapter.apply(Register(2, 0, 0))
     adapter.apply(Ask(0, 0, "c2", CLUSTERING, AVG))
     assert len(heard) == 4
@@ -177,7 +177,7 @@ def test_a_broker_that_is_late_with_a_route_is_asked_again(late: int, queues: in
 
     with FakeBroker(Profile(), routes=routes) as broker:
         host, _, port = broker.address.rpartition(":")
-        adapter = BrokerAdapter(Running(host, int(port), routed=True))
+        adapter = BrokerAdapter(RunningBroker(host, int(port), routed=True))
         assert adapter.lanes(SUITE) < adapter.lanes(broker_admin.SUITE)
         adapter.reset_many([(0, SUITE)])
         adapter.apply(Register(0, 0, 0))

@@ -10,7 +10,7 @@ import pytest
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets import broker, discovery
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.discovery import part_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_offsets
@@ -57,7 +57,7 @@ def test_a_suite_that_the_target_does_not_know_is_unsupported(address: str, monk
     suite: Suite = Renamed()  # type: ignore[assignment]
     monkeypatch.setattr(discovery, "SUITES", {**SUITES, suite.name: suite})
     host, _, port = address.rpartition(":")
-    adapter = BrokerAdapter(Running(host, int(port)))
+    adapter = BrokerAdapter(RunningBroker(host, int(port)))
     try:
         hello = adapter.hello()
     finally:

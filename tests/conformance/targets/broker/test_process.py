@@ -15,6 +15,7 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets.broker import process as module
 from rocketmq_conformance.conformance.targets.broker.process import (
     Broker,
@@ -38,7 +39,7 @@ def shell(script: str) -> list[str]:
     return ["/bin/sh", "-c", script]
 
 
-def gone(pid: int, within: float = 10.0) -> bool:
+def gone(pid: int, within: float = 60.0) -> bool:
     until = time.monotonic() + within
     while time.monotonic() < until:
         try:
@@ -132,13 +133,24 @@ def test_freezing_what_has_ended_does_nothing(process: JavaProcess) -> None:
 
 
 def test_a_process_that_is_never_ready_is_killed(process: JavaProcess) -> None:
-    with pytest.raises(CannotRunError, match="was not ready after 0 s: it said nothing"):
+    with pytest.raises(CannotRunError, match="was not ready after 0 s: no output"):
         process.start(shell("exec sleep 60"), lambda: False, limit=0.3)
     assert gone(process.pid)
 
 
+def test_within_a_start_a_process_has_the_time_of_the_start(process: JavaProcess) -> None:
+    times = iter(range(0, 100_000, 100))
+    shown: list[tuple[str, str]] = []
+    with starting(300, lambda *what: shown.append(what), clock=lambda: next(times)):
+        expected = r"not ready after \d+ s \(the whole start may take 300 s: --start-timeout allows more\): "
+        with pytest.raises(CannotRunError, match=expected):
+            process.start(shell("exec sleep 60"), lambda: False, limit=0.0)
+    assert shown[0] == ("starting Broker 5.5.0 and waiting until it answers", "")
+    assert gone(process.pid)
+
+
 def test_the_last_line_stands_in_for_an_error(process: JavaProcess, tmp_path: Path) -> None:
-    assert process.last_error() == "it said nothing"
+    assert process.last_error() == "no output"
     (tmp_path / "output.txt").write_text("one\ntwo\n\n")
     assert process.last_error() == "two"
     (tmp_path / "output.txt").write_text("java.lang.IllegalStateException: port\n  at x\n")
@@ -160,7 +172,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL
     assert gone(int(done.stdout))
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while (tmp_path / "home").exists() and time.monotonic() < until:
         time.sleep(0.05)
     assert not (tmp_path / "home").exists()
@@ -189,7 +201,7 @@ def test_a_port_is_found_where_all_are_given_to_connections(monkeypatch: pytest.
 def test_a_log_begins_anew_with_every_start(process: JavaProcess) -> None:
     process.log.parent.mkdir(parents=True, exist_ok=True)
     process.log.write_text("ERROR of the time before\n")
-    with pytest.raises(CannotRunError, match=r"ended while it started: it said nothing"):
+    with pytest.raises(CannotRunError, match=r"ended while it started: no output"):
         process.start(["/bin/false"], lambda: False)
 
 
@@ -216,7 +228,8 @@ def pretending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.write_text(
         "#!/bin/sh\n"
         'if [ "$1" = -version ]; then echo \'openjdk version "17.0.1"\' >&2; exit 0; fi\n'
-        'for word in "$@"; do echo "$word"; done > arguments.txt\n'
+        'for word in "$@"; do echo "$word"; done > arguments.part\n'
+        "mv arguments.part arguments.txt\n"
         "exec sleep 60\n"
     )
     script.chmod(0o755)
@@ -243,11 +256,10 @@ def jars(asked: Asked) -> Callable[[Sequence[str], str], Sequence[Path]]:
 
 
 def arguments(home: Path) -> list[str]:
-    until = time.monotonic() + 10
-    while not (home / "arguments.txt").is_file() and time.monotonic() < until:
+    file, until = home / "arguments.txt", time.monotonic() + 60
+    while not file.is_file() and time.monotonic() < until:
         time.sleep(0.02)
-    time.sleep(0.1)
-    return (home / "arguments.txt").read_text().splitlines()
+    return file.read_text().splitlines()
 
 
 def test_a_broker_is_started_with_its_configuration(
@@ -276,6 +288,23 @@ def test_a_broker_is_started_with_its_configuration(
         broker.kill()
         assert not broker.process.alive
     assert not broker.home.exists()
+
+
+def test_an_interrupted_start_leaves_nothing(
+    pretending: Path,
+    asked: Asked,
+    jars: Callable[[Sequence[str], str], Sequence[Path]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(port: int, request: Request) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "answers", interrupted)
+    for made in (NameServer(Release(5, 5, 0), jars), Broker(Release(5, 5, 0), jars=jars)):
+        with pytest.raises(KeyboardInterrupt), made:
+            raise AssertionError("not reached")
+        assert not made.home.exists()
+        assert not made.process.alive
 
 
 def test_a_name_server_is_started_with_its_configuration(

@@ -10,8 +10,8 @@ import pytest
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.broker_location import Running
-from rocketmq_conformance.conformance.targets.broker.managed_broker import Started
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.broker.broker_process import UNREACHABLE
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported, agrees
 from rocketmq_conformance.models.profile import Profile
@@ -76,7 +76,7 @@ def fake() -> Fake:
 
 @pytest.fixture
 def own(fake: Fake) -> Any:
-    made = BrokerAdapter(Started(Release(5, 5, 0), lambda: fake))  # type: ignore[arg-type,return-value]
+    made = BrokerAdapter(StartedBroker(Release(5, 5, 0), lambda: fake))  # type: ignore[arg-type,return-value]
     made.reset_many([(0, SUITE)])
     yield made
     made.close()
@@ -109,7 +109,7 @@ def test_a_frozen_broker_is_silent_and_goes_on(own: BrokerAdapter, fake: Fake, m
     with socket.create_server(("127.0.0.1", 0)) as silent, monkeypatch.context() as patch:
         line = Connection("127.0.0.1", silent.getsockname()[1])
         patch.setattr(BrokerAdapter, "_connected", lambda self: line)
-        patch.setattr(Started, "silence", 0.05)
+        patch.setattr(StartedBroker, "silence", 0.05)
         assert own.apply(Query(0, 0, 0, None)) == Err("TIMEOUT", definite=True)
         line.close()
     assert own.apply(Resume()) == Ok()
@@ -128,4 +128,4 @@ def test_a_case_begins_with_a_broker_that_runs(own: BrokerAdapter, fake: Fake, l
 
 @pytest.mark.parametrize("operation", [Stop(), Kill(), Start(), Pause(), Resume()])
 def test_a_broker_of_somebody_else_is_left_alone(operation: Any) -> None:
-    assert isinstance(BrokerAdapter(Running("127.0.0.1", 1)).apply(operation), Unsupported)
+    assert isinstance(BrokerAdapter(RunningBroker("127.0.0.1", 1)).apply(operation), Unsupported)

@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
-from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, Started
+from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import Broker, NameServer
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
@@ -88,7 +88,7 @@ def test_others_know_how_long_its_locks_live(adapter: BrokerAdapter) -> None:
 
 
 def test_the_same_broker_by_its_address(adapter: BrokerAdapter) -> None:
-    assert isinstance(adapter.source, Started)
+    assert isinstance(adapter.source, StartedBroker)
     other = open_broker(adapter.source.broker.address)
     try:
         assert other.hello().broker == RELEASE
@@ -109,11 +109,11 @@ def test_an_offset_survives_a_kill_once_it_was_saved(adapter: BrokerAdapter) -> 
 
 def test_a_broker_that_dies_is_named(adapter: BrokerAdapter) -> None:
     """Last in the module: the broker is gone afterwards."""
-    assert isinstance(adapter.source, Started)
+    assert isinstance(adapter.source, StartedBroker)
     adapter.reset_many([(0, broker_offsets.SUITE)])
     home = adapter.source.broker.home
     adapter.source.broker.kill()
-    with pytest.raises(AdapterError, match=rf"Broker {RELEASE} died; the last it said: "):
+    with pytest.raises(AdapterError, match=rf"Broker {RELEASE} died; its last line: "):
         adapter.apply(Max(0, 0))
     adapter.close()
     assert not home.exists()

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.models.profile import Profile
@@ -75,9 +76,7 @@ def test_a_release_that_there_is_none_of_is_refused(tmp_path: Path) -> None:
     assert ended == []
 
 
-@pytest.mark.parametrize(
-    "name", ["pull", *(name for name in CLIENT_SUITES if name.startswith(("rebalance", "consume")))]
-)
+@every("name", ["pull", *(name for name in CLIENT_SUITES if name.startswith(("rebalance", "consume")))])
 def test_what_is_stepped_by_hand_is_not_played_over_sockets(name: str) -> None:
     from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 

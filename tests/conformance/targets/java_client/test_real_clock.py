@@ -25,7 +25,7 @@ from rocketmq_conformance.suites.declare.measured_time import by_time
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.java, pytest.mark.clock]
 
 PACE = 250
 RELEASES = ("4.9.8", "5.5.0")

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.targets.port.start import NoTimeError, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import Calls
@@ -70,7 +71,7 @@ def test_neither_reads_what_is_no_time(text: str | None) -> None:
     assert parse_timestamp(text, "UTC") is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "zone", "milliseconds"),
     [
         ("20240101000000", "UTC", 1_704_067_200_000),

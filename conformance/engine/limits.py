@@ -1,0 +1,10 @@
+"""How long an implementation may take, in seconds, unless the user says otherwise."""
+
+from __future__ import annotations
+
+#: One operation, before the adapter counts as hanging.
+PATIENCE = 60.0
+#: The longest wait for one step of an implementation with a real clock.
+LONGEST_WAIT = 2.0
+#: All of the start: a first download over a slow line, and a broker on a busy machine.
+START_TIMEOUT = 300.0

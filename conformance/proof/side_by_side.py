@@ -1,0 +1,108 @@
+"""Proves units side by side in processes of their own, and begins no other one when the time is up."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from multiprocessing import active_children, get_context
+from multiprocessing.util import Finalize
+from tempfile import TemporaryDirectory
+from threading import local
+
+from rocketmq_conformance.conformance.proof.evidence import ProofResult
+from rocketmq_conformance.conformance.proof.unit import Unit
+from rocketmq_conformance.conformance.targets.java_client import jvm
+
+Prove = Callable[[Unit], ProofResult]
+#: May another unit begin?
+More = Callable[[], bool]
+
+
+def in_processes(prove: Prove, units: Sequence[Unit], workers: int, more: More, each: int) -> Generator[ProofResult]:
+    """Prove units in so many processes; yields each result as soon as it is known.
+
+    ``prove`` can be pickled. A process that has proven ``each`` units makes room for a new one. With one worker and
+    no more units than that, it is this process. All processes are killed when the caller stops early.
+    """
+    if workers <= 1 and len(units) <= each:
+        yield from one_by_one(prove, units, more)
+        return
+    with TemporaryDirectory(prefix="rocketmq-conformance-proof-") as folder:
+        processes = _Processes(prove, folder, each)
+        # each thread waits for a process of its own
+        with ThreadPoolExecutor(workers) as threads:
+            try:
+                yield from together(threads.submit, processes.prove, units, workers, more)
+            except BaseException:
+                for process in active_children():
+                    process.kill()
+                raise
+            finally:
+                processes.close()
+
+
+def one_by_one(prove: Prove, units: Iterable[Unit], more: More) -> Iterator[ProofResult]:
+    """Prove units one after the other."""
+    for unit in units:
+        if not more():
+            return
+        yield prove(unit)
+
+
+def together(
+    submit: Callable[[Prove, Unit], Future[ProofResult]],
+    prove: Prove,
+    units: Iterable[Unit],
+    workers: int,
+    more: More,
+) -> Iterator[ProofResult]:
+    """Prove units, at most ``workers`` of them at a time; the next one begins when one has ended."""
+    left = iter(units)
+    running: set[Future[ProofResult]] = set()
+    while True:
+        while len(running) < workers and more() and (unit := next(left, None)) is not None:
+            running.add(submit(prove, unit))
+        if not running:
+            return
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield future.result()
+
+
+class _Processes:
+    """One process for each thread that asks for it."""
+
+    def __init__(self, prove: Prove, folder: str, each: int) -> None:
+        self._prove, self._folder, self._each = prove, folder, each
+        self._mine = local()
+        self._pools: list[ProcessPoolExecutor] = []
+
+    def prove(self, unit: Unit) -> ProofResult:
+        """Prove a unit in the process of this thread."""
+        pool: ProcessPoolExecutor | None = getattr(self._mine, "pool", None)
+        if pool is not None and self._mine.left == 0:
+            pool.shutdown()
+            self._pools.remove(pool)
+            pool = None
+        if pool is None:
+            # a process with a JVM cannot be forked
+            pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, (self._folder,))
+            self._pools.append(pool)
+            self._mine.pool, self._mine.left = pool, self._each
+        self._mine.left -= 1
+        return pool.submit(self._prove, unit).result()
+
+    def close(self) -> None:
+        """End the processes."""
+        for pool in list(self._pools):
+            pool.shutdown(cancel_futures=True)
+
+
+def _begin(folder: str) -> None:
+    """Begin a process of its own: it leaves files only in that folder, is stopped by the first process alone, and
+    does not wait for threads of clients in the end."""
+    tempfile.tempdir = folder
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Finalize(None, jvm.end, (0,), exitpriority=0)

@@ -1,0 +1,40 @@
+"""Reads routes and member lists, and puts topics into the order that Java's hash table has them in."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+from rocketmq_conformance.models.client.fixtures import QUEUES
+
+
+@lru_cache(maxsize=256)
+def ids_of(body: bytes) -> tuple[str, ...]:
+    """The client ids of a member list."""
+    return tuple(json.loads(body)["consumerIdList"])
+
+
+@lru_cache(maxsize=256)
+def readable(route: bytes) -> int:
+    """The number of readable queues in a route."""
+    return sum(data["readQueueNums"] for data in json.loads(route)["queueDatas"] if data["perm"] & 4)
+
+
+@lru_cache(maxsize=256)
+def routed(topic: str, route: bytes) -> tuple[int, ...]:
+    """The readable queues of a topic's route."""
+    return of_topic(topic)[: readable(route)]
+
+
+@lru_cache(maxsize=256)
+def of_topic(topic: str) -> tuple[int, ...]:
+    """The queues of a topic, by their ids."""
+    return tuple(at for at, queue in enumerate(QUEUES) if queue.topic == topic)
+
+
+def place_of(topic: str) -> int:
+    """The bin of a topic in Java's hash table of 16 bins."""
+    value = 0
+    for letter in topic.encode("latin-1"):
+        value = 31 * value + letter & 0xFFFF_FFFF
+    return (value ^ value >> 16) & 15

@@ -1,0 +1,161 @@
+"""The lines of suites in the console report: in full, or folded so that many suites take few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from rocketmq_conformance.reports.cut import Cut
+from rocketmq_conformance.reports.event import (
+    CONFORMS,
+    COULD_NOT_RUN,
+    DIVERGES,
+    UNDECIDED,
+    UNSUPPORTED,
+    SuiteEnded,
+)
+from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.reports.text import clean, count, duration, first_names
+
+STYLES = {CONFORMS: "green", DIVERGES: "red", UNDECIDED: "yellow", COULD_NOT_RUN: "magenta", UNSUPPORTED: "cyan"}
+
+#: Verdicts of suites that need no attention.
+QUIET = (CONFORMS, UNSUPPORTED)
+#: Suites that get a line each; of more, those that conform and stand together share lines.
+EACH = 22
+#: Reasons of cases that are shown below a suite.
+REASONS = 5
+#: Short reports: reasons of cases below a suite, and texts below all suites that conform or are unsupported, and
+#: below all others.
+SHORT_REASONS, QUIET_TEXTS, OTHER_TEXTS = 3, 3, 30
+
+INDENT = 2
+
+
+class FullSuiteLines:
+    """A line per suite, with everything that its end says below it."""
+
+    def __init__(self, summary: RunSummary) -> None:
+        self._summary = summary
+
+    def add(self, ended: SuiteEnded) -> Iterator[RenderableType]:
+        """What the end of a suite adds."""
+        yield _line(ended, _width(self._summary.suites))
+        below = [*_numbers(ended), *_reasons(self._summary, ended, REASONS)]
+        below += [clean(f"unsupported: {operation}: {why}") for operation, why in ended.unsupported.items()]
+        below += _control(ended)
+        for text in below:
+            yield Padding(Text(text), (0, 0, 0, INDENT))
+
+    def end(self) -> Iterator[RenderableType]:
+        """What is left to print after the last suite."""
+        return iter(())
+
+
+class ShortSuiteLines:
+    """A line per suite, or of many suites one for several that conform; below it what fits, and the rest is counted."""
+
+    def __init__(self, summary: RunSummary) -> None:
+        self._summary = summary
+        #: Suites of the same verdict that share the next line.
+        self._together: list[SuiteEnded] = []
+        #: Texts that may still be shown below suites, by whether these conform or are unsupported.
+        self._room = {True: QUIET_TEXTS, False: OTHER_TEXTS}
+        #: Texts that were not shown.
+        self.left_out = 0
+
+    def add(self, ended: SuiteEnded) -> Iterator[RenderableType]:
+        """What the end of a suite adds."""
+        if self._together and (ended.verdict not in QUIET or ended.verdict != self._together[0].verdict):
+            yield from self.end()
+        self._together.append(ended)
+        if ended.verdict not in QUIET or len(self._together) >= self._share():
+            yield from self.end()
+
+    def end(self) -> Iterator[RenderableType]:
+        """What is left to print after the last suite."""
+        together, self._together = self._together, []
+        if not together:
+            return
+        if self._share() > 1:
+            yield Cut(_shared_line(together, _width(self._summary.suites)), 1, indent=0)
+        else:
+            yield _line(together[0], _width(self._summary.suites))
+        for ended in together:
+            name = f"{clean(ended.suite)}: " if len(together) > 1 else ""
+            yield from self.below(ended, name)
+
+    def below(self, ended: SuiteEnded, name: str = "") -> Iterator[RenderableType]:
+        """The lines below the line of a suite, each behind ``name``."""
+        quiet = ended.verdict in QUIET
+        texts = [*_reasons(self._summary, ended, SHORT_REASONS), *_operations(ended), *_control(ended)]
+        if texts or ended.verdict != UNSUPPORTED:
+            texts = [*_numbers(ended), *texts]
+        if quiet and texts:
+            texts = ["; ".join(texts)]
+        shown = texts[: self._room[quiet]]
+        self._room[quiet] -= len(shown)
+        self.left_out += len(texts) - len(shown)
+        for text in shown:
+            yield Cut(Text(name + text), 1 if quiet else 2, indent=INDENT)
+
+    def _share(self) -> int:
+        """How many suites that conform share a line."""
+        return -(-len(self._summary.suites) // EACH)
+
+
+def _line(ended: SuiteEnded, width: int) -> Text:
+    numbers = f"{count(sum(ended.cases.values()), 'case'):>12}  {count(ended.steps, 'step'):>15}"
+    return _named(f"{clean(ended.suite):<{width}}", ended.verdict, f"{numbers}  {duration(ended.seconds):>9}")
+
+
+def _shared_line(together: Sequence[SuiteEnded], width: int) -> Text:
+    """The line of suites that have the same verdict, in fewer columns."""
+    first, others = together[0], len(together) - 1
+    cases = sum(sum(one.cases.values()) for one in together)
+    steps, seconds = sum(one.steps for one in together), sum(one.seconds for one in together)
+    numbers = f"{count(cases, 'case')}, {count(steps, 'step')}, {duration(seconds)}"
+    return _named(f"{clean(first.suite):<{width}} {f'+{others}' if others else '':<3}", first.verdict, numbers)
+
+
+def _named(name: str, verdict: str, numbers: str) -> Text:
+    return Text.assemble((name, "bold"), "  ", (f"{clean(verdict):<13}", STYLES.get(verdict, "")), f"  {numbers}")
+
+
+def _width(suites: Sequence[str]) -> int:
+    return max([12, *(len(clean(suite)) for suite in suites)])
+
+
+def _numbers(ended: SuiteEnded) -> list[str]:
+    """Cases by verdict, unless all conform."""
+    numbers = {verdict: number for verdict, number in ended.cases.items() if number}
+    if list(numbers) in ([], [CONFORMS]):
+        return []
+    return [", ".join(f"{clean(verdict)} {number:,}" for verdict, number in numbers.items())]
+
+
+def _reasons(summary: RunSummary, ended: SuiteEnded, most: int) -> list[str]:
+    """Why the suite, and cases of it, do not conform."""
+    found = [clean(ended.reason)] if ended.reason else []
+    reasons = [(key, value) for key, value in summary.reasons.items() if key[0] == ended.suite and key[2]]
+    for (_, verdict, reason), (times, first) in reasons[:most]:
+        where = summary.case_name(ended.suite, first)
+        where = where if times == 1 else f"{times:,} cases, first {where}"
+        found.append(clean(f"{verdict}: {reason} ({where})"))
+    if len(reasons) > most:
+        found.append(f"and {count(len(reasons) - most, 'more reason')}")
+    return found
+
+
+def _operations(ended: SuiteEnded) -> list[str]:
+    """The unsupported operations by name."""
+    if not ended.unsupported:
+        return []
+    return [f"unsupported: {first_names(ended.unsupported)}"]
+
+
+def _control(ended: SuiteEnded) -> list[str]:
+    return ["control silent: a planted wrong answer was not noticed"] if ended.control is False else []

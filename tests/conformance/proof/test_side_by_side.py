@@ -1,0 +1,54 @@
+"""Units side by side: each is proven once, and none begins when the time is up."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+
+from rocketmq_conformance.conformance.proof.evidence import ProofResult
+from rocketmq_conformance.conformance.proof.side_by_side import in_processes, one_by_one, together
+from rocketmq_conformance.conformance.proof.unit import Unit
+
+UNITS = [Unit("java", f"5.{number}.0") for number in range(6)]
+
+
+def prove(unit: Unit) -> ProofResult:
+    return ProofResult(unit=unit, lines=[], rows=[])
+
+
+def test_each_unit_is_proven_once() -> None:
+    with ThreadPoolExecutor(3) as pool:
+        found = [done.unit for done in together(pool.submit, prove, UNITS, 3, lambda: True)]
+    assert sorted(map(str, found)) == sorted(map(str, UNITS))
+
+
+def test_as_many_as_there_are_workers_run_at_a_time() -> None:
+    meeting = Barrier(2)
+
+    def meet(unit: Unit) -> ProofResult:
+        meeting.wait(30)  # breaks unless another unit runs
+        return prove(unit)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert len(list(together(pool.submit, meet, UNITS, 2, lambda: True))) == len(UNITS)
+
+
+def test_no_unit_begins_when_the_time_is_up() -> None:
+    begun: list[Unit] = []
+
+    def record(unit: Unit) -> ProofResult:
+        begun.append(unit)
+        return prove(unit)
+
+    with ThreadPoolExecutor(2) as pool:
+        found = list(together(pool.submit, record, UNITS, 2, lambda: len(begun) < 2))
+    assert len(found) == len(begun) < len(UNITS)
+    begun.clear()
+    assert len(list(one_by_one(record, UNITS, lambda: len(begun) < 2))) == 2
+
+
+def test_processes_find_what_one_finds_and_leave_room_for_others() -> None:
+    missing = partial(ProofResult.missing, error=RuntimeError("a function that other processes can import"))
+    found = [done.unit for done in in_processes(missing, UNITS, 2, lambda: True, each=2)]
+    assert sorted(map(str, found)) == sorted(map(str, UNITS))

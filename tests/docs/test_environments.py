@@ -1,0 +1,49 @@
+"""docs/environments.md lists the environments of tox.ini, and says which of them ``tox run`` and ``.ci/run`` run."""
+
+from __future__ import annotations
+
+import re
+from configparser import ConfigParser
+
+from places import ROOT
+
+TABLE = (ROOT / "docs" / "environments.md").read_text("utf-8")
+CI = (ROOT / ".ci" / "run").read_text("utf-8")
+#: Of an environment: in ``tox run``, in ``.ci/run``, seconds.
+ROWS = {
+    row[0]: row[1:] for row in re.findall(r"^\| `([\w-]+)` \| (yes|no) \| (yes|no) \| (.+?) \|", TABLE, re.MULTILINE)
+}
+
+
+def tox() -> ConfigParser:
+    read = ConfigParser(interpolation=None)
+    read.read_string((ROOT / "tox.ini").read_text("utf-8"))
+    return read
+
+
+def environments() -> list[str]:
+    """Those that can be run; one that only builds a wheel begins with a dot."""
+    names = [section.partition(":")[2] for section in tox().sections() if section.startswith("testenv:")]
+    return [name for name in names if not name.startswith(".")]
+
+
+def of_an_ordinary_run() -> set[str]:
+    return set(re.split(r",\s*", tox()["tox"]["env_list"]))
+
+
+def test_the_table_has_every_environment() -> None:
+    assert sorted(ROWS) == sorted(environments())
+
+
+def test_the_table_says_what_an_ordinary_run_runs() -> None:
+    assert {name for name, (ordinary, _, _) in ROWS.items() if ordinary == "yes"} == of_an_ordinary_run()
+
+
+def test_the_table_says_what_the_whole_check_runs() -> None:
+    named = set(re.findall(r'^ *"\$\{tox\[@\]\}" -e ([\w-]+)$', CI, re.MULTILINE))
+    assert re.search(r'^"\$\{tox\[@\]\}"$', CI, re.MULTILINE), "it runs `tox run` as it stands in the README"
+    assert {name for name, (_, whole, _) in ROWS.items() if whole == "yes"} == named | of_an_ordinary_run()
+
+
+def test_seconds_are_numbers() -> None:
+    assert [name for name, (_, _, said) in ROWS.items() if not re.fullmatch(r"[1-9]\d*( CPU)?|–", said)] == []

@@ -1,0 +1,139 @@
+"""The mutants of brokers: each one changes one part of the fake broker, and is noticed."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable
+from itertools import count
+
+import pytest
+from places import ROOT
+from simulated_clock import SimulatedClock
+
+from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.player import Player
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
+from rocketmq_conformance.conformance.fakes.broker import PARTS
+from rocketmq_conformance.conformance.targets import mutation_score
+from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, PORT_MUTANTS, open_mutant, suites_of
+from rocketmq_conformance.conformance.targets.mutants import MUTANTS as ALL
+from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
+from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, KILLED
+from rocketmq_conformance.suites import broker_locks
+from rocketmq_conformance.suites.declare import discovery
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Suite
+
+MUTANTS = tuple(BROKER_MUTANTS.values())
+
+
+#: The mutants by the first suite that may notice them.
+BY_SUITE = {
+    suite: [mutant for mutant in MUTANTS if suites_of(mutant)[0].name == suite]
+    for suite in dict.fromkeys(suites_of(mutant)[0].name for mutant in MUTANTS)
+}
+
+
+def clock_of(strict: bool) -> SteadyClock:
+    """A clock that no other process changes, but in strict mode: then locks are released a few ms after the answer."""
+    return time if strict else SimulatedClock()
+
+
+def noticed(mutant: BrokerMutant, suites: Iterable[str], cases: int) -> bool:
+    """Is a mutant noticed within so many cases by one of these suites, with a rule?"""
+    judged = judge_mutant(mutant, Profile(), seed=11, limit=cases, clock=clock_of(mutant.strict))
+    return judged.status == KILLED and judged.suite in suites and bool(judged.rule)
+
+
+@pytest.mark.parametrize("suite", BY_SUITE)
+def test_every_mutant_is_noticed_within_200_cases(suite: str) -> None:
+    unnoticed = [
+        mutant.name
+        for mutant in BY_SUITE[suite]
+        if not noticed(mutant, {suite.name for suite in suites_of(mutant)}, 200)
+    ]
+    assert unnoticed == []
+
+
+def replaces_one_part(mutant: BrokerMutant) -> bool:
+    """Is one part of the fake broker replaced by a kind of it?"""
+    ((part, changed),) = mutant.parts.items()
+    return issubclass(changed, PARTS[part]) and changed is not PARTS[part]
+
+
+def test_every_mutant_replaces_one_part_by_a_kind_of_it() -> None:
+    assert [mutant.name for mutant in MUTANTS if not replaces_one_part(mutant)] == []
+
+
+def test_every_mutant_has_suites_and_a_sentence_and_is_noticeable() -> None:
+    whole = [mutant for mutant in MUTANTS if mutant.suites and mutant.sentence.endswith(".") and not mutant.equivalent]
+    assert [mutant.name for mutant in MUTANTS if mutant not in whole] == []
+
+
+def test_names_are_distinct_and_separate_brokers_from_ports() -> None:
+    folder = ROOT / "conformance" / "targets" / "broker" / "mutants"
+    assert len(MUTANTS) == sum(len(re.findall(r'"D\d{2,3}"', path.read_text())) for path in folder.glob("*.py"))
+    assert len(ALL) == len(PORT_MUTANTS) + len(MUTANTS), "a name is used twice"
+    assert list(MUTANTS) == [one for one in ALL.values() if isinstance(one, BrokerMutant)]
+    assert len({mutant.parts[part] for mutant in MUTANTS for part in mutant.parts}) == len(MUTANTS)
+
+
+#: Suites in which each of so many mutants is noticed by itself, and how many cases that may take.
+ALONE = {
+    "broker-expired": ("stop-writes-one", "start-clamps", "start-min-zero", "start-anew"),
+    "broker-restart": ("stop-loses", "kill-loses-messages", "kill-forgets-groups", "start-min-old"),
+    "broker-process": ("stop-loses", "resume-rereads", "stop-of-frozen", "late-is-zero", "late-for-all"),
+}
+
+
+@pytest.mark.parametrize("suite", ALONE)
+def test_a_suite_notices_its_mutants_by_itself(suite: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutation_score, "suites_of", lambda mutant: [discovery.SUITES[suite]])
+    assert [name for name in ALONE[suite] if not noticed(BROKER_MUTANTS[name], {suite}, 20)] == []
+
+
+MADE_FOR = [(discovery.SUITES[name], False) for name in sorted({name for mutant in MUTANTS for name in mutant.suites})]
+
+
+@pytest.mark.parametrize(("suite", "strict"), [*MADE_FOR, (broker_locks.STRICT, True)])
+def test_the_broker_that_they_are_made_of_conforms(suite: Suite, strict: bool) -> None:
+    profile = Profile()
+    clock = clock_of(strict)
+    stage = Stage(BrokerAdapter(FakeLocation(profile, strict=strict, clock=clock), clock), profile)
+    try:
+        plans = [sampler(suite, profile).case(11, number, suite.steps) for number in range(32)]
+        played = list(Player(stage, Judge(suite, profile)).play(zip(count(), plans, strict=False)))
+    finally:
+        stage.close()
+    assert [one.verdict for one in played] == [CONFORMS] * 32
+
+
+def test_a_mutant_is_opened_as_what_it_is_a_mutant_of() -> None:
+    broker = open_address("mutant:lock-any-is-all")
+    assert isinstance(broker, BrokerAdapter)
+    assert broker.hello().broker == str(Profile().broker)
+    broker.close()
+    port = open_mutant(ALL["zero-is-none"], Profile())
+    assert isinstance(port, Port)
+    with pytest.raises(AddressError, match="takes no options"):
+        open_address("mutant:lock-any-is-all?via=tcp")
+
+
+def test_an_embedded_broker_that_is_gone_is_an_error() -> None:
+    source = FakeLocation(Profile())
+    adapter = BrokerAdapter(source)
+    adapter.hello()
+    source.close()
+    assert "closed the connection" in source.describe_end()
+    with pytest.raises(AdapterError, match="cannot be reached any more"):
+        source.open()
+    adapter.close()

@@ -1,0 +1,103 @@
+"""The mutants of the port: each one changes one thing, has a name of its own, and is noticed."""
+
+from __future__ import annotations
+
+import pytest
+from places import ROOT
+
+from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets import port
+from rocketmq_conformance.conformance.targets.discovery import part_of
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
+from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
+from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import DIVERGES, EQUIVALENT, KILLED
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.sampler import sampler
+
+DEFECTS = {f"D{number:02}" for number in range(1, 97)}
+CASES = 2000
+SEED = 11
+
+
+#: The mutants by the suite of their first part: tests of about the same size, which can run side by side.
+BY_SUITE = {
+    suite: [mutant for mutant in MUTANTS.values() if next(iter(mutant.parts)) == suite]
+    for suite in dict.fromkeys(next(iter(mutant.parts)) for mutant in MUTANTS.values())
+}
+
+
+def verdict(mutant: Mutant, name: str, number: int) -> str:
+    """The verdict of one case on its own: what a mutant remembers of the cases before must not matter."""
+    suite, stage = SUITES[name], Stage(Port(mutant.parts), Profile())
+    try:
+        stage.begin(suite, number)
+        rows = sampler(suite, Profile()).case(SEED, number, suite.steps)
+        return Judge(suite, Profile()).judge(rows, lambda row: stage.do(suite, row)).verdict
+    finally:
+        stage.close()
+
+
+def noticed(mutant: Mutant) -> bool:
+    """Is a mutant noticed within ``CASES`` cases, with a rule, and again by the case that noticed it alone?"""
+    judged = judge_mutant(mutant, Profile(), seed=SEED, limit=CASES)
+    if judged.status != KILLED or not judged.rule:
+        return False
+    return verdict(mutant, judged.suite, judged.cases - 1) == DIVERGES
+
+
+@pytest.mark.parametrize("suite", BY_SUITE)
+def test_every_mutant_is_noticed_within_2000_cases(suite: str) -> None:
+    telling = [mutant for mutant in BY_SUITE[suite] if not mutant.equivalent]
+    assert [mutant.name for mutant in telling if not noticed(mutant)] == []
+
+
+def test_nothing_tells_an_equivalent_mutant_from_the_port() -> None:
+    alike = [mutant for mutant in MUTANTS.values() if mutant.equivalent]
+    judged = {mutant.name: judge_mutant(mutant, Profile(), seed=SEED, limit=CASES // 2) for mutant in alike}
+    assert {name: one.rule for name, one in judged.items() if one.status != EQUIVALENT} == {}
+    assert judged
+
+
+def changes_one_thing(mutant: Mutant) -> bool:
+    """Does each of its parts override one to four methods of the class that the port plays the suite with?"""
+    for part, changed in mutant.parts.items():
+        played = part_of(port.__name__, part)
+        written = changed if changed.__base__ is played else changed.__base__
+        if played not in changed.__mro__ or written is None or written.__base__ not in played.__mro__:
+            return False
+        if not 1 <= sum(callable(value) for value in vars(written).values()) <= 4:
+            return False
+    return bool(mutant.parts)
+
+
+def test_every_mutant_changes_one_thing() -> None:
+    assert [mutant.name for mutant in MUTANTS.values() if not changes_one_thing(mutant)] == []
+
+
+def is_described(mutant: Mutant) -> bool:
+    """Has it a defect, one sentence, and a name in lower case?"""
+    sentence = mutant.sentence
+    begins = sentence[0].isupper() or not sentence[0].isalpha()
+    one = begins and sentence.endswith(".") and sentence.count(". ") == 0
+    return one and mutant.defect in DEFECTS and mutant.name == mutant.name.lower().replace(" ", "-")
+
+
+def test_every_mutant_says_what_is_wrong_and_where_that_was_seen() -> None:
+    assert [mutant.name for mutant in MUTANTS.values() if not is_described(mutant)] == []
+
+
+def test_no_name_and_no_sentence_is_used_twice() -> None:
+    folder = ROOT / "conformance" / "targets" / "port" / "mutants"
+    declared = sum(path.read_text().count("    _mutant(") for path in folder.glob("*.py"))
+    assert len(MUTANTS) == declared
+    assert len({mutant.sentence for mutant in MUTANTS.values()}) == len(MUTANTS)
+
+
+def test_every_part_of_the_port_has_mutants() -> None:
+    parts = {part for mutant in MUTANTS.values() for part in mutant.parts}
+    assert parts == {name for name, suite in SUITES.items() if suite.side is not Side.BROKER}

@@ -1,0 +1,134 @@
+"""What suites declare to reach is what fires in them, on old, border and new releases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from model_alone import reasons
+
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Rule
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.reach import reach, reachable, where
+
+#: The oldest and the newest release, and one on each side of most switches.
+CLIENTS = [
+    *(Profile.of(client) for client in ("4.0.0", "4.1.0", "4.6.0", "4.7.1", "4.9.0", "4.9.8", "5.0.0-PREVIEW")),
+    *(Profile.of(client) for client in ("5.0.0-ALPHA", "5.0.0", "5.1.4", "5.2.0", "5.3.1", "5.4.0", "5.5.0")),
+    Profile.of("5.0.0", "4.9.8"),
+    Profile.of("5.5.0", "4.0.0"),
+]
+BROKERS = [
+    *(Profile.of(broker=broker) for broker in ("4.0.0", "4.9.0", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.4")),
+    *(Profile.of(broker=broker) for broker in ("5.2.0", "5.3.1", "5.5.0")),
+    Profile.of(broker="5.1.0", java=8),
+    Profile.of(broker="5.5.0", java=13),
+]
+#: (suite, rule) of rules that fire in one case of 20 at most: the few cases of this test lack them on some release.
+RARE = {
+    ("rebalance", "REB-CLU-ROUTE"),
+    ("rebalance-broker", "REB-BRK-LEFT"),
+    ("rebalance-broker", "REB-CLU-3"),
+    ("rebalance-orderly", "REB-CLU-ROUTE"),
+    ("rebalance-pull", "REB-CLU-ROUTE"),
+    ("rebalance-pull", "REB-MQC-SAME"),
+    ("start-lite-pull", "BQ-QUERY-1"),
+    ("start-push", "BQ-QUERY-1"),
+    ("start-push", "OFF-R-FETCH"),
+    ("broker-process", "BQ-COM-3"),
+    ("broker-restart", "BQ-COM-9"),
+    ("broker-restart", "BQ-GROUP-2"),
+    ("broker-restart", "BQ-GROUP-3"),
+}
+#: Cases of a suite, and of those whose cases are long.
+CASES, LONG = 40, {"broker-process": 2, "broker-restart": 4}
+
+
+@cache
+def fired() -> dict[tuple[str, Profile], set[str]]:
+    """The rules that fire while a suite's model is played alone."""
+    return {
+        (suite.name, profile): {
+            rule for why in reasons(suite, profile, LONG.get(suite.name, CASES)) for rule in why.rules
+        }
+        for suite in SUITES.values()
+        for profile in (BROKERS if suite.side is Side.BROKER else CLIENTS)
+        if reachable(suite, profile)
+    }
+
+
+def test_a_rule_that_fires_is_declared_reachable() -> None:
+    offenders = [
+        (name, str(profile), rule)
+        for (name, profile), rules in fired().items()
+        for rule in rules - set(reachable(SUITES[name], profile))
+    ]
+    assert not offenders, offenders[:5]
+
+
+def test_a_rule_that_is_declared_reachable_fires() -> None:
+    offenders = [
+        (name, str(profile), rule)
+        for (name, profile), rules in fired().items()
+        for rule in set(reachable(SUITES[name], profile)) - rules
+        if (name, rule) not in RARE
+    ]
+    assert not offenders, offenders[:5]
+
+
+def test_limits_and_rules_fit_together() -> None:
+    for suite in SUITES.values():
+        assert len(suite.rules) == len(set(suite.rules)), suite.name
+        for limit in suite.limits:
+            assert set(limit.rules) <= set(suite.rules), (suite.name, limit)
+
+
+# --- why not, and where ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("suite", "rule", "profile", "reason"),
+    [
+        ("rebalance", "REB-CLU-3", Profile.of("5.4.0"), ""),
+        ("rebalance", "REB-CLU-3", Profile.of("5.5.0"), "from 5.5.0 on the queues or the list"),
+        ("rebalance-broker", "REB-BRK-1", Profile.of("4.9.8"), "of 5.0.0-PREVIEW+, not of client 4.9.8"),
+        ("broker-admin", "BQ-COM-5", Profile.of(broker="5.1.4"), "useServerSideResetOffset is off by default"),
+        ("broker-admin", "BQ-COM-5", Profile.of("4.0.0", "5.2.0"), ""),
+        ("broker-cold", "BQ-MEM-1", Profile.of(java=13), ""),
+        ("broker-cold", "BQ-MEM-1", Profile.of(java=14), "on Java 14 and later"),
+        ("remote-store", "OFF-R-FETCH", Profile.of("5.0.0", "4.9.8"), "older brokers do not look at"),
+        ("rebalance-pull", "REB-CLU-1", Profile.of("4.5.2"), "client 4.5.2 has nothing of rebalance-pull"),
+        ("rebalance", "REB-CLU-4", Profile.of("9.9.9"), ""),
+    ],
+)
+def test_a_rule_that_cannot_fire_says_why(suite: str, rule: str, profile: Profile, reason: str) -> None:
+    found = reach(SUITES[suite], profile)[rule]
+    assert reason in found
+    assert bool(reason) is bool(found)
+    assert (rule in reachable(SUITES[suite], profile)) is not bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("suite", "rule", "text"),
+    [
+        ("rebalance", "REB-CLU-4", "client, all releases"),
+        ("rebalance", "REB-CLU-3", "client up to 5.4.0"),
+        ("rebalance", "REB-RET-1", "client 5.0.0-PREVIEW+"),
+        ("broker-admin", "BQ-COM-5", "broker 5.2.0+"),
+        ("broker-cold", "BQ-MEM-1", "broker 5.1.0+, java up to 13"),
+        ("remote-store", "OFF-R-FETCH", "client 5.0.0, broker 5.0.0-ALPHA+"),
+    ],
+)
+def test_the_releases_on_which_a_suite_reaches_a_rule(suite: str, rule: str, text: str) -> None:
+    assert where(SUITES[suite], rulebook.RULES[rule]) == text
+
+
+def test_a_suite_of_another_package_brings_its_own_rules() -> None:
+    own = Rule("OWN-1", "A rule of another package.", "Nowhere#nothing @ 5.2.0", releases="5.2.0+")
+    suite = replace(SUITES["local-store"], rules=("OWN-1", "OFF-UPD-1"), own_rules=(own,))
+    assert reachable(suite, Profile.of("5.2.0")) == ("OWN-1", "OFF-UPD-1")
+    assert reachable(suite, Profile.of("5.1.4")) == ("OFF-UPD-1",)
