@@ -22,7 +22,7 @@ from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.reset import OFFLINE, ResetRequest, reset
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client import switches as client_switches
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC, TOPIC_QUEUES
@@ -163,7 +163,7 @@ def _queues() -> tuple[int, ...]:
 def _broker(expired: int = 0) -> BrokerState:
     log = QueueLog(min=expired, first=expired, times=(0,) * (MESSAGES_EACH - expired))
     return BrokerState(
-        topics={TOPIC: QUEUE_COUNT},
+        topics={TOPIC: Topic.of(QUEUE_COUNT)},
         groups=frozenset({GROUP, DONOR}),
         logs={(TOPIC, queue): log for queue in range(QUEUE_COUNT)},
         stored={(DONOR, TOPIC, queue): DONOR_OFFSET for queue in range(QUEUE_COUNT)},

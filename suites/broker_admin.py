@@ -120,7 +120,8 @@ def bind(profile: Profile, server_reset: bool | None = None) -> BoundModel:
     )
 
 
-def _show(state: BrokerAdminState) -> str:
+def show(state: BrokerAdminState) -> str:
+    """The state in one line."""
     pending = {f"{group}:{topic}/{queue}": offset for (group, topic, queue), offset in state.broker.pending.items()}
     online = {name: sorted(group.subscriptions) for name, group in state.members.items()}
     return f"{values.show(state.broker)}, pending {pending}, members {online}"
@@ -132,7 +133,7 @@ SUITE = Suite(
     side=Side.BROKER,
     bind=bind,
     steps=80,
-    show=_show,
+    show=show,
     rules=(
         "BQ-RESET-1",
         "BQ-RESET-2",

@@ -14,18 +14,18 @@ from rocketmq_conformance.conformance.fakes.responses import (
     document,
     succeed,
 )
-from rocketmq_conformance.conformance.fakes.storage import DEFAULT_TOPIC, Storage
+from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import VERSION, Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
+from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.broker.wire import WireRules, description
 from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE
 from rocketmq_conformance.models.profile import Profile
 
 _NO_TOPIC = CODES["TOPIC_NOT_EXIST"]
-_INHERITED = routes.READ_WRITE | routes.INHERIT
 
 
 class Administration:
@@ -77,18 +77,25 @@ class Administration:
         return self._wire.standard(version, ext.get("acceptStandardJsonOnly") == "true")
 
     def _routed(self, topic: str, standard: bool) -> Answered:
-        queues = self._storage.state.topics.get(topic) if self.routes is None else self.routes.get(topic)
-        if queues is None or queues == NO_ROUTE:
+        settings = self._settings(topic)
+        if settings is None:
             return _NO_TOPIC, f"No topic route info in name server for the topic: {topic}", {}, b""
-        perm = _INHERITED if topic == DEFAULT_TOPIC else routes.READ_WRITE
-        return 0, "", {}, routes.route(self._name, self._cluster, self.address, queues, perm, standard)
+        return 0, "", {}, routes.route(self._name, self._cluster, self.address, settings, standard)
+
+    def _settings(self, topic: str) -> Topic | None:
+        """The settings that a topic's route shows; None without a route."""
+        if self.routes is None:
+            return self._storage.state.topics.get(topic)
+        queues = self.routes.get(topic, NO_ROUTE)
+        return None if queues == NO_ROUTE else Topic.of(queues)
 
     def _create_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        topic, queues = ext["topic"], int(ext["readQueueNums"])
+        topic = ext["topic"]
         if not topic.strip():
             name = "INVALID_PARAMETER" if self._storage.rules.invalid_parameter else "SYSTEM_ERROR"
             return CODES[name], "The specified topic is blank.", {}, b""
-        self._storage.create_topic(topic, queues)
+        settings = Topic(int(ext["readQueueNums"]), int(ext["writeQueueNums"]), int(ext["perm"]))
+        self._storage.create_topic(topic, settings)
         return 0, "", {}, b""
 
     def _delete_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
@@ -96,7 +103,8 @@ class Administration:
         return 0, "", {}, b""
 
     def _create_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        self._storage.create_group(str(java_json.loads(body.decode())["groupName"]))
+        config = java_json.loads(body.decode())
+        self._storage.create_group(str(config["groupName"]), config.get("consumeEnable", True) is not False)
         return 0, "", {}, b""
 
     def _delete_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:

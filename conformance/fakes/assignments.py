@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.broker import assignment
 from rocketmq_conformance.models.broker.assignment import NO_MODES, AssignmentRequest, mode_of
+from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
@@ -66,8 +67,11 @@ class Assignments:
         return cast(Err | None, failed)
 
     def _own(self, topic: str) -> tuple[Queue, ...] | None:
-        queues = self._storage.state.topics.get(topic)
-        return None if queues is None else tuple((topic, self._name, number) for number in range(queues))
+        settings = self._storage.state.topics.get(topic)
+        if settings is None:
+            return None
+        readable = settings.read_queues if settings.perm & READ else 0
+        return tuple((topic, self._name, number) for number in range(readable))
 
     def query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """QUERY_ASSIGNMENT."""

@@ -36,7 +36,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
 from rocketmq_conformance.conformance.remoting.server import Handler, Listener
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
 from rocketmq_conformance.models.broker.wire import WireRules
 from rocketmq_conformance.models.client.fixtures import BROKER
@@ -213,13 +213,14 @@ class FakeBroker:
 
     # --- for tests --------------------------------------------------------------------------------------------
 
-    def create_topic(self, topic: str, queues: int = 4) -> None:
-        """Create a topic, or change the number of its queues."""
-        self._listener.run(lambda: self.storage.create_topic(topic, queues))
+    def create_topic(self, topic: str, queues: int | Topic = 4) -> None:
+        """Create a topic, or change its queues; ``Topic`` has other numbers to read and to write, or a permission."""
+        settings = Topic.of(queues) if isinstance(queues, int) else queues
+        self._listener.run(lambda: self.storage.create_topic(topic, settings))
 
-    def create_group(self, group: str) -> None:
-        """Create a consumer group."""
-        self._listener.run(lambda: self.storage.create_group(group))
+    def create_group(self, group: str, enabled: bool = True) -> None:
+        """Create a consumer group; one that is not ``enabled`` may not pull."""
+        self._listener.run(lambda: self.storage.create_group(group, enabled))
 
     def send(self, topic: str, body: bytes, queue: int = 0, tag: str = "") -> int:
         """Store a message, and give its offset; LookupError when topic or queue are unknown."""

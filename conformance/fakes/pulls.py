@@ -37,7 +37,8 @@ HOLD_CHECK = 5.0
 _REMARKS = {
     "SUBSCRIPTION_GROUP_NOT_EXIST": "subscription group [{group}] does not exist",
     "TOPIC_NOT_EXIST": "topic[{topic}] not exist, apply first please!",
-    "SYSTEM_ERROR": "queueId[{queue}] of topic[{topic}] or the expression type is illegal",
+    "NO_PERMISSION": "group[{group}] or topic[{topic}]: pulling message is forbidden",
+    "SYSTEM_ERROR": "queueId[{queue}] of topic[{topic}], the expression type or maxMsgNums is illegal",
     "INVALID_PARAMETER": "queueId[{queue}] is illegal, topic:[{topic}]",
     "SUBSCRIPTION_PARSE_FAILED": "parse the consumer's subscription failed",
     "SUBSCRIPTION_NOT_EXIST": "the consumer's subscription not exist",

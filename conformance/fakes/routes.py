@@ -6,8 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
-#: Permissions of a topic: read and write; the default topic may also be inherited from.
-READ_WRITE, INHERIT = 6, 1
+from rocketmq_conformance.models.broker.state import Topic
 
 
 def _addresses(address: str, standard: bool) -> str:
@@ -26,15 +25,15 @@ def _broker(name: str, cluster: str, address: str, standard: bool) -> str:
 
 
 @lru_cache(maxsize=256)
-def route(name: str, cluster: str, address: str, queues: int, perm: int, standard: bool) -> bytes:
-    """TopicRouteData of a topic with ``queues`` queues on one broker."""
+def route(name: str, cluster: str, address: str, settings: Topic, standard: bool) -> bytes:
+    """TopicRouteData of a topic with these settings on one broker."""
     data = {
         "brokerName": name,
-        "perm": perm,
-        "readQueueNums": queues,
+        "perm": settings.perm,
+        "readQueueNums": settings.read_queues,
         "topicSysFlag": 0,
         "topicSynFlag": 0,
-        "writeQueueNums": queues,
+        "writeQueueNums": settings.write_queues,
     }
     broker = _broker(name, cluster, address, standard)
     return f'{{"brokerDatas":[{broker}],"filterServerTable":{{}},"queueDatas":[{_compact(data)}]}}'.encode()

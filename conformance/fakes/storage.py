@@ -14,13 +14,16 @@ from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.models.broker import admin
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.pull import StoredEntry
-from rocketmq_conformance.models.broker.send import send
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored
+from rocketmq_conformance.models.broker.send import NO_QUEUE, send
+from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, QueueLog, Stored, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 
 #: The topic whose settings automatically created topics take over, and how many queues they have at most.
 DEFAULT_TOPIC, DEFAULT_QUEUES = "TBW102", 8
+#: Bit of the permission of a topic whose settings are taken over.
+INHERIT = 1
+_DEFAULT = Topic(DEFAULT_QUEUES, DEFAULT_QUEUES, READ | WRITE | INHERIT)
 _RETRY = "%RETRY%"
 
 
@@ -42,7 +45,7 @@ class Storage:
 
     def __init__(self, rules: BrokerRules, clock: Callable[[], int], auto_create: bool) -> None:
         self.rules = rules
-        self.state = BrokerState(topics={DEFAULT_TOPIC: DEFAULT_QUEUES} if auto_create else {})
+        self.state = BrokerState(topics={DEFAULT_TOPIC: _DEFAULT} if auto_create else {})
         self._clock = clock
         self._auto_create = auto_create
         self._logs: dict[tuple[str, int], _Log] = {}
@@ -70,9 +73,9 @@ class Storage:
 
     # --- topics and groups ------------------------------------------------------------------------------------
 
-    def create_topic(self, topic: str, queues: int) -> None:
-        """BQ-TOPIC-1."""
-        self.state = admin.create_topic(self.rules, self.state, topic, queues)[0]
+    def create_topic(self, topic: str, settings: Topic) -> None:
+        """BQ-TOPIC-1, BQ-TOPIC-RW."""
+        self.state = admin.create_topic(self.rules, self.state, topic, settings)[0]
 
     def delete_topic(self, topic: str) -> None:
         """BQ-TOPIC-3."""
@@ -81,9 +84,9 @@ class Storage:
             del self._logs[key]
         self.out = frozenset(key for key in self.out if key[0] != topic)
 
-    def create_group(self, group: str) -> None:
-        """BQ-GROUP-1."""
-        self.state = admin.create_group(self.rules, self.state, group)[0]
+    def create_group(self, group: str, enabled: bool = True) -> None:
+        """BQ-GROUP-1, BQ-GROUP-ENABLE."""
+        self.state = admin.create_group(self.rules, self.state, group, enabled)[0]
 
     def delete_group(self, group: str, flag: str) -> None:
         """BQ-GROUP-2."""
@@ -101,15 +104,15 @@ class Storage:
             return
         limit = self.state.topics.get(default)
         if limit is not None and default == DEFAULT_TOPIC:
-            self.create_topic(topic, max(min(queues, limit), 1))
+            self.create_topic(topic, Topic.of(max(min(queues, limit.write_queues), 1)))
         elif topic.startswith(_RETRY):
-            self.create_topic(topic, 1)
+            self.create_topic(topic, Topic.of(1))
 
     def know_retry_topic(self, group: str) -> None:
         """BQ-HB-1: the retry topic of a group that registers."""
         topic = _RETRY + group
         if topic not in self.state.topics:
-            self.create_topic(topic, 1)
+            self.create_topic(topic, Topic.of(1))
 
     # --- messages ---------------------------------------------------------------------------------------------
 
@@ -118,8 +121,11 @@ class Storage:
 
         A negative queue id means any queue. ValueError when the message cannot be stored as bytes.
         """
-        queues = self.state.topics.get(draft.topic, 1)
-        queue = draft.queue if draft.queue >= 0 else self._physical % queues
+        queue = draft.queue
+        if queue < 0 and (settings := self.state.topics.get(draft.topic)) is not None:
+            if not settings.write_queues:
+                return NO_QUEUE
+            queue = self.pick(settings)
         log = self.state.logs.get((draft.topic, queue))
         latest = log.times[-1] if log and log.times else 0
         now = max(self._clock(), latest)
@@ -137,6 +143,11 @@ class Storage:
         kept.stored.append(raw)
         return message
 
+    def pick(self, settings: Topic) -> int:
+        """BQ-SEND-ANY: the queue of a message that names none."""
+        drawn = self._physical % settings.write_queues
+        return -drawn if self.rules.draws_negative and self._physical & 2 else drawn
+
     def load(self, topic: str, queues: Sequence[QueueLog], stored: Stored) -> None:
         """Take over a topic with these messages, and offsets; min is looked for at the next start.
 
@@ -147,7 +158,7 @@ class Storage:
             self._write(topic, queue, log)
         state = self.state
         self.state = state._replace(
-            topics={**state.topics, topic: len(queues)},
+            topics={**state.topics, topic: Topic.of(len(queues))},
             logs={**state.logs, **logs},
             stored={**state.stored, **stored},
         )

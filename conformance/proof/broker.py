@@ -47,6 +47,7 @@ from rocketmq_conformance.suites import (
     broker_process,
     broker_restart,
     broker_search,
+    broker_topics,
 )
 from rocketmq_conformance.suites.declare.indeterminate import Possibility, TooMany, narrowed, unanswered
 from rocketmq_conformance.suites.declare.operation import Operation
@@ -62,6 +63,7 @@ FAST = (
     broker_expired.SUITE,
     broker_search.SUITE,
     broker_admin.SUITE,
+    broker_topics.SUITE,
     broker_locks.SUITE,
     broker_doubt.SUITE,
     broker_assignment.SUITE,

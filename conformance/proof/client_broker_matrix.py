@@ -27,7 +27,7 @@ from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease, java_release
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.offset_table import STORE
@@ -65,7 +65,7 @@ class PairState:
         self.model = StartModel(Profile(client, broker, java))
         rules = self.model.store.broker
         self.broker = BrokerState(
-            topics={TOPIC: len(_SHAPES)},
+            topics={TOPIC: Topic.of(len(_SHAPES))},
             groups=frozenset({GROUP}),
             logs={(TOPIC, QUEUES[at].id): reopened(rules, log_of_shape(shape)) for at, shape in _SHAPES.items()},
         )

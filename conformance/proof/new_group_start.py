@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.java_client.release import java_release
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.reset import OFFLINE
-from rocketmq_conformance.models.broker.state import QueueLog
+from rocketmq_conformance.models.broker.state import QueueLog, Topic
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.new_group_start import (
@@ -75,7 +75,7 @@ class NewGroupStartPlayer:
 
     def _fill(self) -> None:
         for topic in (YOUNG, OTHER):
-            self.cluster.do(requests.create_topic(topic, QUEUE_COUNT))
+            self.cluster.do(requests.create_topic(topic, Topic.of(QUEUE_COUNT)))
         for topic in (YOUNG, OLD, OTHER):
             self.cluster.await_route(topic)
         for topic in (YOUNG, OTHER):

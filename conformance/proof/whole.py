@@ -33,7 +33,7 @@ from rocketmq_conformance.conformance.targets.broker.aged_store import write_sto
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.broker.lifecycle import reopened
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.client import switches as client_switches
 from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
@@ -91,7 +91,7 @@ def expected(model: StartModel, case: StartCase) -> tuple[Value, Reason]:
     """(first, messages, committed) of a case, and the rules of whole consumers that make it."""
     log = reopened(model.store.broker, log_of_shape(case.shape))
     stored = {} if case.stored is None else {(GROUP, TOPIC, 0): case.stored}
-    broker = BrokerState({TOPIC: 1}, frozenset({GROUP}), {(TOPIC, 0): log}, stored)
+    broker = BrokerState({TOPIC: Topic.of(1)}, frozenset({GROUP}), {(TOPIC, 0): log}, stored)
     done = consume(model, RemoteStore(broker=broker), case.kind, 0, case.where, 1, _TIME)
     rules = dict.fromkeys(rule for why in done.reasons for rule in why.rules if rule.startswith("WHOLE-"))
     return (done.first, done.messages, done.committed), Reason(tuple(rules), str(case))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.lifecycle import reopened
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
@@ -68,7 +68,7 @@ class TableCase(NamedTuple):
         ids = range(self.queues)
         stored = {} if self.stored is None else {(GROUP, TOPIC, number): self.stored for number in ids}
         logs = {(TOPIC, number): log for number in ids}
-        broker = BrokerState({TOPIC: self.queues}, frozenset({GROUP}), logs, stored)
+        broker = BrokerState({TOPIC: Topic.of(self.queues)}, frozenset({GROUP}), logs, stored)
         return WholeGroup(self.kind, self.where, broker, TIME)
 
 

@@ -7,9 +7,9 @@ so, by a flag that was renamed between 4.x and 5.x; the wrong name is ignored.
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.broker.state import BrokerState, Stored
+from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Stored, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.rule import Answer, Reason, Rule
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -17,6 +17,12 @@ RULES = (
         "Creating a topic sets its queues; creating it again replaces their number and touches neither messages nor "
         "stored offsets. Up to 4.7.0 the answer comes before the topic is there.",
         "AdminBrokerProcessor#updateAndCreateTopic @ 4.7.0, 4.7.1, 5.5.0",
+    ),
+    Rule(
+        "BQ-TOPIC-RW",
+        "A topic has a number of queues that are read, a number of queues that are written, and a permission. Creating "
+        "it again replaces all three, by 0 as well; queues that it loses keep their messages.",
+        "AdminBrokerProcessor#updateAndCreateTopic @ 4.0.0, 4.9.7, 5.3.3",
     ),
     Rule(
         "BQ-TOPIC-3",
@@ -28,6 +34,12 @@ RULES = (
         "BQ-GROUP-1",
         "Creating a group, again or not, leaves stored offsets alone.",
         "AdminBrokerProcessor#updateAndCreateSubscriptionGroup @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-GROUP-ENABLE",
+        "A group that is created with consumeEnable=false is disabled until it is created with true, or deleted: a "
+        "group that is created by a look-up is enabled.",
+        "SubscriptionGroupManager#updateSubscriptionGroupConfig, #findSubscriptionGroupConfig @ 4.0.0, 4.9.7, 5.3.3",
     ),
     Rule(
         "BQ-GROUP-2",
@@ -58,11 +70,14 @@ RULES = (
     ),
 )
 
+#: The permission of an ordinary topic.
+ORDINARY = READ | WRITE
 #: Names of the flag that asks for a group's offsets to be removed; "" asks for nothing.
 KEEP, REMOVE_OFFSET, CLEAN_OFFSET = "", "removeOffset", "cleanOffset"
 
 _CREATE = {kind: Reason(("BQ-TOPIC-1",), kind) for kind in ("new topic", "same again", "other queues")}
 _CREATE["created again"] = Reason(("BQ-TOPIC-1", "BQ-TOPIC-3"), "new topic, offsets kept")
+_SHAPE = reasons_by_kind(("BQ-TOPIC-1", "BQ-TOPIC-RW"), "fewer read", "fewer written", "other permission")
 _DELETE = {kind: Reason(("BQ-TOPIC-3",), kind) for kind in ("unknown topic", "nothing stored", "offsets kept")}
 _DELETE["offsets removed"] = Reason(("BQ-TOPIC-3", "BQ-COM-9"), "offsets removed")
 _DELETE |= {
@@ -71,6 +86,7 @@ _DELETE |= {
     for end in ("resets kept", "resets removed")
 }
 _GROUP = {kind: Reason(("BQ-GROUP-1",), kind) for kind in ("new group", "same again", "new group, offsets kept")}
+_ENABLE = reasons_by_kind(("BQ-GROUP-1", "BQ-GROUP-ENABLE"), "disabled", "disabled again", "enabled again")
 _DELETE_GROUP = {kind: Reason(("BQ-GROUP-2",), kind) for kind in ("nothing stored", "not asked", "flag not known")}
 _DELETE_GROUP["offsets removed"] = Reason(("BQ-GROUP-2", "BQ-COM-9"), "offsets removed")
 _DELETE_GROUP |= {
@@ -81,15 +97,19 @@ _DELETE_GROUP |= {
 _CREATED = {kind: Reason(("BQ-GROUP-3", *why.rules), f"{kind}, group is back") for kind, why in _DELETE_GROUP.items()}
 
 
-def create_topic(rules: BrokerRules, state: BrokerState, topic: str, queues: int) -> Answer[BrokerState]:
-    """BQ-TOPIC-1: None. ``queues`` is the number of queues, to read and to write."""
+def create_topic(rules: BrokerRules, state: BrokerState, topic: str, settings: Topic) -> Answer[BrokerState]:
+    """BQ-TOPIC-1, BQ-TOPIC-RW: None."""
     old = state.topics.get(topic)
-    if old is None:
+    if settings.perm != ORDINARY:
+        why = _SHAPE["other permission"]
+    elif settings.read_queues != settings.write_queues:
+        why = _SHAPE["fewer read" if settings.read_queues < settings.write_queues else "fewer written"]
+    elif old is None:
         kept = any(key[1] == topic for key in state.stored)
         why = _CREATE["created again" if kept else "new topic"]
     else:
-        why = _CREATE["same again" if old == queues else "other queues"]
-    return BrokerState({**state.topics, topic: queues}, *state[1:]), None, why
+        why = _CREATE["same again" if old == settings else "other queues"]
+    return BrokerState({**state.topics, topic: settings}, *state[1:]), None, why
 
 
 def delete_topic(rules: BrokerRules, state: BrokerState, topic: str) -> Answer[BrokerState]:
@@ -102,13 +122,18 @@ def delete_topic(rules: BrokerRules, state: BrokerState, topic: str) -> Answer[B
     else:
         kept, kind = state.stored, "offsets kept"
     pending, kind = _resets(state, 1, topic, rules.delete_topic_forgets_resets, kind)
-    topics = {name: queues for name, queues in state.topics.items() if name != topic}
+    topics = {name: settings for name, settings in state.topics.items() if name != topic}
     logs = {key: log for key, log in state.logs.items() if key[0] != topic}
-    return BrokerState(topics, state.groups, logs, kept, pending), None, _DELETE[kind]
+    return BrokerState(topics, state.groups, logs, kept, pending, state.disabled), None, _DELETE[kind]
 
 
-def create_group(rules: BrokerRules, state: BrokerState, group: str) -> Answer[BrokerState]:
-    """BQ-GROUP-1: None."""
+def create_group(rules: BrokerRules, state: BrokerState, group: str, enabled: bool = True) -> Answer[BrokerState]:
+    """BQ-GROUP-1, BQ-GROUP-ENABLE: None. ``enabled`` is consumeEnable: may its members pull?"""
+    if not enabled:
+        why = _ENABLE["disabled again" if group in state.disabled else "disabled"]
+        return state._replace(groups=state.groups | {group}, disabled=state.disabled | {group}), None, why
+    if group in state.disabled:
+        return state._replace(disabled=state.disabled - {group}), None, _ENABLE["enabled again"]
     if group in state.groups:
         return state, None, _GROUP["same again"]
     kept = any(key[0] == group for key in state.stored)
@@ -128,8 +153,10 @@ def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) 
         kept, kind = state.stored, "flag not known" if flag else "not asked"
     pending, kind = _resets(state, 0, group, rules.delete_group_forgets_resets and known, kind)
     if rules.delete_group_creates and not known:
-        return BrokerState(state.topics, state.groups | {group}, state.logs, kept, pending), None, _CREATED[kind]
-    return BrokerState(state.topics, state.groups - {group}, state.logs, kept, pending), None, _DELETE_GROUP[kind]
+        groups, why = state.groups | {group}, _CREATED[kind]
+    else:
+        groups, why = state.groups - {group}, _DELETE_GROUP[kind]
+    return BrokerState(state.topics, groups, state.logs, kept, pending, state.disabled - {group}), None, why
 
 
 def _resets(state: BrokerState, part: int, name: str, removed: bool, kind: str) -> tuple[Stored, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.fixtures import GROUPS
 from rocketmq_conformance.models.broker.lifecycle import reopened
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 
 TOPIC = "AGED"
@@ -41,7 +41,7 @@ STORED = {0: 12, 1: 1, 2: 0, 3: 2, 4: 9999, 5: -7}
 def aged_broker(rules: BrokerRules) -> BrokerState:
     """The broker after it started on the store; group 0 exists as well."""
     return BrokerState(
-        topics={TOPIC: len(QUEUES)},
+        topics={TOPIC: Topic.of(len(QUEUES))},
         groups=frozenset({GROUPS[0]}),
         logs={(TOPIC, queue): reopened(rules, log) for queue, log in enumerate(QUEUES) if log != QueueLog()},
         stored={(KEPT_GROUP, TOPIC, queue): offset for queue, offset in STORED.items()},

@@ -15,6 +15,7 @@ from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
 from rocketmq_conformance.models.broker.pull import (
+    MAX_MESSAGES,
     PullMessageRequest,
     PullResult,
     RegisteredSubscription,
@@ -123,7 +124,14 @@ class BrokerAdminModel:
         return BrokerAdminState(broker, groups, state.pulled), None, why
 
     def pull(
-        self, state: BrokerAdminState, group: int, topic: int, queue: int, offset: int, commit: int | None
+        self,
+        state: BrokerAdminState,
+        group: int,
+        topic: int,
+        queue: int,
+        offset: int,
+        commit: int | None,
+        most: int = MAX_MESSAGES,
     ) -> Answer[BrokerAdminState]:
         """BQ-PULL-*: (response code's name, next offset, offsets of the messages found), or the error.
 
@@ -132,7 +140,7 @@ class BrokerAdminModel:
         broker = _with_group(state.broker, GROUPS[group])
         created = broker is not state.broker
         log = broker.logs.get((TOPICS[topic], queue), ABSENT)
-        asked = PullMessageRequest(GROUPS[group], TOPICS[topic], queue, offset, commit=commit)
+        asked = PullMessageRequest(GROUPS[group], TOPICS[topic], queue, offset, most, commit)
         after, result, why = pull(self.rules, broker, asked, None, [_SMALL_ENTRY] * len(log.times))
         if created:
             why = _creating(why)
@@ -148,21 +156,21 @@ class BrokerAdminModel:
         """BQ-RESET-*: all queues, to the time ``delta`` ms from a message of queue 0."""
         log = state.broker.logs.get((TOPICS[topic], 0), ABSENT)
         timestamp = instant(log, message, delta, aged_store.EPOCH)
-        return self._reset(state, ResetRequest(GROUPS[group], TOPICS[topic], timestamp, force))
+        return self.reset(state, ResetRequest(GROUPS[group], TOPICS[topic], timestamp, force))
 
     def reset_to_max(
         self, state: BrokerAdminState, group: int, topic: int, timestamp: int, force: bool
     ) -> Answer[BrokerAdminState]:
         """BQ-RESET-*: all queues, by a negative time."""
-        return self._reset(state, ResetRequest(GROUPS[group], TOPICS[topic], timestamp, force))
+        return self.reset(state, ResetRequest(GROUPS[group], TOPICS[topic], timestamp, force))
 
     def reset_queue(
         self, state: BrokerAdminState, group: int, topic: int, queue: int, offset: int | None
     ) -> Answer[BrokerAdminState]:
         """BQ-RESET-2, BQ-RESET-QUEUE: one queue, to an offset, or to max without one."""
-        return self._reset(state, ResetRequest(GROUPS[group], TOPICS[topic], -1, True, queue, offset))
+        return self.reset(state, ResetRequest(GROUPS[group], TOPICS[topic], -1, True, queue, offset))
 
-    def _reset(self, state: BrokerAdminState, request: ResetRequest) -> Answer[BrokerAdminState]:
+    def reset(self, state: BrokerAdminState, request: ResetRequest) -> Answer[BrokerAdminState]:
         return _of_broker(state, lambda broker: reset(self.rules, broker, request, request.group in state.members))
 
     def clone(

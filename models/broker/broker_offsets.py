@@ -11,7 +11,7 @@ from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import earliest_time, instant, max_offset, min_offset, search
 from rocketmq_conformance.models.broker.send import send, send_observed
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
@@ -33,7 +33,7 @@ class BrokerOffsetsModel:
 
     def create_topic(self, state: BrokerState, topic: int, queues: int) -> Answer[BrokerState]:
         """BQ-TOPIC-1: None."""
-        return admin.create_topic(self.rules, state, TOPICS[topic], queues)
+        return admin.create_topic(self.rules, state, TOPICS[topic], Topic.of(queues))
 
     def delete_topic(self, state: BrokerState, topic: int) -> Answer[BrokerState]:
         """BQ-TOPIC-3: None."""

@@ -80,7 +80,7 @@ class BrokerRestartModel:
         name, hot = TOPICS[topic], state.hot
         rules = self.broker.rules
         known = state.possible[0].topics.get(name)
-        if name in state.haunted and known is not None and queue < known:
+        if name in state.haunted and known is not None and queue < known.write_queues:
             return state, UNDEFINED, _HAUNTED
         return step(state, observed, lambda broker: send_observed(rules, broker, observed, name, queue, count, hot))
 

@@ -88,4 +88,4 @@ def commit_offset(
         if offset == old:  # most commits come from a timer, and change nothing
             return state, None, _SAME
         why = _FIRST if old is None else _FORWARD if offset > old else _BACK
-    return _state((topics, groups, state.logs, {**state.stored, key: offset}, state.pending)), None, why
+    return _state((topics, groups, state.logs, {**state.stored, key: offset}, state.pending, state.disabled)), None, why

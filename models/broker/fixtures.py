@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
 
 #: Names by index. An adapter maps them to names that no other case uses.
 TOPICS = ("T0", "T1", "T2")
@@ -13,4 +13,4 @@ QUEUES = 2
 
 def initial_state() -> BrokerState:
     """The initial state: topic 0 and group 0 exist; topics and groups 1 and 2 do not; nothing is written or stored."""
-    return BrokerState(topics={TOPICS[0]: QUEUES}, groups=frozenset({GROUPS[0]}))
+    return BrokerState(topics={TOPICS[0]: Topic.of(QUEUES)}, groups=frozenset({GROUPS[0]}))

@@ -102,7 +102,7 @@ def reopened(rules: BrokerRules, log: QueueLog) -> QueueLog:
 def restart(rules: BrokerRules, state: BrokerState) -> BrokerState:
     """The broker after it was stopped and started."""
     logs = {key: reopened(rules, log) for key, log in state.logs.items()}
-    return BrokerState(state.topics, state.groups, logs, state.stored)  # no reset is pending any more (BQ-RESET-3)
+    return state._replace(logs=logs, pending={})  # BQ-RESET-3
 
 
 def with_memory(rules: BrokerRules, state: BrokerState, hot: bool) -> BrokerState:

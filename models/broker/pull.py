@@ -24,11 +24,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.reset import without_pending
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import ABSENT, READ, BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Answer, Reason, Rule
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -36,6 +36,30 @@ RULES = (
         "A pull is checked, in this order, for its group (SUBSCRIPTION_GROUP_NOT_EXIST), its topic "
         "(TOPIC_NOT_EXIST), its queue id (SYSTEM_ERROR, from 5.3.2 INVALID_PARAMETER) and its subscription.",
         "PullMessageProcessor#processRequest @ 4.9.7, 5.3.2, 5.5.0",
+    ),
+    Rule(
+        "BQ-PULL-READ",
+        "A pull of a queue that is not read is refused like one of a queue that does not exist, whatever is stored in "
+        "it.",
+        "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.3.3",
+    ),
+    Rule(
+        "BQ-PULL-PERM",
+        "A pull of a topic without permission to read is refused with NO_PERMISSION once the topic is found, before "
+        "the queue id is looked at.",
+        "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.3.3",
+    ),
+    Rule(
+        "BQ-PULL-ENABLE",
+        "A pull of a disabled group is refused with NO_PERMISSION before its topic is looked up.",
+        "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.3.3",
+    ),
+    Rule(
+        "BQ-PULL-MOST",
+        "A maxMsgNums of 0 or less finds one message. Where there is something to read, 4.9.2 to 4.9.8 make room for "
+        "as many messages as are asked for: a negative number and 2^31 - 1 fail with SYSTEM_ERROR, and no offset is "
+        "stored.",
+        "DefaultMessageStore#getMessage, GetMessageResult @ 4.9.1, 4.9.2, 4.9.8, 5.0.0-PREVIEW, 5.3.3",
     ),
     Rule(
         "BQ-PULL-SUB",
@@ -116,16 +140,24 @@ _RESPONSES = {
 
 #: The largest response: messages and bytes (maxTransfer…OnMessageInMemory).
 MAX_MESSAGES, MAX_BYTES = 32, 256 * 1024
+#: No Java array is as long as this, however much memory there is.
+_TOO_MANY = 2**31 - 1
 
 NO_GROUP = Err("SUBSCRIPTION_GROUP_NOT_EXIST")
+NO_PERMISSION = Err("NO_PERMISSION")
 NO_TOPIC = Err("TOPIC_NOT_EXIST")
 _BAD_QUEUE = {False: Err("SYSTEM_ERROR"), True: Err("INVALID_PARAMETER")}
 UNREADABLE = Err("SUBSCRIPTION_PARSE_FAILED")
 UNSUBSCRIBED = Err("SUBSCRIPTION_NOT_EXIST")
 OUTDATED = Err("SUBSCRIPTION_NOT_LATEST")
 NO_FILTER = Err("SYSTEM_ERROR")
+NO_ROOM = Err("SYSTEM_ERROR")
 
 _CHECK = {kind: Reason(("BQ-PULL-1",), kind) for kind in ("unknown group", "unknown topic", "no such queue")}
+_CHECK["queue not read"] = Reason(("BQ-PULL-1", "BQ-PULL-READ"), "queue not read")
+_CHECK["no permission to read"] = Reason(("BQ-PULL-PERM",), "no permission to read")
+_CHECK["disabled group"] = Reason(("BQ-PULL-ENABLE",), "disabled group")
+_NO_ROOM = reasons_by_kind(("BQ-PULL-MOST",), "negative", "more than Java can hold")
 _SUBSCRIPTION = {
     error: Reason(("BQ-PULL-1", "BQ-PULL-SUB"), kind)
     for error, kind in (
@@ -145,6 +177,7 @@ _OVERFLOW = {
 }
 _FOUND = {kind: Reason(("BQ-PULL-STATUS", "BQ-PULL-7"), kind) for kind in ("to the end", "batch full", "scan limit")}
 _MATCHED = {kind: Reason((*why.rules, "BQ-PULL-TAGS"), f"filtered, {kind}") for kind, why in _FOUND.items()}
+_LEAST = {kind: Reason((*why.rules, "BQ-PULL-MOST"), kind) for kind, why in _FOUND.items()}
 _NONE_MATCHED = {
     kind: Reason(("BQ-PULL-STATUS", "BQ-PULL-TAGS", "BQ-PULL-7"), f"none matched, {kind}")
     for kind in ("to the end", "scan limit")
@@ -246,11 +279,16 @@ def pull(
     """
     if request.group not in state.groups:
         return state, NO_GROUP, _CHECK["unknown group"]
-    queues = state.topics.get(request.topic)
-    if queues is None:
+    if request.group in state.disabled:
+        return state, NO_PERMISSION, _CHECK["disabled group"]
+    settings = state.topics.get(request.topic)
+    if settings is None:
         return state, NO_TOPIC, _CHECK["unknown topic"]
-    if not 0 <= request.queue < queues:
-        return state, _BAD_QUEUE[rules.invalid_parameter], _CHECK["no such queue"]
+    if not settings.perm & READ:
+        return state, NO_PERMISSION, _CHECK["no permission to read"]
+    if not 0 <= request.queue < settings.read_queues:
+        kind = "queue not read" if 0 <= request.queue < settings.write_queues else "no such queue"
+        return state, _BAD_QUEUE[rules.invalid_parameter], _CHECK[kind]
     if isinstance(codes, Err):
         return state, codes, _SUBSCRIPTION[codes]
     log = state.logs.get((request.topic, request.queue), ABSENT)
@@ -259,6 +297,8 @@ def pull(
     if key in state.pending:
         status, following, why = OFFSET_RESET, state.pending[key], _RESET[OFFSET_RESET]
         state = without_pending(state, key)
+    elif rules.makes_room and log.min <= request.offset < log.max and not 0 <= request.most < _TOO_MANY:
+        return state, NO_ROOM, _NO_ROOM["negative" if request.most < 0 else "more than Java can hold"]
     else:
         status, following, found, why = _read(rules, log, request, codes, entries)
     if request.commit is not None:
@@ -308,7 +348,8 @@ def _scan(
             size += entry.size
         at += 1
     if found:
-        return FOUND, at, tuple(found), (_FOUND if codes is None else _MATCHED)[ended]
+        reasons = _LEAST if request.most <= 0 else _FOUND if codes is None else _MATCHED
+        return FOUND, at, tuple(found), reasons[ended]
     if at <= log.first:
         return MESSAGE_WAS_REMOVING, at, (), _STATUS[MESSAGE_WAS_REMOVING]
     return NO_MATCHED_MESSAGE, at, (), _NONE_MATCHED[ended]
@@ -321,6 +362,6 @@ def _with_commit(why: Reason) -> Reason:
 #: The same reasons for pulls that also store an offset.
 _COMMITTED = {
     why: _with_commit(why)
-    for reasons in (_STATUS, _RESET, _OVERFLOW, _FOUND, _MATCHED, _NONE_MATCHED)
+    for reasons in (_STATUS, _RESET, _OVERFLOW, _FOUND, _MATCHED, _LEAST, _NONE_MATCHED)
     for why in reasons.values()
 }

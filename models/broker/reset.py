@@ -42,6 +42,12 @@ RULES = (
         needs="useServerSideResetOffset, the default from 5.2.0",
     ),
     Rule(
+        "BQ-RESET-QUEUES",
+        "A reset of the whole topic goes by the queues that are read if the broker makes it, and fails with "
+        "SYSTEM_ERROR without any; by the queues that are written if it goes by way of the members.",
+        "AdminBrokerProcessor#resetOffsetInner, Broker2Client#resetOffset @ 4.9.7, 5.1.4, 5.3.3",
+    ),
+    Rule(
         "BQ-RESET-RANGE",
         "A reset of one queue to an offset fails with SYSTEM_ERROR below min and beyond max + 1: max + 1 itself, where "
         "no message can be, is accepted. Offset -1 is no offset: the time counts.",
@@ -90,7 +96,9 @@ SYSTEM_ERROR = Err("SYSTEM_ERROR")
 _ASKED = reasons_by_kind(("BQ-RESET-1",), "unknown topic", "a queue without offset", "nobody there")
 _ASKED |= reasons_by_kind(("BQ-RESET-1",), "forwards, forced", "forwards, not forced", "not forwards")
 _WHOLE = {kind: Reason(("BQ-RESET-QUEUE", *why.rules), f"one queue asked, {kind}") for kind, why in _ASKED.items()}
+_APART = {kind: Reason(("BQ-RESET-QUEUES", *why.rules), f"written queues, {kind}") for kind, why in _ASKED.items()}
 _REFUSED = reasons_by_kind(("BQ-RESET-2",), "unknown topic", "unknown group")
+_REFUSED["no queue is read"] = Reason(("BQ-RESET-QUEUES",), "no queue is read")
 _OUT = reasons_by_kind(("BQ-RESET-RANGE",), "below min", "beyond max + 1")
 _DONE = {
     (how, stores): Reason((rule, "BQ-COM-5"), f"{how}, {'stored' if stores else 'not stored'}")
@@ -100,6 +108,7 @@ _DONE = {
             "BQ-RESET-2",
             ("one queue by time", "a queue that the topic lacks", "all queues by time", "all queues to max"),
         ),
+        ("BQ-RESET-QUEUES", ("all read queues",)),
     )
     for how in kinds
     for stores in (True, False)
@@ -119,12 +128,14 @@ def _by_members(
     """BQ-RESET-1."""
     reasons = _ASKED if request.queue < 0 else _WHOLE
     group, topic, timestamp, force = request[:4]
-    queues = state.topics.get(topic)
-    if queues is None:
+    settings = state.topics.get(topic)
+    if settings is None:
         return NO_TOPIC if rules.reset_names_topic else SYSTEM_ERROR, reasons["unknown topic"]
+    if request.queue < 0 and settings.read_queues != settings.write_queues:
+        reasons = _APART
     pairs: list[tuple[int, int]] = []
     kind = "not forwards"
-    for queue in range(queues):
+    for queue in range(settings.write_queues):
         stored = state.stored.get((group, topic, queue), -1)
         if stored == -1:
             return SYSTEM_ERROR, reasons["a queue without offset"]
@@ -140,18 +151,28 @@ def _by_members(
 def _by_broker(rules: BrokerRules, state: BrokerState, request: ResetRequest) -> Answer[BrokerState]:
     """BQ-RESET-2."""
     group, topic, timestamp, _, queue, offset = request
-    queues = state.topics.get(topic)
-    if queues is None:
+    settings = state.topics.get(topic)
+    if settings is None:
         return state, NO_TOPIC, _REFUSED["unknown topic"]
     if group not in state.groups:
         return state, NO_GROUP, _REFUSED["unknown group"]
     to_max = timestamp < 0
+    queues = settings.read_queues
     if queue < 0:
+        if not queues:
+            return state, SYSTEM_ERROR, _REFUSED["no queue is read"]
         pairs = tuple((each, _offset_at(rules, state, topic, each, timestamp, to_max)) for each in range(queues))
-        how = "all queues to max" if to_max else "all queues by time"
+        how = (
+            "all read queues"
+            if queues != settings.write_queues
+            else "all queues to max"
+            if to_max
+            else "all queues by time"
+        )
     elif offset is None or offset == -1:
         pairs = ((queue, _offset_at(rules, state, topic, queue, timestamp, to_max)),)
-        how = "one queue by time" if queue < queues else "a queue that the topic lacks"
+        lacking = queue >= queues and queue >= settings.write_queues
+        how = "a queue that the topic lacks" if lacking else "one queue by time"
     else:
         log = state.logs.get((topic, queue), ABSENT)
         if offset < log.min:
@@ -162,7 +183,8 @@ def _by_broker(rules: BrokerRules, state: BrokerState, request: ResetRequest) ->
     stores = rules.reset_stores or any(key[:2] == (group, topic) for key in state.stored)
     moved: Stored = {(group, topic, each): to for each, to in pairs}
     stored: Stored = {**state.stored, **moved} if stores else state.stored
-    after = BrokerState(state.topics, state.groups, state.logs, stored, {**state.pending, **moved})
+    pending = {**state.pending, **moved}
+    after = BrokerState(state.topics, state.groups, state.logs, stored, pending, state.disabled)
     return after, (pairs, None), _DONE[how, stores]
 
 
@@ -178,4 +200,4 @@ def _offset_at(rules: BrokerRules, state: BrokerState, topic: str, queue: int, t
 def without_pending(state: BrokerState, key: tuple[str, str, int]) -> BrokerState:
     """BQ-RESET-3: the reset of a (group, topic, queue) is pending no longer."""
     pending = {other: offset for other, offset in state.pending.items() if other != key}
-    return BrokerState(state.topics, state.groups, state.logs, state.stored, pending)
+    return BrokerState(state.topics, state.groups, state.logs, state.stored, pending, state.disabled)

@@ -6,10 +6,10 @@ checks what can be checked.
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.broker.state import ABSENT, WRITE, BrokerState, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result
-from rocketmq_conformance.models.rule import Answer, Reason, Rule
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -23,16 +23,38 @@ RULES = (
         "not exist either; one for a queue beyond the topic's queues with SYSTEM_ERROR, from 5.3.2 INVALID_PARAMETER.",
         "AbstractSendMessageProcessor#msgCheck @ 4.9.7, 5.3.2, 5.5.0",
     ),
+    Rule(
+        "BQ-SEND-BOUNDS",
+        "A message may go to any queue below the larger of the topic's two numbers, one that is only read as well; the "
+        "topic's permission is not looked at, so that a topic which may only be read takes messages.",
+        "AbstractSendMessageProcessor#msgCheck @ 4.0.0, 4.9.7, 5.3.3",
+    ),
+    Rule(
+        "BQ-SEND-ANY",
+        "A message for a negative queue id goes to one of the queues that are written, at random; without any it is "
+        "refused with SYSTEM_ERROR. 4.7.0 to 4.9.1 and 5.0.0-PREVIEW draw negative queues too, above minus their "
+        "number: such a message is stored where no pull gets it.",
+        "SendMessageProcessor#sendMessage, #randomQueueId @ 4.0.0, 4.6.1, 4.7.0, 4.9.1, 4.9.2, 5.0.0-ALPHA, 5.3.3",
+    ),
 )
 
 _NO_TOPIC = Err("TOPIC_NOT_EXIST")
 _BAD_QUEUE = {False: Err("SYSTEM_ERROR"), True: Err("INVALID_PARAMETER")}
+
+NO_QUEUE = Err("SYSTEM_ERROR")
 
 _REFUSED = {kind: Reason(("BQ-TOPIC-2",), kind) for kind in ("unknown topic", "no such queue")}
 _SENT = {
     kind: Reason(("BQ-SEND-1", "BQ-STORE-MAX"), kind)
     for kind in ("first message", "next message", "after everything expired")
 }
+_SENT_AGAINST = {
+    why: {kind: Reason((*sent.rules, "BQ-SEND-BOUNDS"), f"{kind}, {why}") for kind, sent in _SENT.items()}
+    for why in ("not a written queue", "no permission to write")
+}
+_ANYWHERE = reasons_by_kind(
+    ("BQ-SEND-ANY", "BQ-SEND-1"), "no written queue", "one queue", "one of several queues", "a negative queue"
+)
 
 
 def send(
@@ -42,16 +64,44 @@ def send(
 
     ``hot`` is whether the broker will take message 0 to be in memory.
     """
-    known = state.topics.get(topic)
-    if known is None:
+    settings = state.topics.get(topic)
+    if settings is None:
         return state, _NO_TOPIC, _REFUSED["unknown topic"]
-    if queue >= known:
+    if queue >= settings.read_queues and queue >= settings.write_queues:
         return state, _BAD_QUEUE[rules.invalid_parameter], _REFUSED["no such queue"]
     log = state.logs.get((topic, queue), ABSENT)
-    why = _SENT["next message" if log.times else "after everything expired" if log.first else "first message"]
+    reasons = _SENT if queue < settings.write_queues and settings.perm & WRITE else _SENT_AGAINST[_against(settings)]
+    why = reasons["next message" if log.times else "after everything expired" if log.first else "first message"]
     longer = log._replace(times=log.times + times, hot=log.hot and hot)
-    after = BrokerState(state.topics, state.groups, {**state.logs, (topic, queue): longer}, state.stored, state.pending)
+    logs = {**state.logs, (topic, queue): longer}
+    after = BrokerState(state.topics, state.groups, logs, state.stored, state.pending, state.disabled)
     return after, tuple(range(log.max, longer.max)), why
+
+
+def _against(settings: Topic) -> str:
+    return "not a written queue" if settings.perm & WRITE else "no permission to write"
+
+
+def send_anywhere(
+    rules: BrokerRules, state: BrokerState, observed: Result, topic: str, time: int
+) -> Answer[BrokerState]:
+    """BQ-SEND-ANY: the (queue, offset) of a message for no queue in particular, stored at ``time``, or the error.
+
+    The broker draws the queue: the one observed is right if it can be drawn.
+    """
+    settings = state.topics.get(topic)
+    if settings is None:
+        return state, _NO_TOPIC, _REFUSED["unknown topic"]
+    if not settings.write_queues:
+        return state, NO_QUEUE, _ANYWHERE["no written queue"]
+    queue = observed[0] if isinstance(observed, tuple) and observed else None
+    least = 1 - settings.write_queues if rules.draws_negative else 0
+    if type(queue) is not int or not least <= queue < settings.write_queues:
+        queue = 0
+    after, offsets, _ = send(rules, state, topic, queue, (time,))
+    assert isinstance(offsets, tuple)  # a written queue takes messages
+    kind = "a negative queue" if queue < 0 else "one queue" if settings.write_queues == 1 else "one of several queues"
+    return after, (queue, *offsets), _ANYWHERE[kind]
 
 
 def send_observed(

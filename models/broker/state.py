@@ -27,6 +27,23 @@ class QueueLog(NamedTuple):
         return self.first + len(self.times)
 
 
+#: Bits of a topic's permission.
+READ, WRITE = 4, 2
+
+
+class Topic(NamedTuple):
+    """The settings of a topic: how many of its queues are read, how many are written, and its permission (bits)."""
+
+    read_queues: int
+    write_queues: int
+    perm: int = READ | WRITE
+
+    @classmethod
+    def of(cls, queues: int) -> Topic:
+        """An ordinary topic, whose queues are all read and written."""
+        return cls(queues, queues)
+
+
 #: A queue that was never written, and one that does not exist: a broker cannot distinguish them.
 ABSENT = QueueLog()
 
@@ -37,10 +54,11 @@ Stored = Mapping[tuple[str, str, int], int]
 class BrokerState(NamedTuple):
     """Everything that a broker's answers about offsets depend on. Mappings are never changed in place."""
 
-    #: Queues that each topic was created with.
-    topics: Mapping[str, int] = MappingProxyType({})
+    topics: Mapping[str, Topic] = MappingProxyType({})
     groups: frozenset[str] = frozenset()
     logs: Mapping[tuple[str, int], QueueLog] = MappingProxyType({})
     stored: Stored = MappingProxyType({})
     #: Offsets that groups were reset to and that no pull has picked up yet (BQ-RESET-3).
     pending: Stored = MappingProxyType({})
+    #: Groups that may not pull (consumeEnable is false).
+    disabled: frozenset[str] = frozenset()

@@ -115,6 +115,30 @@ OVERFLOW_IS_MAX = Switch(
     rules=("BQ-PULL-3",),
     source="DefaultMessageStore#getMessage",
 )
+DRAWS_QUEUES = Switch(
+    "BQ-SEND-ANY",
+    "The queue of a message that names none can be negative",
+    v4="4.7.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-SEND-ANY",),
+    source="SendMessageProcessor#randomQueueId",
+)
+DRAWS_WRITTEN = Switch(
+    "BQ-SEND-ANY-SIGN",
+    "The queue of a message that names none is a written one again",
+    v4="4.9.2",
+    v5="5.0.0-ALPHA",
+    rules=("BQ-SEND-ANY",),
+    source="SendMessageProcessor#randomQueueId",
+)
+MAKES_ROOM = Switch(
+    "BQ-PULL-MOST",
+    "A pull makes room for as many messages as it asks for, and fails for fewer than 0 and for 2^31 - 1; otherwise "
+    "fewer than 0 find one",
+    v4="4.9.2",
+    rules=("BQ-PULL-MOST",),
+    source="GetMessageResult#GetMessageResult",
+)
 TYPED_EXPRESSIONS = Switch(
     "BQ-PULL-SUB",
     "A subscription says which language its expression is in",
@@ -311,6 +335,8 @@ class BrokerRules:
     delete_group_creates: bool
     full_batch: bool
     overflow_is_max: bool
+    draws_negative: bool
+    makes_room: bool
     typed_expressions: bool
     scans_by_request: bool
     scans_entries: bool
@@ -352,6 +378,8 @@ class BrokerRules:
             delete_group_creates=DELETE_GROUP_CREATES.on(broker),
             full_batch=FULL_BATCH.on(broker),
             overflow_is_max=OVERFLOW_IS_MAX.on(broker),
+            draws_negative=DRAWS_QUEUES.on(broker) and not DRAWS_WRITTEN.on(broker),
+            makes_room=MAKES_ROOM.on(broker),
             typed_expressions=TYPED_EXPRESSIONS.on(broker),
             scans_by_request=SCANS_BY_REQUEST.on(broker),
             scans_entries=SCANS_ENTRIES.on(broker),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, QUEUES
 
 #: 2024-01-01T00:00Z, and the distance of neighbouring times: a time zone that is off by half an hour shows.
@@ -53,7 +53,7 @@ def initial_broker() -> BrokerState:
     for queue in known:
         topics[queue.topic] = max(topics.get(queue.topic, 0), queue.id + 1)
     return BrokerState(
-        topics=topics,
+        topics={topic: Topic.of(queues) for topic, queues in topics.items()},
         groups=frozenset({GROUP}),
         logs={(queue.topic, queue.id): log_of_shape("expired" if queue in _EXPIRED else "young") for queue in known},
         stored={},  # copied with each commit: a dict is copied several times as fast as a view of one

@@ -255,7 +255,7 @@ class WholeGroupModel:
         for name, member in group.members.items():
             for queue in member.pulls:
                 group = self._commit(group, name, queue)
-        count = group.broker.topics[TOPIC]
+        count = group.broker.topics[TOPIC].read_queues
         stored = tuple(group.broker.stored.get((GROUP, TOPIC, number), -1) for number in range(count))
         return group, (tuple(shown), stored)
 
@@ -275,7 +275,10 @@ class WholeGroupModel:
         if MEMBERS in group.fails:
             return {}
         registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
-        found = {name: share_of("AVG", name, TOPIC, group.broker.topics[TOPIC], registered) for name in registered}
+        found = {
+            name: share_of("AVG", name, TOPIC, group.broker.topics[TOPIC].read_queues, registered)
+            for name in registered
+        }
         return {name: frozenset(queues or ()) for name, queues in found.items()}
 
     def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
@@ -410,7 +413,7 @@ class WholeGroupModel:
 
     def _arrived(self, group: WholeGroup, queue: int | None) -> WholeGroup:
         broker = group.broker
-        for number in range(broker.topics[TOPIC]) if queue is None else (queue,):
+        for number in range(broker.topics[TOPIC].read_queues) if queue is None else (queue,):
             times = broker.logs.get((TOPIC, number), ABSENT).times
             broker = send(self.start.store.broker, broker, TOPIC, number, times[-1:] or (0,))[0]
         return group._replace(broker=broker)
@@ -439,7 +442,7 @@ class WholeGroupModel:
 
 def lock_holders(group: WholeGroup) -> tuple[str, ...]:
     """The holder of each queue's lock: the name of a member, STRANGER, or "" for none."""
-    found = dict.fromkeys(range(group.broker.topics[TOPIC]), STRANGER if group.seized else "")
+    found = dict.fromkeys(range(group.broker.topics[TOPIC].read_queues), STRANGER if group.seized else "")
     if group.kind == ORDERLY:
         found |= {QUEUES[queue].id: name for name, member in group.members.items() for queue in _locks(member)}
     return tuple(found.values())

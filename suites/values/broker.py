@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.suites.declare.domain import Values
 
 TOPIC = Values(0, 1, 2, weights=(5, 2, 1))
@@ -34,10 +34,20 @@ SEARCHES = ("BQ-TIME-1", "BQ-TIME-2", "BQ-TIME-3", "BQ-TIME-CLAMP")
 
 
 def show(state: BrokerState) -> str:
-    """A broker's state in one line: topics, groups, queues as min(first)..max, stored offsets."""
+    """A broker's state in one line: topics, groups, queues as min(first)..max, stored offsets.
+
+    A topic is the number of its queues, unless fewer are read or written or its permission is another.
+    """
+    topics = {
+        name: settings.read_queues if settings == Topic.of(settings.read_queues) else tuple(settings)
+        for name, settings in state.topics.items()
+    }
+    groups = (
+        sorted(state.groups) if not state.disabled else f"{sorted(state.groups)}, disabled {sorted(state.disabled)}"
+    )
     logs = {
         f"{topic}/{queue}": f"{log.min}..{log.max}" if log.min == log.first else f"{log.min}({log.first})..{log.max}"
         for (topic, queue), log in state.logs.items()
     }
     stored = {f"{group}:{topic}/{queue}": offset for (group, topic, queue), offset in state.stored.items()}
-    return f"topics {dict(state.topics)}, groups {sorted(state.groups)}, queues {logs}, stored {stored}"
+    return f"topics {topics}, groups {groups}, queues {logs}, stored {stored}"

@@ -81,7 +81,7 @@ def test_every_mutant_has_suites_and_a_sentence_and_is_noticeable() -> None:
 
 def test_names_are_distinct_and_separate_brokers_from_ports() -> None:
     folder = ROOT / "conformance" / "targets" / "broker" / "mutants"
-    assert len(MUTANTS) == sum(len(re.findall(r'"D\d\d"', path.read_text())) for path in folder.glob("*.py"))
+    assert len(MUTANTS) == sum(len(re.findall(r'"D\d{2,3}"', path.read_text())) for path in folder.glob("*.py"))
     assert len(ALL) == len(PORT_MUTANTS) + len(MUTANTS), "a name is used twice"
     assert list(MUTANTS) == [one for one in ALL.values() if isinstance(one, BrokerMutant)]
     assert len({mutant.parts[part] for mutant in MUTANTS for part in mutant.parts}) == len(MUTANTS)

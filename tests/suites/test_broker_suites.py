@@ -24,6 +24,7 @@ from rocketmq_conformance.models.broker import (
 )
 from rocketmq_conformance.models.broker import broker_admin as administered
 from rocketmq_conformance.models.broker import broker_cold as cold
+from rocketmq_conformance.models.broker import broker_topics as settings
 from rocketmq_conformance.models.broker.broker_offsets import TOPIC_NAMES
 from rocketmq_conformance.models.broker.fixtures import GROUPS
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
@@ -40,6 +41,7 @@ from rocketmq_conformance.suites import (
     broker_offsets,
     broker_restart,
     broker_search,
+    broker_topics,
 )
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -50,6 +52,7 @@ SUITES = [
         broker_offsets,
         broker_search,
         broker_admin,
+        broker_topics,
         broker_locks,
         broker_doubt,
         broker_assignment,
@@ -74,6 +77,7 @@ MODULES = (
     reset,
     search,
     send,
+    settings,
 )
 RULES: tuple[Rule, ...] = tuple(rule for module in MODULES for rule in module.RULES)
 RELEASES = ("4.8.0", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
@@ -154,6 +158,16 @@ def test_administration_reaches_both_ways_of_resets() -> None:
     }
     for kinds in (old, middle, new):
         assert kinds >= {"no topic", "not subscribed", "offsets replaced", "to a group without offsets"}
+
+
+def test_topics_reach_every_refusal() -> None:
+    old, new = (play(broker_topics.SUITE, release, 300)[1] for release in ("4.9.7", "5.5.0"))
+    for kinds in (old, new):
+        assert kinds >= {"disabled group", "no permission to read", "queue not read", "no such queue", "unknown topic"}
+        assert kinds >= {"next message, not a written queue", "next message, no permission to write"}
+        assert kinds >= {"no written queue", "one queue", "one of several queues"}
+    assert old >= {"negative", "more than Java can hold", "written queues, not forwards"}
+    assert new >= {"no queue is read", "all read queues, stored", "batch full"}
 
 
 def test_locks_reach_every_kind() -> None:

@@ -52,20 +52,20 @@ def pull(names: CaseNames, group: int, topic: int, queue: int, offset: int, comm
 def reset_by_time(names: CaseNames, group: int, topic: int, message: int, delta: int, force: bool) -> Requests:
     """Reset a group to a time."""
     log = names.logs.get((names.topic(topic), 0), ABSENT)
-    return (yield from _reset(names, group, topic, instant(log, message, delta, aged_store.EPOCH), force))
+    return (yield from reset(names, group, topic, instant(log, message, delta, aged_store.EPOCH), force))
 
 
 def reset_to_max(names: CaseNames, group: int, topic: int, timestamp: int, force: bool) -> Requests:
     """Reset a group by a negative time."""
-    return (yield from _reset(names, group, topic, timestamp, force))
+    return (yield from reset(names, group, topic, timestamp, force))
 
 
 def reset_queue(names: CaseNames, group: int, topic: int, queue: int, offset: int | None) -> Requests:
     """Reset a group in one queue."""
-    return (yield from _reset(names, group, topic, -1, True, queue, offset))
+    return (yield from reset(names, group, topic, -1, True, queue, offset))
 
 
-def _reset(
+def reset(
     names: CaseNames,
     group: int,
     topic: int,
@@ -74,6 +74,7 @@ def _reset(
     queue: int | None = None,
     offset: int | None = None,
 ) -> Requests:
+    """Reset a group, and see what its members are told."""
     name = names.used_group(group)
     (answer,) = yield [requests.reset(name, names.topic(topic), timestamp, force, queue, offset)]
     notice = names.take_reset_notice(name)  # a broker sends it to the members before it responds

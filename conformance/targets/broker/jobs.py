@@ -17,14 +17,14 @@ from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Job, 
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.fixtures import QUEUES
 from rocketmq_conformance.models.broker.search import instant
-from rocketmq_conformance.models.broker.state import ABSENT
+from rocketmq_conformance.models.broker.state import ABSENT, Topic
 from rocketmq_conformance.models.outcome import Err, Result
 
 #: Pause between messages that are sent apart, and between polls (s).
 _GAP = 0.004
-_LOOK = 0.002
+LOOK = 0.002
 #: Timeout until a broker has applied an acknowledged request (s).
-_APPLY_LIMIT = 20.0
+APPLY_LIMIT = 20.0
 
 #: A job that returns the result of an operation.
 Requests = Generator[Wish, list[Command], Result]
@@ -75,14 +75,14 @@ def create_topic(names: CaseNames, topic: int, queues: int) -> Requests:
 def create_named_topic(names: CaseNames, name: str, queues: int) -> Requests:
     """Create a topic, and wait until it exists."""
     names.created.add(name)
-    (answer,) = yield [requests.create_topic(name, queues)]
+    (answer,) = yield [requests.create_topic(name, Topic.of(queues))]
     error = requests.refused(answer)
-    until = time.monotonic() + _APPLY_LIMIT
+    until = time.monotonic() + APPLY_LIMIT
     while names.late_topics and error is None:
         (answer,) = yield [requests.topic_stats(name)]
         if answer.code == Response.SUCCESS or time.monotonic() > until:
             return requests.refused(answer)
-        yield _LOOK
+        yield LOOK
     return error
 
 
@@ -160,6 +160,17 @@ def send(names: CaseNames, topic: int, queue: int, count: int) -> Requests:
     return (yield from _sent(names.topic(topic), queue, count, apart=False))
 
 
+def send_anywhere(names: CaseNames, topic: int) -> Requests:
+    """Send a message to no queue in particular: the queue that it went to, and its offset."""
+    name = names.topic(topic)
+    (answer,) = yield [requests.send(name, -1, int(time.time() * 1000))]
+    queue = requests.number(answer, "queueId")
+    offset = requests.number(answer, "queueOffset")
+    if isinstance(queue, Err) or isinstance(offset, Err):
+        return queue if isinstance(queue, Err) else offset
+    return (yield from _shown(name, queue, offset)) or (queue, offset)
+
+
 def send_timed(names: CaseNames, topic: int, queue: int, count: int, apart: bool) -> Requests:
     """Send messages: (offset, store time) of each."""
     name = names.topic(topic)
@@ -201,12 +212,17 @@ def _sent(topic: str, queue: int, count: int, apart: bool) -> Generator[Wish, li
         if isinstance(offset, Err):
             return offset
         offsets.append(offset)
-    until = time.monotonic() + _APPLY_LIMIT
+    return (yield from _shown(topic, queue, max(offsets))) or tuple(sorted(offsets))
+
+
+def _shown(topic: str, queue: int, offset: int) -> Generator[Wish, list[Command], Err | None]:
+    """Wait until a queue shows the message at an offset; the error of the question, if any."""
+    until = time.monotonic() + APPLY_LIMIT
     while True:
         (answer,) = yield [requests.max_offset(topic, queue)]
         shown = requests.number(answer)
         if isinstance(shown, Err):
             return shown
-        if shown > max(offsets) or time.monotonic() > until:
-            return tuple(sorted(offsets))
-        yield _LOOK
+        if shown > offset or time.monotonic() > until:
+            return None
+        yield LOOK

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
+from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
@@ -17,7 +18,7 @@ from rocketmq_conformance.models.outcome import Err, Result
 NO_DEFAULT_TOPIC = "CONFORMANCE_NO_DEFAULT"
 #: Pull flags: the request stores an offset; it carries its subscription. It never waits.
 _COMMITS, _SUBSCRIBED = 1, 4
-#: Most messages that one pull is asked for.
+#: Most messages that one pull is asked for, unless an operation says how many.
 _PULL_BATCH = 32
 #: Codes of a broker that is too busy: they prove nothing.
 _BUSY = frozenset({"SYSTEM_BUSY"})
@@ -109,14 +110,14 @@ def send(topic: str, queue: int, born: int, body: bytes = b"x") -> Ask:
     return Ask(Request.SEND_MESSAGE_V2, ext, body)
 
 
-def pull(group: str, topic: str, queue: int, offset: int, commit: int | None = None) -> Ask:
+def pull(group: str, topic: str, queue: int, offset: int, commit: int | None = None, most: int = _PULL_BATCH) -> Ask:
     """PULL_MESSAGE from an offset, without waiting for messages; ``commit`` is the offset to store, if any."""
     ext = fields(
         consumerGroup=group,
         topic=topic,
         queueId=queue,
         queueOffset=offset,
-        maxMsgNums=_PULL_BATCH,
+        maxMsgNums=most,
         sysFlag=_SUBSCRIBED if commit is None else _SUBSCRIBED | _COMMITS,
         commitOffset=commit or 0,
         suspendTimeoutMillis=0,
@@ -272,14 +273,14 @@ def assigned(answer: Command, topic: str) -> Result:
         return Err("NO_FIELD", detail=f"a body without assigned queues ({broken}): {answer.body[:200]!r}")
 
 
-def create_topic(topic: str, queues: int) -> Ask:
-    """UPDATE_AND_CREATE_TOPIC, to read and write."""
+def create_topic(topic: str, settings: Topic) -> Ask:
+    """UPDATE_AND_CREATE_TOPIC."""
     ext = fields(
         topic=topic,
         defaultTopic=NO_DEFAULT_TOPIC,
-        readQueueNums=queues,
-        writeQueueNums=queues,
-        perm=6,
+        readQueueNums=settings.read_queues,
+        writeQueueNums=settings.write_queues,
+        perm=settings.perm,
         topicFilterType="SINGLE_TAG",
         topicSysFlag=0,
         order=False,
@@ -292,16 +293,36 @@ def topic_stats(topic: str) -> Ask:
     return Ask(Request.GET_TOPIC_STATS_INFO, fields(topic=topic))
 
 
+def topic_configs() -> Ask:
+    """GET_ALL_TOPIC_CONFIG: the settings of every topic."""
+    return Ask(Request.GET_ALL_TOPIC_CONFIG, {})
+
+
+def topic_settings(answer: Command, topic: str) -> Topic | Err | None:
+    """The settings of one topic in a response to GET_ALL_TOPIC_CONFIG, None without such a topic, or the error."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    try:
+        config = java_json.loads(answer.body.decode())["topicConfigTable"].get(topic)
+        if config is None:
+            return None
+        return Topic(int(config["readQueueNums"]), int(config["writeQueueNums"]), int(config["perm"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as broken:
+        return Err("NO_FIELD", detail=f"a body without settings of topics ({broken}): {answer.body[:200]!r}")
+
+
 def delete_topic(topic: str) -> Ask:
     """DELETE_TOPIC_IN_BROKER."""
     return Ask(Request.DELETE_TOPIC_IN_BROKER, fields(topic=topic))
 
 
-def create_group(group: str) -> Ask:
-    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP with the default settings of a consumer group."""
+def create_group(group: str, enabled: bool = True) -> Ask:
+    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP with the default settings of a consumer group, but ``enabled`` if it may
+    pull."""
     body = {
         "groupName": group,
-        "consumeEnable": True,
+        "consumeEnable": enabled,
         "consumeFromMinEnable": True,
         "consumeBroadcastEnable": True,
         "retryQueueNums": 1,

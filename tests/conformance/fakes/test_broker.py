@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
 from rocketmq_conformance.conformance.remoting.message import decode_all, join_batch
+from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.profile import Profile
 
@@ -313,7 +314,7 @@ def test_a_heartbeat_creates_group_and_retry_topic(broker: FakeBroker) -> None:
     with connected(broker) as line:
         heartbeat(line, "one")
         assert "G" in broker.state.groups
-        assert broker.state.topics["%RETRY%G"] == 1
+        assert broker.state.topics["%RETRY%G"] == Topic.of(1)
         assert line.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "%RETRY%G"}).code == 0
 
 
@@ -381,7 +382,7 @@ def test_topics_and_groups_come_and_go_with_their_offsets(broker: FakeBroker) ->
     stored = fields(consumerGroup="G2", topic="NEW", queueId=0)
     with connected(broker) as line:
         assert line.call(Request.UPDATE_AND_CREATE_TOPIC, created).code == 0
-        assert broker.state.topics["NEW"] == 3
+        assert broker.state.topics["NEW"] == Topic.of(3)
         assert line.call(Request.UPDATE_CONSUMER_OFFSET, committed).code == Response.SUBSCRIPTION_GROUP_NOT_EXIST
         body = json.dumps({"groupName": "G2"}).encode()
         assert line.call(Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, None, body).code == 0
@@ -401,12 +402,34 @@ def test_topics_and_groups_come_and_go_with_their_offsets(broker: FakeBroker) ->
         broker.send("NEW", b"x")
 
 
+def test_read_and_written_queues_and_permissions_are_as_they_were_sent(broker: FakeBroker) -> None:
+    created = fields(topic="NEW", readQueueNums=1, writeQueueNums=2, perm=4)
+    group = json.dumps({"groupName": "G", "consumeEnable": False}).encode()
+    with connected(broker) as line:
+        assert line.call(Request.UPDATE_AND_CREATE_TOPIC, created).code == 0
+        assert line.call(Request.SEND_MESSAGE_V2, sending("NEW", 1), b"x").code == 0
+        assert line.call(Request.PULL_MESSAGE, pulling(topic="NEW", queueId=1)).code == Response.INVALID_PARAMETER
+        route = json.loads(line.call(Request.GET_ROUTEINFO_BY_TOPIC, fields(topic="NEW")).body)["queueDatas"][0]
+        assert {name: route[name] for name in created if name != "topic"} == {
+            "readQueueNums": 1,
+            "writeQueueNums": 2,
+            "perm": 4,
+        }
+        broker.create_topic("NEW", Topic(2, 0, 2))
+        assert line.call(Request.SEND_MESSAGE_V2, sending("NEW", -1), b"x").code == Response.SYSTEM_ERROR
+        assert line.call(Request.PULL_MESSAGE, pulling(topic="NEW", queueId=1)).code == Response.NO_PERMISSION
+        assert line.call(Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, None, group).code == 0
+        assert line.call(Request.PULL_MESSAGE, pulling()).code == Response.NO_PERMISSION
+        broker.create_group("G")
+        assert line.call(Request.PULL_MESSAGE, pulling()).code == Response.PULL_NOT_FOUND
+
+
 @pytest.mark.parametrize(("wanted", "queues"), [(1, 1), (4, 4), (16, 8), (0, 1)])
 def test_topics_are_created_when_a_message_is_sent(broker: FakeBroker, wanted: int, queues: int) -> None:
     with connected(broker) as line:
         assert line.call(Request.SEND_MESSAGE_V2, sending("NEW", 0, d=wanted), b"x").code == 0
         assert line.call(Request.SEND_MESSAGE_V2, sending("%RETRY%X", 0, c="NOPE"), b"x").code == 0
-    assert (broker.state.topics["NEW"], broker.state.topics["%RETRY%X"]) == (queues, 1)
+    assert (broker.state.topics["NEW"], broker.state.topics["%RETRY%X"]) == (Topic.of(queues), Topic.of(1))
 
 
 def test_nothing_is_created_when_it_is_not_wanted() -> None:

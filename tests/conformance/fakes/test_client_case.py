@@ -146,8 +146,8 @@ def test_a_client_meets_the_broker_that_is_served(case: ClientCase, version: int
     with FakeBroker(Profile()) as served:
         served.stop()
         state = initial_broker()
-        for topic, queues in state.topics.items():
-            served.load(topic, [state.logs[topic, queue] for queue in range(queues)], {})
+        for topic, settings in state.topics.items():
+            served.load(topic, [state.logs[topic, queue] for queue in range(settings.read_queues)], {})
         served.start()
         for ask in (
             (Request.GET_ROUTEINFO_BY_TOPIC, {"topic": TOPIC}, b""),

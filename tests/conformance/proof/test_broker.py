@@ -68,6 +68,7 @@ class ModelAdapter(BrokerAdapter):
         for lane, suite in cases:
             if suite.name in {
                 "broker-admin",
+                "broker-topics",
                 "broker-locks",
                 "broker-doubt",
                 "broker-process",

@@ -15,7 +15,7 @@ from rocketmq_conformance.models.broker.admin import (
     delete_topic,
 )
 from rocketmq_conformance.models.broker.send import send, send_observed
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result, agrees
 from rocketmq_conformance.models.profile import Profile
@@ -23,7 +23,7 @@ from rocketmq_conformance.models.profile import Profile
 KEY = ("G", "T", 0)
 OTHER = ("H", "U", 0)
 STATE = BrokerState(
-    topics={"T": 2, "U": 1},
+    topics={"T": Topic.of(2), "U": Topic.of(1)},
     groups=frozenset({"G", "H"}),
     logs={("T", 0): QueueLog(times=(1, 2)), ("U", 0): QueueLog(times=(3,))},
     stored={KEY: 5, OTHER: 1},
@@ -35,12 +35,12 @@ def rules(release: str) -> BrokerRules:
 
 
 def test_creating_a_topic_again_changes_its_queues_and_nothing_else() -> None:
-    after, result, why = create_topic(rules("5.5.0"), STATE, "T", 4)
+    after, result, why = create_topic(rules("5.5.0"), STATE, "T", Topic.of(4))
     assert result is None
-    assert after == STATE._replace(topics={"T": 4, "U": 1})
+    assert after == STATE._replace(topics={"T": Topic.of(4), "U": Topic.of(1)})
     assert why.kind == "other queues"
-    assert create_topic(rules("5.5.0"), STATE, "T", 2)[0] == STATE
-    assert create_topic(rules("5.5.0"), STATE, "V", 1)[0].topics == {"T": 2, "U": 1, "V": 1}
+    assert create_topic(rules("5.5.0"), STATE, "T", Topic.of(2))[0] == STATE
+    assert create_topic(rules("5.5.0"), STATE, "V", Topic.of(1))[0].topics == {**STATE.topics, "V": Topic.of(1)}
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_creating_a_topic_again_changes_its_queues_and_nothing_else() -> None:
 def test_a_deleted_topic_keeps_its_stored_offsets_up_to_4_9_8(release: str, forgets: bool) -> None:
     after, result, why = delete_topic(rules(release), STATE, "T")
     assert result is None
-    assert after.topics == {"U": 1}
+    assert after.topics == {"U": Topic.of(1)}
     assert after.logs == {("U", 0): QueueLog(times=(3,))}
     assert after.stored == ({OTHER: 1} if forgets else STATE.stored)
     assert why.kind == ("offsets removed" if forgets else "offsets kept")
-    again = create_topic(rules(release), after, "T", 2)
+    again = create_topic(rules(release), after, "T", Topic.of(2))
     assert again[2].kind == ("new topic" if forgets else "new topic, offsets kept")
 
 

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketmq_conformance.models.broker.commit import commit_offset
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 
-STATE = BrokerState(topics={"T": 2}, groups=frozenset({"G"}))
+STATE = BrokerState(topics={"T": Topic.of(2)}, groups=frozenset({"G"}))
 NO_TOPIC, NO_GROUP = Err("TOPIC_NOT_EXIST"), Err("SUBSCRIPTION_GROUP_NOT_EXIST")
 SYSTEM_ERROR, INVALID = Err("SYSTEM_ERROR"), Err("INVALID_PARAMETER")
 

@@ -22,7 +22,7 @@ from rocketmq_conformance.models.broker.lifecycle import (
     stop,
     with_memory,
 )
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Result
 from rocketmq_conformance.models.profile import Profile
@@ -211,7 +211,9 @@ def test_the_ratio_is_not_looked_at_from_5_1_0() -> None:
 
 
 def test_a_restart_keeps_topics_groups_and_offsets() -> None:
-    state = BrokerState(topics={"T": 1}, groups=frozenset({"G"}), stored={("G", "X", 3): -7})
+    state = BrokerState(
+        topics={"T": Topic(1, 2, 4)}, groups=frozenset({"G"}), disabled=frozenset({"G"}), stored={("G", "X", 3): -7}
+    )
     assert restart(NEW, state) == state
 
 

@@ -31,7 +31,7 @@ from rocketmq_conformance.models.broker.pull import (
     response_code,
     tag_codes,
 )
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
@@ -47,7 +47,7 @@ def rules(broker: str) -> BrokerRules:
 
 
 def world(log: QueueLog) -> BrokerState:
-    return BrokerState(topics={"T": 2}, groups=frozenset({"G"}), logs={("T", 0): log})
+    return BrokerState(topics={"T": Topic.of(2)}, groups=frozenset({"G"}), logs={("T", 0): log})
 
 
 def young(messages: int) -> QueueLog:

@@ -14,7 +14,7 @@ from rocketmq_conformance.models.broker.lifecycle import restart
 from rocketmq_conformance.models.broker.pull import OFFSET_RESET, PullMessageRequest, StoredEntry, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.reset import ResetRequest, reset, without_pending
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
@@ -32,7 +32,7 @@ def rules(release: str, server_reset: bool | None = None) -> BrokerRules:
 
 
 def broker(stored: Stored | None = None, pending: Stored | None = None) -> BrokerState:
-    return BrokerState({"T": 2, "U": 1}, frozenset({"G", "H"}), LOGS, stored or {}, pending or {})
+    return BrokerState({"T": Topic.of(2), "U": Topic.of(1)}, frozenset({"G", "H"}), LOGS, stored or {}, pending or {})
 
 
 def at(*offsets: int, group: str = "G", topic: str = "T") -> dict[tuple[str, str, int], int]:

@@ -414,7 +414,7 @@ def test_a_topic_may_be_there_later_than_acknowledged(stub: Callable[[Reply], Br
 
 
 def test_a_topic_that_never_comes(stub: Callable[[Reply], BrokerAdapter], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.jobs._APPLY_LIMIT", 0.05)
+    monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.jobs.APPLY_LIMIT", 0.05)
     answer = _broker_that(lambda request: Command(0))
     adapter = stub(lambda request: Command(17) if request.code == Request.GET_TOPIC_STATS_INFO else answer(request))
     with pytest.raises(AdapterError, match="TOPIC_NOT_EXIST"):
@@ -473,7 +473,7 @@ def test_messages_that_cannot_be_read_back(stub: Callable[[Reply], BrokerAdapter
 def test_a_queue_that_shows_nothing_fails_and_a_max_that_fails_is_told(
     stub: Callable[[Reply], BrokerAdapter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.jobs._APPLY_LIMIT", 0.05)
+    monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.jobs.APPLY_LIMIT", 0.05)
     answers = {
         Request.SEND_MESSAGE_V2: Command(0, {"queueOffset": "0"}),
         Request.GET_MAX_OFFSET: Command(0, {"offset": "0"}),

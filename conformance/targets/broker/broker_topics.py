@@ -1,0 +1,88 @@
+"""Plays the suite ``broker-topics`` on a broker: settings of topics and groups, and pulls of any size, as jobs."""
+
+from __future__ import annotations
+
+import time
+
+from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker.broker_admin import join, reset
+from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
+from rocketmq_conformance.conformance.targets.broker.jobs import APPLY_LIMIT, LOOK, Requests
+from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.suites.broker_admin import Join
+from rocketmq_conformance.suites.broker_offsets import Commit, DeleteGroup, DeleteTopic, Max, Min, Query
+from rocketmq_conformance.suites.broker_topics import (
+    PullMost,
+    ResetTopic,
+    SearchEnd,
+    Send,
+    SendAnywhere,
+    SetGroup,
+    SetTopic,
+)
+
+
+def set_topic(names: CaseNames, topic: int, read: int, write: int, perm: int) -> Requests:
+    """Create or change a topic, and wait until the broker has its settings."""
+    name, settings = names.topic(topic), Topic(read, write, perm)
+    names.created.add(name)
+    (answer,) = yield [requests.create_topic(name, settings)]
+    error = requests.refused(answer)
+    until = time.monotonic() + APPLY_LIMIT
+    while names.late_topics and error is None:
+        (answer,) = yield [requests.topic_configs()]
+        found = requests.topic_settings(answer, name)
+        if found == settings or time.monotonic() > until:
+            return None
+        if isinstance(found, Err):
+            return found
+        yield LOOK
+    return error
+
+
+def set_group(names: CaseNames, group: int, enabled: bool) -> Requests:
+    """Create or change a group."""
+    (answer,) = yield [requests.create_group(names.used_group(group), enabled)]
+    return requests.refused(answer)
+
+
+def pull_most(
+    names: CaseNames, group: int, topic: int, queue: int, offset: int, most: int, commit: int | None
+) -> Requests:
+    """Pull so many messages from a queue."""
+    (answer,) = yield [requests.pull(names.used_group(group), names.topic(topic), queue, offset, commit, most)]
+    return requests.pulled(answer)
+
+
+def search_end(names: CaseNames, topic: int, queue: int, timestamp: int) -> Requests:
+    """Search by a time before or after all messages."""
+    (answer,) = yield [requests.search(names.topic(topic), queue, timestamp, "")]
+    return requests.number(answer)
+
+
+def reset_topic(names: CaseNames, group: int, topic: int, timestamp: int) -> Requests:
+    """Reset a group in all queues, by force."""
+    return (yield from reset(names, group, topic, timestamp, True))
+
+
+PART = Part(
+    lanes=16,  # old brokers refuse messages that wait for 0.2 s behind those of other cases
+    jobs={
+        SetTopic: set_topic,
+        SetGroup: set_group,
+        DeleteTopic: jobs.delete_topic,
+        DeleteGroup: jobs.delete_group,
+        Send: jobs.send,
+        SendAnywhere: jobs.send_anywhere,
+        PullMost: pull_most,
+        Commit: jobs.commit,
+        Query: jobs.query,
+        Max: jobs.max_offset,
+        Min: jobs.min_offset,
+        SearchEnd: search_end,
+        Join: join,
+        ResetTopic: reset_topic,
+    },
+)

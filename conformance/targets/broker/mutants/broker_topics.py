@@ -1,0 +1,351 @@
+"""Broker mutants that the suite ``broker-topics`` kills: wrong settings of topics and groups, and their consequences.
+
+Each repeats a real defect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from rocketmq_conformance.conformance.fakes.offsets import Offsets
+from rocketmq_conformance.conformance.fakes.pulls import Pulls
+from rocketmq_conformance.conformance.fakes.resets import Resets
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.remoting.message import Message
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.models.broker.admin import ORDINARY
+from rocketmq_conformance.models.broker.pull import FOUND, MAX_MESSAGES, PullMessageRequest, PullResult, TagCodes
+from rocketmq_conformance.models.broker.reset import ResetRequest, without_pending
+from rocketmq_conformance.models.broker.state import READ, WRITE, Topic
+from rocketmq_conformance.models.outcome import Err, Result
+
+_FORBIDDEN = Err("NO_PERMISSION")
+
+# --- topics --------------------------------------------------------------------------------------------------
+
+
+class WriteForBoth(Storage):
+    def create_topic(self, topic: str, settings: Topic) -> None:
+        super().create_topic(topic, settings._replace(read_queues=settings.write_queues))
+
+
+class ReadForBoth(Storage):
+    def create_topic(self, topic: str, settings: Topic) -> None:
+        super().create_topic(topic, settings._replace(write_queues=settings.read_queues))
+
+
+class ZeroIsOne(Storage):
+    def create_topic(self, topic: str, settings: Topic) -> None:
+        super().create_topic(topic, Topic(settings.read_queues or 1, settings.write_queues or 1, settings.perm))
+
+
+class KeepsPermission(Storage):
+    def create_topic(self, topic: str, settings: Topic) -> None:
+        old = self.state.topics.get(topic, settings)
+        super().create_topic(topic, settings._replace(perm=old.perm))
+
+
+class NoPermissionIsAll(Storage):
+    def create_topic(self, topic: str, settings: Topic) -> None:
+        super().create_topic(topic, settings._replace(perm=settings.perm or ORDINARY))
+
+
+class SwapsPermissions(Storage):
+    """Takes 2 for reading and 4 for writing."""
+
+    def create_topic(self, topic: str, settings: Topic) -> None:
+        swapped = (READ if settings.perm & WRITE else 0) | (WRITE if settings.perm & READ else 0)
+        super().create_topic(topic, settings._replace(perm=swapped))
+
+
+class DropsMessages(Storage):
+    """Forgets the messages of queues that are read no longer."""
+
+    def create_topic(self, topic: str, settings: Topic) -> None:
+        super().create_topic(topic, settings)
+        kept = {
+            (name, queue): log
+            for (name, queue), log in self.state.logs.items()
+            if name != topic or queue < settings.read_queues
+        }
+        self.state = self.state._replace(logs=kept)
+
+
+# --- groups --------------------------------------------------------------------------------------------------
+
+
+class AlwaysEnables(Storage):
+    def create_group(self, group: str, enabled: bool = True) -> None:
+        super().create_group(group)
+
+
+class EnablesNewOnly(Storage):
+    """A known group keeps what it was created with."""
+
+    def create_group(self, group: str, enabled: bool = True) -> None:
+        if group not in self.state.groups:
+            super().create_group(group, enabled)
+
+
+class StaysDisabled(Storage):
+    def delete_group(self, group: str, flag: str) -> None:
+        disabled = self.state.disabled
+        super().delete_group(group, flag)
+        self.state = self.state._replace(disabled=disabled)
+
+
+# --- messages ------------------------------------------------------------------------------------------------
+
+
+class SendsByWritten(Storage):
+    def append(self, draft: Message) -> Message | Err:
+        settings = self.state.topics.get(draft.topic)
+        if settings is not None and draft.queue >= settings.write_queues:
+            return Err("INVALID_PARAMETER" if self.rules.invalid_parameter else "SYSTEM_ERROR")
+        return super().append(draft)
+
+
+class SendsByPermission(Storage):
+    def append(self, draft: Message) -> Message | Err:
+        settings = self.state.topics.get(draft.topic)
+        if settings is not None and not settings.perm & WRITE:
+            return _FORBIDDEN
+        return super().append(draft)
+
+
+class AnyReadQueue(Storage):
+    def pick(self, settings: Topic) -> int:
+        return max(settings.read_queues - 1, 0)
+
+
+class AnyIsFirst(Storage):
+    """Takes queue 0 where no queue is written."""
+
+    def append(self, draft: Message) -> Message | Err:
+        settings = self.state.topics.get(draft.topic)
+        if settings is not None and draft.queue < 0 and not settings.write_queues:
+            return super().append(replace(draft, queue=0))
+        return super().append(draft)
+
+
+# --- pulls ---------------------------------------------------------------------------------------------------
+
+
+class PullsAll(Pulls):
+    """Every queue that was ever written can be read."""
+
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        state = self._storage.state
+        settings = state.topics.get(asked.topic)
+        if settings is None:
+            return super().find(asked, codes)
+        queues = max(settings.read_queues, settings.write_queues)
+        self._storage.state = state._replace(
+            topics={**state.topics, asked.topic: settings._replace(read_queues=queues)}
+        )
+        result = super().find(asked, codes)
+        self._storage.state = self._storage.state._replace(topics=state.topics)
+        return result
+
+
+class ReadsAnyway(Pulls):
+    """The permission of a topic is for the routes only."""
+
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        state = self._storage.state
+        settings = state.topics.get(asked.topic)
+        if settings is None:
+            return super().find(asked, codes)
+        self._storage.state = state._replace(topics={**state.topics, asked.topic: settings._replace(perm=ORDINARY)})
+        result = super().find(asked, codes)
+        self._storage.state = self._storage.state._replace(topics=state.topics)
+        return result
+
+
+class QueueFirst(Pulls):
+    """Looks at the queue id before the permission."""
+
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        result = super().find(asked, codes)
+        settings = self._storage.state.topics.get(asked.topic)
+        if result == _FORBIDDEN and settings is not None and not 0 <= asked.queue < settings.read_queues:
+            return Err("INVALID_PARAMETER" if self._storage.rules.invalid_parameter else "SYSTEM_ERROR")
+        return result
+
+
+class TopicFirst(Pulls):
+    """Looks the topic up before the group."""
+
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        result = super().find(asked, codes)
+        return Err("TOPIC_NOT_EXIST") if asked.topic not in self._storage.state.topics else result
+
+
+class CommitsRefused(Pulls):
+    """Stores the offset of a pull before it is refused."""
+
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        result = super().find(asked, codes)
+        state = self._storage.state
+        if result == _FORBIDDEN and asked.commit is not None:
+            stored = {**state.stored, (asked.group, asked.topic, asked.queue): asked.commit}
+            self._storage.state = state._replace(stored=stored)
+        return result
+
+
+class TakesRefused(Pulls):
+    """A pull that is refused takes a pending reset away."""
+
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        result = super().find(asked, codes)
+        if result == _FORBIDDEN:
+            key = asked.group, asked.topic, asked.queue
+            self._storage.state = without_pending(self._storage.state, key)
+        return result
+
+
+class NegativeIsDefault(Pulls):
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        return super().find(asked._replace(most=asked.most if asked.most > 0 else MAX_MESSAGES), codes)
+
+
+class ZeroFindsNothing(Pulls):
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        result = super().find(asked, codes)
+        if asked.most or isinstance(result, Err):
+            return result
+        status, following, low, high, found = cast(PullResult, result)
+        return (status, asked.offset, low, high, ()) if found else (status, following, low, high, found)
+
+
+class MakesRoom(Pulls):
+    """Makes room for as many messages as are asked for, as 4.9.2 to 4.9.8 do."""
+
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        self._storage.rules = replace(self._storage.rules, makes_room=True)
+        return super().find(asked, codes)
+
+
+class FindsAll(Pulls):
+    """Finds as many messages as are asked for, however many that is."""
+
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        result = super().find(asked, codes)
+        if isinstance(result, Err):
+            return result
+        status, following, low, high, found = cast(PullResult, result)
+        if status != FOUND or len(found) < MAX_MESSAGES:
+            return result
+        end = min(following + asked.most - len(found), high)
+        return status, end, low, high, (*found, *range(following, end))
+
+
+# --- resets --------------------------------------------------------------------------------------------------
+
+
+class ResetsWritten(Resets):
+    """Goes by the queues that are written."""
+
+    def reset(self, asked: ResetRequest) -> Result:
+        state = self._storage.state
+        settings = state.topics.get(asked.topic)
+        if settings is None or not self._storage.rules.server_reset:
+            return super().reset(asked)
+        changed = settings._replace(read_queues=settings.write_queues)
+        self._storage.state = state._replace(topics={**state.topics, asked.topic: changed})
+        result = super().reset(asked)
+        self._storage.state = self._storage.state._replace(topics=state.topics)
+        return result
+
+
+class ResetsNothing(Resets):
+    """A reset of no queue at all is a success."""
+
+    def reset(self, asked: ResetRequest) -> Result:
+        settings = self._storage.state.topics.get(asked.topic)
+        result = super().reset(asked)
+        nothing = result == Err("SYSTEM_ERROR") and settings is not None and not settings.read_queues
+        return ((), None) if nothing else result
+
+
+# --- offsets -------------------------------------------------------------------------------------------------
+
+
+class QueriesByPermission(Offsets):
+    def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
+        settings = self._storage.state.topics.get(topic)
+        if settings is not None and not settings.perm & READ:
+            return _FORBIDDEN
+        return super().query(group, topic, queue, set_zero)
+
+
+class CommitsByRead(Offsets):
+    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
+        settings = self._storage.state.topics.get(topic)
+        if settings is not None and queue is not None and settings.read_queues <= queue < settings.write_queues:
+            return Err("INVALID_PARAMETER" if self._storage.rules.invalid_parameter else "SYSTEM_ERROR")
+        return super().commit(group, topic, queue, committed)
+
+
+class CommitsByGroup(Offsets):
+    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
+        if group in self._storage.state.disabled:
+            return _FORBIDDEN
+        return super().commit(group, topic, queue, committed)
+
+
+class QueriesRead(Offsets):
+    def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
+        settings = self._storage.state.topics.get(topic)
+        if settings is not None and queue is not None and settings.read_queues <= queue < settings.write_queues:
+            return Err("QUERY_NOT_FOUND")
+        return super().query(group, topic, queue, set_zero)
+
+
+class SearchesRead(Offsets):
+    def search(self, topic: str, queue: int, timestamp: int, boundary: str) -> int:
+        settings = self._storage.state.topics.get(topic)
+        if settings is not None and settings.read_queues <= queue < settings.write_queues:
+            return 0
+        return super().search(topic, queue, timestamp, boundary)
+
+
+_storage = mutants_of("storage", "broker-topics")
+_pulls = mutants_of("pulls", "broker-topics")
+_resets = mutants_of("resets", "broker-topics")
+_offsets = mutants_of("offsets", "broker-topics")
+
+MUTANTS: tuple[BrokerMutant, ...] = (
+    _storage("topic-written-for-both", "D97", "As many queues are read as are written.", WriteForBoth),
+    _storage("topic-read-for-both", "D97", "As many queues are written as are read.", ReadForBoth),
+    _storage("topic-zero-is-one", "D97", "A topic without queues gets one.", ZeroIsOne),
+    _storage("topic-drops-messages", "D97", "A queue that is read no longer loses its messages.", DropsMessages),
+    _storage("topic-keeps-permission", "D98", "A topic keeps the permission it was created with.", KeepsPermission),
+    _storage("topic-none-is-all", "D98", "Permission 0 counts as none sent: all is allowed.", NoPermissionIsAll),
+    _storage("topic-swaps-permissions", "D98", "Permission 2 is taken for reading, 4 for writing.", SwapsPermissions),
+    _storage("group-always-enabled", "D99", "A group is enabled whatever it is created with.", AlwaysEnables),
+    _storage("group-enabled-once", "D99", "A known group cannot be disabled, or enabled again.", EnablesNewOnly),
+    _storage("group-stays-disabled", "D99", "A group that was deleted comes back disabled.", StaysDisabled),
+    _storage("send-by-written", "D97", "A queue that is only read takes no messages.", SendsByWritten),
+    _storage("send-by-permission", "D98", "A topic that may only be read takes no messages.", SendsByPermission),
+    _storage("send-to-read", "D97", "A message for no queue goes to one that is read.", AnyReadQueue),
+    _storage("send-to-first", "D97", "Where no queue is written, queue 0 takes messages.", AnyIsFirst),
+    _pulls("pull-any-queue", "D97", "A queue that is only written can be pulled from.", PullsAll),
+    _pulls("pull-any-permission", "D98", "A topic without permission to read can be pulled from.", ReadsAnyway),
+    _pulls("pull-queue-first", "D98", "A pull's queue is checked before the permission.", QueueFirst),
+    _pulls("pull-topic-first", "D99", "A pull's topic is checked before its group.", TopicFirst),
+    _pulls("pull-refused-commits", "D40", "A pull without permission stores its offset.", CommitsRefused),
+    _pulls("pull-refused-takes", "D63", "A pull without permission takes a pending reset away.", TakesRefused),
+    _pulls("pull-negative-is-32", "D100", "A pull for no message, or fewer, finds 32.", NegativeIsDefault),
+    _pulls("pull-zero-is-none", "D100", "A pull for 0 messages finds none.", ZeroFindsNothing),
+    _pulls("pull-makes-room", "D100", "A pull for fewer than 0 messages fails.", MakesRoom),
+    _pulls("pull-finds-all", "D100", "A pull finds more than 32 messages if it asks for more.", FindsAll),
+    _resets("reset-written", "D58", "A reset moves the queues that are written.", ResetsWritten),
+    _resets("reset-no-queue", "D58", "A reset of a topic that is not read succeeds.", ResetsNothing),
+    _offsets("query-by-permission", "D98", "A query needs permission to read the topic.", QueriesByPermission),
+    _offsets("commit-by-read", "D97", "A commit of a queue that is only written is refused.", CommitsByRead),
+    _offsets("commit-by-group", "D99", "A commit of a disabled group is refused.", CommitsByGroup),
+    _offsets("query-of-read", "D97", "A queue that is only written has no offset.", QueriesRead),
+    _offsets("search-of-read", "D97", "A search in a queue that is only written finds 0.", SearchesRead),
+)
