@@ -31,6 +31,8 @@ REASONS = 5
 #: Short reports: reasons of cases below a suite, and texts below all suites that conform or are unsupported, and
 #: below all others.
 SHORT_REASONS, QUIET_TEXTS, OTHER_TEXTS = 3, 3, 30
+#: Suites of a run so short that texts below those that conform may take two lines.
+FEW = 12
 
 INDENT = 2
 
@@ -100,7 +102,7 @@ class ShortSuiteLines:
         self._room[quiet] -= len(shown)
         self.left_out += len(texts) - len(shown)
         for text in shown:
-            yield Cut(Text(name + text), 1 if quiet else 2, indent=INDENT)
+            yield Cut(Text(name + text), 1 if quiet and len(self._summary.suites) > FEW else 2, indent=INDENT)
 
     def _share(self) -> int:
         """How many suites that conform share a line."""
@@ -151,10 +153,11 @@ def _reasons(summary: RunSummary, ended: SuiteEnded, most: int) -> list[str]:
 
 
 def _operations(ended: SuiteEnded) -> list[str]:
-    """The unsupported operations by name."""
+    """The unsupported operations by name, and why when there is one reason for all."""
     if not ended.unsupported:
         return []
-    return [f"unsupported: {first_names(ended.unsupported)}"]
+    reasons = set(ended.unsupported.values())
+    return [clean(f"unsupported: {first_names(ended.unsupported)}{f': {reasons.pop()}' if len(reasons) == 1 else ''}")]
 
 
 def _control(ended: SuiteEnded) -> list[str]:
