@@ -4,8 +4,6 @@ Nothing is remembered between operations. The lists are given to the strategies 
 is an operation of its own.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.allocation import nearby

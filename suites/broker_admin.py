@@ -1,7 +1,5 @@
 """The suite ``broker-admin``: resets and clones of offsets, while groups and topics are created and deleted."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState

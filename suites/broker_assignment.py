@@ -1,7 +1,5 @@
 """The suite ``broker-assignment``: members of groups come and go, and ask the broker which queues are theirs."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.assignment import BROADCASTING, CLUSTERING, POP, PULL, PULL_MODE, Mode

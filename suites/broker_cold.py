@@ -3,8 +3,6 @@
 It has its broker to itself: what other cases send and read would bring evicted messages back into memory.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import aged_store

@@ -4,8 +4,6 @@ The connection of such a commit is cut, so that it is unknown whether the broker
 answers to later queries must follow from one of the possibilities.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel

@@ -3,8 +3,6 @@
 The store's topic is shared by all cases, so they send nothing to it; their groups are their own.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import aged_store

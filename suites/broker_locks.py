@@ -4,8 +4,6 @@ A case takes as long as its waits: they last a share of the broker's lease, whic
 much shorter than the usual minute.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The suite ``broker-offsets``: topics, groups, messages, commits and queries on one broker."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel

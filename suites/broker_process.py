@@ -4,8 +4,6 @@ Slow: a start takes seconds, and so does a request that times out. Every operati
 broker that was killed or frozen may be in one of several states.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import aged_store

@@ -3,8 +3,6 @@
 Slow: a restart takes seconds. Every operation observes, because a killed broker may be in one of several states.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import aged_store

@@ -1,7 +1,5 @@
 """The suite ``broker-search``: messages sent now, and searches around the store times that the broker gave them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel

@@ -1,8 +1,6 @@
 """The suite ``broker-topics``: topics whose read and written queues differ, permissions, disabled groups, and pulls for
 any number of messages."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_admin import BrokerAdminState

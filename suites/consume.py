@@ -1,7 +1,5 @@
 """The suite ``consume``: a concurrent listener whose consume requests end in the order of the plan."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.consume import (

@@ -1,7 +1,5 @@
 """The suite ``consume-orderly``: an orderly listener whose runs begin by steps of the plan."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.consume import OWNED

@@ -1,7 +1,5 @@
 """The suite ``local-store``: an offset store on a file of its own, with restarts and damaged files."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import NO_QUEUE, OTHER_TOPIC, TOPIC

@@ -1,7 +1,5 @@
 """The suite ``pull``: the pull loop of one push consumer; the plan decides which pull, response or timer is next."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client import pull_settings

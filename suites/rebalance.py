@@ -1,7 +1,5 @@
 """The suite ``rebalance``: a group of three members, whose rounds are steps of the plan."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC

@@ -1,7 +1,5 @@
 """The suite ``rebalance-broker``: a group of three members whose queues the broker assigns."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import (

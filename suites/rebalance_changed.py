@@ -1,7 +1,5 @@
 """The suite ``rebalance-changed``: the notifications of a group's members when a round changed their queues."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC

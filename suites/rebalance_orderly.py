@@ -1,7 +1,5 @@
 """The suite ``rebalance-orderly``: a group of three members whose listeners take messages in order."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS

@@ -1,7 +1,5 @@
 """The suite ``rebalance-plain``: a group of three plain pull consumers."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, TOPIC

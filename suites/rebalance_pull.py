@@ -1,7 +1,5 @@
 """The suite ``rebalance-pull``: a group of three lite pull consumers."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS

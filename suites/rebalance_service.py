@@ -1,7 +1,5 @@
 """The suite ``rebalance-service``: when the consumers of a client instance rebalance, on the clock of the case."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.rebalance_service import CONSUMERS, RebalanceServiceModel, RebalanceServiceState

@@ -1,7 +1,5 @@
 """The suite ``remote-store``: an offset store against a broker that answers, refuses and fails."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC

@@ -1,7 +1,5 @@
 """The suite ``start-lite-pull``: the offset at which a lite pull consumer starts a queue."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The suite ``start-pull``: the offset at which a plain pull consumer starts a queue."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rocketmq_conformance.models.client.start import StartModel

@@ -6,6 +6,9 @@ An operation is a frozen dataclass whose fields are annotated with their domains
     class Read:
         queue: Annotated[int, Values(0, 1, 2)]
 
+Modules of suites do without ``from __future__ import annotations``: every annotation is read here, and a string would
+be compiled for it at each start of a command.
+
 ``operation`` makes the dataclass, gives it a ``name`` (``read``) and registers its :class:`OperationSpec`; sampler,
 Hypothesis machine, JSON Schema and documentation all come from that one declaration.
 """
