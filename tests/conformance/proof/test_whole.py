@@ -87,9 +87,9 @@ def test_whole_consumers_do_what_the_model_says_on_the_fake_broker(tmp_path: Pat
 
 @pytest.mark.java
 def test_a_broker_that_fails_by_a_script_is_asked_for_by_an_option(tmp_path: Path) -> None:
-    said = prove("--scripted", "--rule", "WHOLE-LOCK", "--out", "rows", "4.9.8", cwd=tmp_path)
+    said = prove("--scripted", "--rule", "WHOLE-LOST", "--out", "rows", "4.9.8", cwd=tmp_path)
     assert re.search(r"scripted 4\.9\.8: [0-9] cases, 0 differences", said)
-    assert {row.rule for row in KeptRows(tmp_path / "rows").rows()} == {"WHOLE-LOCK"}
+    assert {row.rule for row in KeptRows(tmp_path / "rows").rows()} == {"WHOLE-LOST"}
 
 
 @pytest.mark.broker
