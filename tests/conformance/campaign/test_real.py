@@ -40,9 +40,9 @@ def test_two_releases_of_the_client_conform_to_their_own_rules_and_their_differe
 
 
 @pytest.mark.broker
-def test_one_broker_serves_all_workers_and_is_gone_afterwards(tmp_path: Path) -> None:
+def test_one_broker_serves_all_workers_and_is_gone_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "broker"
-    before = set(psutil.pids())
+    monkeypatch.setenv("STARTED_BY_THIS_TEST", str(out))  # other tests start brokers, too
     code = campaign(
         out,
         addresses=("broker:5.5.0",),
@@ -54,5 +54,9 @@ def test_one_broker_serves_all_workers_and_is_gone_afterwards(tmp_path: Path) ->
     assert code == 0
     (end,) = (event for event in told(out) if isinstance(event, RunEnded))
     assert (end.cases[CONFORMS], end.left, end.workers, end.controls_noticed) == (96, 0, 2, 2)
-    left = [process for process in psutil.process_iter() if process.pid not in before and process.status() != "zombie"]
-    assert not [process for process in left if "BrokerStartup" in " ".join(process.cmdline())]
+    mine = [
+        process
+        for process in psutil.process_iter(["environ", "cmdline"])
+        if (process.info["environ"] or {}).get("STARTED_BY_THIS_TEST") == str(out)
+    ]
+    assert not [process for process in mine if "BrokerStartup" in " ".join(process.info["cmdline"] or ())]
