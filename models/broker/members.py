@@ -24,19 +24,19 @@ RULES = (
     ),
     Rule(
         "BQ-HB-3",
-        "When a connection or a topic is new to a group, or leaves it, every connection of the group is told, the new "
-        "one too, before the heartbeat is answered. Groups that broadcast are not told from 5.3.1.",
+        "When a connection or a topic is new to a group, or leaves it, every connection of the group is notified, the "
+        "new one too, before the heartbeat is answered. Groups that broadcast are not notified from 5.3.1.",
         "ConsumerManager#registerConsumer, #unregisterConsumer @ 4.9.7, 5.3.2, 5.5.0",
     ),
     Rule(
         "BQ-HB-4",
-        "Another client id on the same connection replaces the first, and nobody is told. Of two subscriptions to "
+        "Another client id on the same connection replaces the first, and no one is notified. Of two subscriptions to "
         "one topic the one with the greater version stays; topics that a heartbeat leaves out are forgotten.",
         "ConsumerGroupInfo#updateChannel, #updateSubscription @ 4.9.7, 5.5.0",
     ),
     Rule(
         "BQ-HB-5",
-        "A connection that closes leaves its groups at once, and the others are told.",
+        "A connection that closes leaves its groups at once, and the others are notified.",
         "ConsumerManager#doChannelCloseEvent @ 4.9.7, 5.5.0",
     ),
     Rule(

@@ -23,7 +23,7 @@ RULES = (
         "A reset by way of the members (up to 5.1.4, later without useServerSideResetOffset) takes every queue of the "
         "topic to max for time -1, else to where a search for the time leads; without force never forwards. It fails "
         "with SYSTEM_ERROR for an unknown topic (from 5.3.2 TOPIC_NOT_EXIST) and when a queue has no stored offset, "
-        "then with CONSUMER_NOT_ONLINE without members. Members are told; what the broker stores does not change.",
+        "then with CONSUMER_NOT_ONLINE without members. Members are notified; what the broker stores does not change.",
         "Broker2Client#resetOffset @ 4.7.1, 4.9.7, 5.1.4, 5.3.3",
     ),
     Rule(

@@ -48,7 +48,7 @@ RULES = (
     ),
     Rule(
         "BQ-TIME-3",
-        "The request's boundary type is heard from 5.1.4; until then every search is LOWER, or nearest.",
+        "The request's boundary type is honoured from 5.1.4; until then every search is LOWER, or nearest.",
         "AdminBrokerProcessor#searchOffsetByTimestamp @ 5.1.1, 5.1.4",
     ),
     Rule(

@@ -53,8 +53,8 @@ RULES = (
     ),
     Rule(
         "REB-MQC-GONE",
-        "A topic that was given up while its queues were divided is rebalanced to the end, but its change is told "
-        "nobody, and it is not balanced; the end of the round drops its queues.",
+        "A topic that was given up while its queues were divided is rebalanced to the end, but no one is "
+        "notified of its change, and it is not balanced; the end of the round drops its queues.",
         "RebalancePushImpl#messageQueueChanged, RebalanceImpl#doRebalance @ 4.1.0, 4.9.8, 5.3.3",
         releases="4.1.0+",
     ),

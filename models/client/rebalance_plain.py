@@ -65,7 +65,7 @@ RULES = (
     ),
     Rule(
         "REB-VAR-PLAIN-NONE",
-        "A topic without known queues is heard of in every round, with no queues.",
+        "A topic without known queues is reported in every round, with no queues.",
         "RebalanceImpl#rebalanceByTopic @ 4.9.8, 5.0.0-PREVIEW, 5.3.3, 5.5.0",
         releases="5.0.0-PREVIEW+",
     ),
