@@ -42,7 +42,7 @@ def one_sentence(done: subprocess.CompletedProcess[str], sentence: str) -> None:
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.count("Error: ") == 1
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stderr.strip().splitlines()[-1].startswith("Error: ")  # behind the progress of the start
 
 
 # --- addresses --------------------------------------------------------------------------------------------------
