@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from rocketmq_conformance.conformance.fakes import routes
 from rocketmq_conformance.conformance.fakes.responses import (
@@ -26,6 +27,8 @@ from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE
 from rocketmq_conformance.models.profile import Profile
 
 _NO_TOPIC = CODES["TOPIC_NOT_EXIST"]
+#: The settings of an ordinary topic with so many queues: routes that are set have a few different ones.
+_ordinary = lru_cache(maxsize=64)(Topic.of)
 
 
 class Administration:
@@ -77,17 +80,15 @@ class Administration:
         return self._wire.standard(version, ext.get("acceptStandardJsonOnly") == "true")
 
     def _routed(self, topic: str, standard: bool) -> Answered:
-        settings = self._settings(topic)
+        settings: Topic | None
+        if self.routes is None:
+            settings = self._storage.state.topics.get(topic)
+        else:
+            queues = self.routes.get(topic, NO_ROUTE)
+            settings = None if queues == NO_ROUTE else _ordinary(queues)
         if settings is None:
             return _NO_TOPIC, f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, routes.route(self._name, self._cluster, self.address, settings, standard)
-
-    def _settings(self, topic: str) -> Topic | None:
-        """The settings that a topic's route shows; None without a route."""
-        if self.routes is None:
-            return self._storage.state.topics.get(topic)
-        queues = self.routes.get(topic, NO_ROUTE)
-        return None if queues == NO_ROUTE else Topic.of(queues)
 
     def _create_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic = ext["topic"]
