@@ -137,7 +137,7 @@ MAKES_ROOM = Switch(
     "fewer than 0 find one",
     v4="4.9.2",
     rules=("BQ-PULL-MOST",),
-    source="GetMessageResult#GetMessageResult",
+    source="GetMessageResult",
 )
 TYPED_EXPRESSIONS = Switch(
     "BQ-PULL-SUB",
