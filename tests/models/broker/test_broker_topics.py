@@ -50,6 +50,13 @@ def test_the_larger_number_bounds_sends_and_the_read_one_pulls(
     assert pulled(model, state, 0) == ("SUCCESS", 3, (0, 1, 2))
 
 
+def test_only_queues_of_a_topic_are_out_of_reach() -> None:
+    state = shaped(1, 2)
+    for topic, queue in ((1, 1), (0, None)):
+        why = NEW.query(state, 0, topic, queue, None)[2]
+        assert "BQ-TOPIC-APART" not in why.rules
+
+
 def test_what_is_out_of_reach_for_pulls_is_answered_all_the_same() -> None:
     for state in (shaped(1, 2), shaped(2, 2, perm=WRITE), NEW.set_group(shaped(2, 2), 0, enabled=False)[0]):
         after, result, why = NEW.commit(state, 0, 0, 1, 2)
