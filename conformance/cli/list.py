@@ -58,11 +58,9 @@ def _schema() -> None:
 
 
 def _mutants() -> None:
-    from rocketmq_conformance.conformance.targets.mutants import MUTANTS
+    from rocketmq_conformance.conformance.targets import mutants_list
 
-    for mutant in MUTANTS.values():
-        note = f"  (equivalent: {mutant.equivalent})" if mutant.equivalent else ""
-        click.echo(f"{mutant.name:<32} {mutant.defect:<5} {mutant.sentence}{note}")
+    click.echo(mutants_list.FILE.read_text("utf-8"), nl=False)
     click.echo("Every mutant cites a defect (D01 and so on): docs/defects.md explains each of them.", err=True)
 
 

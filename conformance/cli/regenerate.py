@@ -19,6 +19,8 @@ from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.proof import proof_docs
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.conformance.targets import mutants_list
+from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.models import switches_docs
 from rocketmq_conformance.suites.declare import operations_docs
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -69,6 +71,7 @@ def _pages(root: Path, check: bool) -> Iterator[str]:
         "docs/campaign-tables.md": tables_docs.tables_page(),
         "docs/switches.md": switches_docs.page(),
         "docs/proof.md": proof_docs.page_of(KeptRows(root / "docs" / "proof")),
+        "conformance/targets/mutants.txt": mutants_list.text(MUTANTS.values()),
     }
     for name, text in pages.items():
         path = root / name

@@ -22,7 +22,7 @@ GROUPS = (
         ["list suites", "list operations", "list operations --format schema", "explain OFF-R-READ"],
         (*LARGE, *ENGINE),
     ),
-    (["list mutants"], LARGE),
+    (["list mutants"], (*LARGE, *ENGINE, *MODELS)),
 )
 PROGRAM = """
 import contextlib, io, json, sys

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.tables
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout whose pages are not made yet, and whose golden files are as they should be."""
-    for folder in ("docs/proof", "tests", "suites/corpus"):
+    for folder in ("docs/proof", "tests", "suites/corpus", "conformance/targets"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text("")
     monkeypatch.setattr(regenerate.corpus, "kit_folder", lambda: tmp_path / "suites" / "corpus")
@@ -26,7 +26,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-PAGES = ("docs/operations.md", "docs/campaign-tables.md", "docs/switches.md", "docs/proof.md")
+LIST = "conformance/targets/mutants.txt"
+PAGES = ("docs/operations.md", "docs/campaign-tables.md", "docs/switches.md", "docs/proof.md", LIST)
 
 
 def test_check_names_stale_files_and_changes_nothing(checkout: Path) -> None:
