@@ -198,17 +198,22 @@ class BrokerFieldsModel:
         known, looked_up = self._look_up(state, name)
         if name is None or topic is None or at is None or number is None or limit is None:
             asked = PullFields(name, None if topic is None else _TOPIC[topic], number, at, limit)
-            after, result, why = known, missing_error(self.rules, known, asked), _NOT_SENT
+            answer: Answer[BrokerState] = known, missing_error(self.rules, known, asked), _NOT_SENT
         else:
-            request = PullMessageRequest(name, _TOPIC[topic], number, at, limit, committed)
-            entries = [_SMALL_ENTRY] * len(known.logs.get((_TOPIC[topic], number), ABSENT).times)
-            after, result, why = names.pull_named(self.rules, known, request, None, entries)
+            answer = self._pull(known, PullMessageRequest(name, _TOPIC[topic], number, at, limit, committed))
+        after, result, why = answer
         if looked_up:
             why = _with(why, *looked_up)
-        if not isinstance(result, Err):
-            status, following, _, _, found = cast(PullResult, result)
-            result = (response_code(status, at), following, found)
         return _with_texts((after, result, why), *texts)
+
+    def _pull(self, state: BrokerState, request: PullMessageRequest) -> Answer[BrokerState]:
+        """What a pull with all its fields finds, of a group that was looked up."""
+        entries = [_SMALL_ENTRY] * len(state.logs.get((request.topic, request.queue), ABSENT).times)
+        after, result, why = names.pull_named(self.rules, state, request, None, entries)
+        if isinstance(result, Err):
+            return after, result, why
+        status, following, _, _, found = cast(PullResult, result)
+        return after, (response_code(status, request.offset), following, found), why
 
     def _look_up(self, state: BrokerState, group: str | None) -> tuple[BrokerState, tuple[str, str] | None]:
         """The state after a look-up of a group, and the rule by which it did something, with the kind of state."""

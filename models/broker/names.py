@@ -28,12 +28,14 @@ RULES = (
         "either case, digits, or one of % | - _ ; otherwise SYSTEM_ERROR, from 5.3.2 INVALID_PARAMETER. Before, any "
         "name will do.",
         "AdminBrokerProcessor#updateAndCreateTopic, TopicValidator#validateTopic @ 4.6.0, 4.6.1, 5.3.1, 5.3.2, 5.5.0",
+        releases="4.6.1+",
     ),
     Rule(
         "BQ-NAME-DELETE",
         "From 4.7.1 to before 5.2.0 deleting a topic whose name is not allowed answers SYSTEM_ERROR; before and after "
         "it is no error.",
         "AdminBrokerProcessor#deleteTopic @ 4.7.0, 4.7.1, 5.1.4, 5.2.0",
+        releases="4.7.1 – 5.1.4",
     ),
     Rule(
         "BQ-NAME-LOOKUP",
@@ -41,6 +43,7 @@ RULES = (
         "than 255, from 5.4.0 more than 120; a pull of such a group answers SUBSCRIPTION_GROUP_NOT_EXIST unless it was "
         "created by a request.",
         "SubscriptionGroupManager#findSubscriptionGroupConfig @ 5.1.0, 5.1.1, 5.3.3, 5.4.0",
+        releases="5.1.1+",
     ),
     Rule(
         "BQ-NAME-GROUP",

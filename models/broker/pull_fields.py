@@ -13,15 +13,15 @@ from rocketmq_conformance.models.rule import Rule
 RULES = (
     Rule(
         "BQ-FIELD",
-        "A search by time, a pull, or a question for min or max without one of its required fields fails when the broker "
-        "comes to the field: SYSTEM_ERROR. The group of a pull is looked up before, and created, and each check that "
-        "comes first has its own error.",
+        "A search by time, a pull, or a question for min or max without one of its required fields fails when the "
+        "broker comes to the field: SYSTEM_ERROR. The group of a pull is looked up before, and created, and each check "
+        "that comes first has its own error.",
         "RemotingCommand#decodeCommandCustomHeader, PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.3.3",
     ),
     Rule(
         "BQ-FIELD-PULL",
-        "From 4.9.4 and 5.0.0 a pull with a number that cannot be read fails before anything is looked up: SYSTEM_ERROR. "
-        "Before, the number counts as not sent.",
+        "From 4.9.4 and 5.0.0 a pull with a number that cannot be read fails before anything is looked up: "
+        "SYSTEM_ERROR. Before, the number counts as not sent.",
         "PullMessageRequestHeader#decode @ 4.9.3, 4.9.4, 5.0.0-ALPHA, 5.0.0, 5.3.3",
         releases="4.9.4 – 4.9.8, 5.0.0+",
     ),
