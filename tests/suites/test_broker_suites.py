@@ -37,6 +37,7 @@ from rocketmq_conformance.suites import (
     broker_cold,
     broker_doubt,
     broker_expired,
+    broker_fields,
     broker_locks,
     broker_offsets,
     broker_restart,
@@ -53,6 +54,7 @@ SUITES = [
         broker_search,
         broker_admin,
         broker_topics,
+        broker_fields,
         broker_locks,
         broker_doubt,
         broker_assignment,
@@ -168,6 +170,18 @@ def test_topics_reach_every_refusal() -> None:
         assert kinds >= {"no written queue", "one queue", "one of several queues"}
     assert old >= {"negative", "more than Java can hold", "written queues, not forwards"}
     assert new >= {"no queue is read", "all read queues, stored", "batch full"}
+
+
+def test_fields_reach_every_kind_of_text_and_name() -> None:
+    old, middle, new = (play(broker_fields.SUITE, release, 300)[1] for release in ("4.1.0", "5.1.4", "5.5.0"))
+    for kinds in (old, middle, new):
+        assert kinds >= {"forward, unusual digits", "missing field, unreadable", "a field is missing", "no topic"}
+        assert kinds >= {"stored, an @ in a name", "a field is missing, group created"}
+    assert old >= {"unknown name stored, an @ in a name", "a field is missing, unreadable", "first commit, no group"} - {
+        "first commit, no group"
+    }
+    assert middle >= {"name not allowed", "unreadable", "unknown group, name not allowed"}
+    assert new >= {"name not allowed", "empty, another text"}
 
 
 def test_locks_reach_every_kind() -> None:
