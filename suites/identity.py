@@ -38,8 +38,8 @@ class _Made(_OfConsumer):
 
 
 @operation(
-    "The process is gone, and another one begins: with three push consumers of group G, two broadcasting and "
-    "one clustering, not started; without rocketmq.client.name; with the folder of offset files set by its property, or "
+    "The process is gone, and another one begins: with three push consumers of group G, two broadcasting and one "
+    "clustering, not started; without rocketmq.client.name; with the folder of offset files set by its property, or "
     "unset (an empty text).",
     weight=3,
 )
@@ -208,8 +208,8 @@ SUITE = Suite(
     bind=_bind,
     steps=30,
     show=show,
-    beginning="Three push consumers of group G, 0 and 1 broadcasting, 2 clustering, not started; no property is set, and "
-    "the zone is UTC.",
+    beginning="Three push consumers of group G, 0 and 1 broadcasting, 2 clustering, not started; no property is set, "
+    "and the zone is UTC.",
     rules=(
         "CID-PARTS",
         "CID-STREAM",
