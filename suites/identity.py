@@ -34,7 +34,7 @@ class _OfConsumer(Operation):
 @arguments
 class _Made(_OfConsumer):
     group: Annotated[str, Values(GROUP, OTHER_GROUP, weights=(2, 1))]
-    mode: Annotated[str, Values(CLUSTERING, BROADCASTING)]
+    mode: Annotated[str, Values(CLUSTERING, BROADCASTING, weights=(1, 2))]
 
 
 @operation(
@@ -84,7 +84,7 @@ class MakePull(_Made):
     pass
 
 
-@operation("Make a lite pull consumer." + _ANOTHER, weight=3, offered=lambda profile: LITE_PULL.on(profile.client))
+@operation("Make a lite pull consumer." + _ANOTHER, weight=6, offered=lambda profile: LITE_PULL.on(profile.client))
 class MakeLitePull(_Made):
     pass
 

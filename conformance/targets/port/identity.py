@@ -174,7 +174,7 @@ class Consumer:
         client, self.client = self.client, None
         client.groups.remove(self.group)
         if not client.groups:
-            del self.process.clients[client.name]
+            self.process.clients.pop(client.name, None)
 
     # --- its offsets --------------------------------------------------------------------------------------
 
