@@ -33,13 +33,13 @@ class _OfConsumer(Operation):
 
 @arguments
 class _Made(_OfConsumer):
-    group: Annotated[str, Values(GROUP, OTHER_GROUP, weights=(2, 1))]
-    mode: Annotated[str, Values(CLUSTERING, BROADCASTING, weights=(1, 2))]
+    group: Annotated[str, Values(GROUP, OTHER_GROUP, weights=(3, 1))]
+    mode: Annotated[str, Values(CLUSTERING, BROADCASTING, weights=(2, 3))]
 
 
 @operation(
-    "The process is gone, and another one begins: with three push consumers of group G, two broadcasting and one "
-    "clustering, not started; without rocketmq.client.name; with the folder of offset files set by its property, or "
+    "The process is gone, and another one begins: with two push consumers of group G, broadcasting and not "
+    "started; without rocketmq.client.name; with the folder of offset files set by its property, or "
     "unset (an empty text).",
     weight=3,
 )
@@ -84,7 +84,7 @@ class MakePull(_Made):
     pass
 
 
-@operation("Make a lite pull consumer." + _ANOTHER, weight=6, offered=lambda profile: LITE_PULL.on(profile.client))
+@operation("Make a lite pull consumer." + _ANOTHER, weight=8, offered=lambda profile: LITE_PULL.on(profile.client))
 class MakeLitePull(_Made):
     pass
 
@@ -94,7 +94,7 @@ class SetAddress(_OfConsumer):
     address: Annotated[str, Values("10.0.0.7", "10.0.0.8")]
 
 
-@operation("Name the consumer's instance.", weight=3)
+@operation("Name the consumer's instance.", weight=5)
 class SetInstance(_OfConsumer):
     name: Annotated[str, Values("blue", DEFAULT, "", "default", weights=(3, 2, 1, 1))]
 
@@ -114,7 +114,7 @@ class SetTimestamp(_OfConsumer):
     timestamp: Annotated[str | None, Values("20240101001500", "yesterday", None)]
 
 
-@operation("Start the consumer.", weight=14)
+@operation("Start the consumer.", weight=16)
 class Start(_OfConsumer):
     pass
 
@@ -206,10 +206,9 @@ SUITE = Suite(
     sentence="Who a consumer is: its client id, the client that it shares, its first timestamp, and its offset file.",
     side=Side.CLIENT,
     bind=_bind,
-    steps=30,
+    steps=40,
     show=show,
-    beginning="Three push consumers of group G, 0 and 1 broadcasting, 2 clustering, not started; no property is set, "
-    "and the zone is UTC.",
+    beginning="Two push consumers of group G, broadcasting and not started; no property is set, and the zone is UTC.",
     rules=(
         "CID-PARTS",
         "CID-STREAM",

@@ -51,6 +51,7 @@ STEPPED = {
     "rebalance-changed": 40,
     "rebalance-service": 40,
     "rebalance-plain": 40,
+    "identity": 60,
 }
 SEED = 20240101
 #: Cases of sampled allocations per release.

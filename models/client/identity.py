@@ -115,7 +115,7 @@ ADDRESS, PID, NUMBER = "ADDRESS", "PID", "N"
 HOME_FOLDER = "HOME/.rocketmq_offsets"
 FILE_NAME = "offsets.json"
 #: The message models of a process's first consumers.
-MODES = (BROADCASTING, BROADCASTING, CLUSTERING)
+MODES = (BROADCASTING, BROADCASTING)
 #: How long before it was made a consumer would start (s), and how long an operation lets pass (s).
 BEFORE, LATER = 1800, 600
 #: Zones without summer time, and how far they are ahead of UTC (s).

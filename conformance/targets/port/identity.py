@@ -250,7 +250,7 @@ class Identity:
     def begin_process(self, folder: str) -> Result:
         """Another process."""
         self.process = Process(self.root, folder, self.now, self.zone)
-        self.consumers = [self.push(self.process, GROUP, mode) for mode in (BROADCASTING, BROADCASTING, CLUSTERING)]
+        self.consumers = [self.push(self.process, GROUP, mode) for mode in (BROADCASTING, BROADCASTING)]
         return None
 
     def name_clients(self, name: str | None) -> Result:
