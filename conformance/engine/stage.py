@@ -290,10 +290,14 @@ class Stage:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        if suite.name == "local-store":
+        if suite.name in _WITH_FILES:
             shutil.rmtree(self._folder)
             self._folder.mkdir()
         return self._folder
+
+
+#: The suites whose cases leave files behind.
+_WITH_FILES = frozenset({"local-store", "identity"})
 
 
 def _nothing() -> None:

@@ -407,6 +407,30 @@ SKIPS_DISABLED = Switch(
     rules=("REB-SVC-PULL",),
     source="DefaultMQPullConsumerImpl#tryRebalance",
 )
+NUMBERS_STARTS = Switch(
+    "S26",
+    "The instance of a consumer without a name is called by its process and a time, not by its process alone",
+    v4="4.9.0",
+    v5="5.0.0-PREVIEW",
+    rules=("CID-PID",),
+    source="ClientConfig#changeInstanceNameToPID",
+)
+STREAMS = Switch(
+    "S26",
+    "The client ids of pull and lite pull consumers end with the request type STREAM",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("CID-STREAM",),
+    source="ClientConfig#buildMQClientId",
+)
+KEEPS_STORE = Switch(
+    "N01",
+    "A consumer that was refused because its group is taken keeps the offset store that it made",
+    v4="4.2.0",
+    v5="5.0.0-PREVIEW",
+    rules=("OFF-L-KEPT",),
+    source="DefaultMQPushConsumerImpl#start, DefaultMQPullConsumerImpl#start",
+)
 #: Matters to no model of a step: the proof asks it of whole consumers.
 RESETS_AT_ONCE = Switch(
     "W01",
@@ -473,6 +497,9 @@ class ClientRules:
     notifies_listener: bool
     retries_round: bool
     skips_disabled: bool
+    numbers_starts: bool
+    streams: bool
+    keeps_store: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -530,4 +557,7 @@ class ClientRules:
             notifies_listener=NOTIFIES_LISTENER.on(client),
             retries_round=RETRIES_ROUND.on(client),
             skips_disabled=SKIPS_DISABLED.on(client),
+            numbers_starts=NUMBERS_STARTS.on(client),
+            streams=STREAMS.on(client),
+            keeps_store=KEEPS_STORE.on(client),
         )

@@ -34,6 +34,7 @@ REASONS = {
     "conformance/targets/java_client/consumer.py::JavaConsumer.__init__": JAVA,
     "conformance/targets/java_client/consumption.py::JavaConsumption.start": JAVA,
     "conformance/targets/java_client/group.py::Consumer.__init__": JAVA,
+    "conformance/targets/java_client/identity.py::JavaIdentity._made": JAVA,
     "conformance/targets/java_client/local_store.py::JavaLocalStore.__init__": JAVA,
     "conformance/targets/java_client/start.py::JavaStart.compute": JAVA,
     "conformance/targets/java_client/whole.py::WholeConsumer.__init__": JAVA,

@@ -33,8 +33,12 @@ class LocalStore(OffsetTable):
 
     def open(self, directory: Path, group: str) -> None:
         """Become a new store with its files in ``directory``; nothing is read before ``restart``."""
+        self.open_folder(offset_file_damage.store_folder(directory, group))
+
+    def open_folder(self, folder: Path) -> None:
+        """Become a new store with its files in ``folder``; nothing is read before ``restart``."""
         self.table = {}
-        self.folder = offset_file_damage.store_folder(directory, group)
+        self.folder = folder
         self.file = self.folder / offset_file_damage.FILE_NAME
         self.backup = self.folder / offset_file_damage.BACKUP_NAME
 

@@ -50,7 +50,7 @@ class _Rewriting(Offsets):
         return text
 
 
-def _reading(name: str, sentence: str, read: Callable[[str, int], str], defect: str = "D120") -> BrokerMutant:
+def _reading(name: str, sentence: str, read: Callable[[str, int], str], defect: str = "D101") -> BrokerMutant:
     """A mutant that reads numbers by a function of the text and its bits."""
 
     class Reading(_Rewriting):
@@ -301,29 +301,29 @@ MUTANTS = (
     _reading("numbers-canonical", "A number with leading zeros is not read.", _canonical),
     _reading("numbers-with-underscores", "Underscores between digits are left out, as in Python.", _python),
     _reading("numbers-trimmed", "Spaces around a number are left out.", _trimmed),
-    _reading("numbers-zero", "A number that cannot be read is 0.", _zero, "D123"),
-    _offsets("missing-queue-is-zero", "D123", "A queue id that is not sent is 0.", QueueIsZero),
-    _offsets("missing-offset-is-zero", "D123", "A commit offset that is not sent is 0.", OffsetIsZero),
-    _offsets("missing-time-is-zero", "D123", "A time that is not sent is 0.", TimeIsZero),
-    _offsets("set-zero-case-matters", "D123", "setZeroIfNotFound=TRUE is false.", ZeroCaseMatters),
-    _offsets("set-zero-by-any-text", "D123", "setZeroIfNotFound is true for every text but false.", ZeroByAnyText),
-    _offsets("set-zero-by-one", "D123", "setZeroIfNotFound is true for 1 and yes.", ZeroByOne),
-    _pulls("pull-from-zero", "D123", "A pull without an offset is from 0.", PullsFromZero),
-    _pulls("pull-any-number", "D123", "A pull without maxMsgNums is for 32 messages.", PullsAny),
-    _pulls("pull-first-queue", "D123", "A pull without a queue id is from queue 0.", PullsFirst),
-    _pulls("pull-forgets-unreadable", "D123", "A number that cannot be read counts as not sent.", ForgetsUnreadable),
-    _pulls("pull-checks-fields", "D123", "Missing fields of a pull are found before its group is made.", ChecksFields),
-    _pulls("pull-trimmed", "D120", "Spaces around the numbers of a pull are left out.", PullsTrimmed),
-    _storage("any-topic-name", "D121", "Topics of any name are created.", AnyTopicName),
-    _storage("long-topic-names", "D121", "Topics with names of any length are created.", LongTopicNames),
-    _storage("short-topic-names", "D121", "Names of topics have at most 126 characters.", ShortTopicNames),
-    _storage("plain-topic-names", "D121", "Names of topics cannot have a |.", PlainTopicNames),
-    _storage("deleted-names-checked", "D121", "The name of a topic that is deleted is checked.", ChecksDeletedNames),
-    _storage("any-group-name", "D121", "Groups of any name are created by a request.", AnyGroupName),
+    _reading("numbers-zero", "A number that cannot be read is 0.", _zero, "D104"),
+    _offsets("missing-queue-is-zero", "D104", "A queue id that is not sent is 0.", QueueIsZero),
+    _offsets("missing-offset-is-zero", "D104", "A commit offset that is not sent is 0.", OffsetIsZero),
+    _offsets("missing-time-is-zero", "D104", "A time that is not sent is 0.", TimeIsZero),
+    _offsets("set-zero-case-matters", "D104", "setZeroIfNotFound=TRUE is false.", ZeroCaseMatters),
+    _offsets("set-zero-by-any-text", "D104", "setZeroIfNotFound is true for every text but false.", ZeroByAnyText),
+    _offsets("set-zero-by-one", "D104", "setZeroIfNotFound is true for 1 and yes.", ZeroByOne),
+    _pulls("pull-from-zero", "D104", "A pull without an offset is from 0.", PullsFromZero),
+    _pulls("pull-any-number", "D104", "A pull without maxMsgNums is for 32 messages.", PullsAny),
+    _pulls("pull-first-queue", "D104", "A pull without a queue id is from queue 0.", PullsFirst),
+    _pulls("pull-forgets-unreadable", "D104", "A number that cannot be read counts as not sent.", ForgetsUnreadable),
+    _pulls("pull-checks-fields", "D104", "Missing fields of a pull are found before its group is made.", ChecksFields),
+    _pulls("pull-trimmed", "D101", "Spaces around the numbers of a pull are left out.", PullsTrimmed),
+    _storage("any-topic-name", "D102", "Topics of any name are created.", AnyTopicName),
+    _storage("long-topic-names", "D102", "Topics with names of any length are created.", LongTopicNames),
+    _storage("short-topic-names", "D102", "Names of topics have at most 126 characters.", ShortTopicNames),
+    _storage("plain-topic-names", "D102", "Names of topics cannot have a |.", PlainTopicNames),
+    _storage("deleted-names-checked", "D102", "The name of a topic that is deleted is checked.", ChecksDeletedNames),
+    _storage("any-group-name", "D102", "Groups of any name are created by a request.", AnyGroupName),
     _storage(
-        "long-group-names", "D121", "Groups with names of 255 characters are created by a request.", LongGroupNames
+        "long-group-names", "D102", "Groups with names of 255 characters are created by a request.", LongGroupNames
     ),
-    _storage("short-group-names", "D121", "Names of groups have at most 119 characters.", ShortGroupNames),
-    _storage("any-group-known", "D121", "Groups of any name are created by a look-up.", KnowsAnyGroup),
-    _storage("plain-groups-known", "D121", "No group with a | in its name is created by a look-up.", KnowsPlainGroups),
+    _storage("short-group-names", "D102", "Names of groups have at most 119 characters.", ShortGroupNames),
+    _storage("any-group-known", "D102", "Groups of any name are created by a look-up.", KnowsAnyGroup),
+    _storage("plain-groups-known", "D102", "No group with a | in its name is created by a look-up.", KnowsPlainGroups),
 )
