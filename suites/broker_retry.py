@@ -12,7 +12,7 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 #: Most retry queues: the default, more, none, fewer than none.
-_RETRY_QUEUES = Values(1, 2, 0, -1, weights=(6, 5, 1, 1))
+_RETRY_QUEUES = Values(1, 2, 0, -1, weights=(12, 10, 1, 1))
 _LIMIT = Values(16, 1, 0, 2, -1, weights=(4, 3, 2, 2, 1))
 #: The limit of a request, and a field that is not sent.
 _ANY_LIMIT = Values(16, 1, 0, 2, -1, None, weights=(8, 2, 2, 2, 1, 4))
@@ -64,8 +64,8 @@ class SendOne(Operation):
 @operation(
     "Send a message back (0 is the newest one), with the name of its first topic, of the topic in which it lies, or "
     "none; `old` is a client before 3.4.9. Answers nothing for a message that is dropped, or where the copy showed: "
-    "retry or dead, its queue and offset, then the error of a pull, or its times, its properties and after how many ms "
-    "it showed.",
+    "retry or dead, its queue and offset, then the error of a pull, or its times, its properties and the time until it "
+    "showed, in thousandths of that of level 1.",
     side=Side.BROKER,
     weight=24,
     observes=True,

@@ -46,7 +46,8 @@ RULES = (
     ),
 )
 
-#: Times of the delay levels of the broker (ms).
+#: Times of the broker's delay levels, in thousandths of the first one, which takes a second in brokers that the kit
+#: starts.
 LEVELS = parse_levels(SHORT_LEVELS)
 #: Queues of a retry topic that are looked at.
 MOST_QUEUES = 2
@@ -171,9 +172,10 @@ class BrokerRetryModel:
     def _shown(
         self, state: RetryState, broker: BrokerState, observed: Result, filing: Filing, why: Reason
     ) -> Answer[RetryState]:
-        """("retry" or "dead", queue, offset, and the error of a pull or times, properties and ms until it showed).
+        """("retry" or "dead", queue, offset, then the error of a pull or times, properties and time until it showed).
 
-        The queue is the observed one where it can be drawn, the time the observed one if it is long enough.
+        The queue is the observed one where it can be drawn, and the time, in thousandths of that of level 1, the
+        observed one if it is long enough.
         """
         seen = observed if isinstance(observed, tuple) else ()
         queue = seen[1] if len(seen) > 1 and type(seen[1]) is int and 0 <= seen[1] < filing.queues else 0

@@ -111,6 +111,7 @@ RULES = (
         "Up to 4.8.0 a dead letter that did not wait has an ORIGIN_MESSAGE_ID only if it brought one.",
         "SendMessageProcessor#consumerSendMsgBack @ 4.8.0, 4.9.0; AbstractSendMessageProcessor#consumerSendMsgBack @ "
         "5.3.3",
+        releases="up to 4.8.0",
     ),
     Rule(
         "BQ-DEAD-UNNAMED",
@@ -334,7 +335,7 @@ def send_copy(
     levels: int,
     *,
     names_limit: bool = True,
-) -> Decided:
+) -> tuple[BrokerState, Filing | Err, Reason]:
     """BQ-COPY-*: the ``Filing`` of a message that is sent to the retry topic of a group, or the error.
 
     A retry topic that is missing is made with one queue, and so is the group. The copy is for queue 0.

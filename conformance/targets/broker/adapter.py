@@ -170,7 +170,7 @@ class BrokerAdapter:
             names = self._lanes[lane] = CaseNames(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
             names.take_reset_notice = self._take_reset_notice
             names.send_and_cut = self._send_and_cut
-            names.lease = self.source.lease
+            names.lease, names.delay = self.source.lease, self.source.delay
             names.clock, names.start = self._clock, self._clock.monotonic()
             names.ask_as = partial(self._ask_as, names)
             names.ask_as_old = partial(self._ask_as, names, OLD_CLIENT)

@@ -34,10 +34,16 @@ from rocketmq_conformance.suites.broker_retry import OwnQueues, SendBack, SendCo
 
 #: A place at which no message begins (bytes).
 _NOWHERE = 1 << 40
-#: Pause between looks (s): brokers look every 100 ms whether a level's time is over.
+#: Pause between looks, in times of level 1: brokers look every 100 ms whether a level's time is over.
 _LOOK = 0.02
-#: Seconds after the time of its level from which on a copy is doubted, and for which a broker has time to deliver one.
-_DOUBT, _LIMIT = 0.5, 20.0
+#: Most cases wait for their copies.
+_LANES = 256
+#: From when on a copy is doubted, in times of level 1 after that of its level.
+_DOUBT = 0.3
+#: Seconds in which a broker delivers what is due.
+_LIMIT = 20.0
+#: A limit of times that no message reaches.
+_NO_LIMIT = 1 << 30
 #: The kinds of topics in which a copy can show, by the prefix of their names.
 _WHERE = {RETRY: "retry", DEAD: "dead"}
 
@@ -116,7 +122,7 @@ def _followed(names: CaseNames, group: str, ask: Ask, old: bool, levels: list[in
     grown = yield from _awaited(names, group, began, sorted({effective_level(level, len(LEVELS)) for level in levels}))
     if grown is None or isinstance(grown, Err):
         return grown
-    waited = int((names.clock.monotonic() - began) * 1000)
+    waited = int((names.clock.monotonic() - began) / names.delay * LEVELS[0])
     where, topic, queue, offset = grown
     (answer,) = yield [requests.pull(names.reader, topic, queue, offset)]
     error = requests.refused(answer)
@@ -135,32 +141,31 @@ def _awaited(
     names: CaseNames, group: str, began: float, levels: list[int]
 ) -> Generator[Wish, list[Command], _Grown | Err | None]:
     """Wait for a message more in a topic of the group; None when none came, but one that was sent later did."""
-    longest = max((LEVELS[level - 1] for level in levels if level > 0), default=0) / 1000
-    until = began + longest + _DOUBT
+    longest = max((LEVELS[level - 1] for level in levels if level > 0), default=0) / LEVELS[0]
+    until = began + (longest + _DOUBT) * names.delay
     while names.clock.monotonic() < until:
         grown = yield from _grown(names, group)
         if grown is not None:
             return grown
-        yield _LOOK
+        yield _LOOK * names.delay
     error = yield from _later_ones(names, [level for level in levels if level > 0])
     return error or (yield from _grown(names, group))
 
 
 def _later_ones(names: CaseNames, levels: list[int]) -> Generator[Wish, list[Command], Err | None]:
-    """Send a message back at each of these levels, for a group that nothing else uses, and wait for the copies."""
+    """Send a copy at each of these levels to the retry topic of a group that nothing else uses, and wait for them."""
     if not levels:
         return None
     group = f"{names.prefix}-later"
     names.used_groups.add(group)
     names.created |= {prefix + group for prefix in _WHERE}
-    last = names.shown[-1]
-    answers = yield [requests.create_group(group)]
-    answers = yield [requests.send_back(group, last.physical, level, 1 << 30, last.topic) for level in levels]
+    topic = RETRY + group
+    answers = yield [requests.send_with(topic, _now(), {DELAY: str(level)}, 0, _NO_LIMIT) for level in levels]
     for answer in answers:
         error = requests.refused(answer)
         if error is not None:
             return error
-    key = RETRY + group, 0
+    key = topic, 0
     wanted = names.seen.get(key, 0) + len(levels)
     until = names.clock.monotonic() + _LIMIT
     while names.clock.monotonic() < until:
@@ -171,7 +176,7 @@ def _later_ones(names: CaseNames, levels: list[int]) -> Generator[Wish, list[Com
         if shown >= wanted:
             names.seen[key] = shown
             return None
-        yield _LOOK
+        yield _LOOK * names.delay
     return Err("NOT_DELIVERED", detail=f"no copy came within {_LIMIT:.0f} s at all of the levels {levels}")
 
 
@@ -230,7 +235,7 @@ def _now() -> int:
 
 
 PART = Part(
-    lanes=64,
+    lanes=_LANES,
     jobs={
         CreateTopic: jobs.create_topic,
         DeleteTopic: jobs.delete_topic,

@@ -18,6 +18,8 @@ from rocketmq_conformance.models.broker.state import QueueLog
 
 #: Default lease of locks, rocketmq.broker.rebalance.lockMaxLiveTime (s).
 DEFAULT_LEASE = MAX_LIVE_TIME / 1000
+#: Default time of the first delay level (s), which is that of brokers that the kit starts, too.
+DEFAULT_DELAY = 1.0
 
 
 @dataclass
@@ -36,6 +38,8 @@ class CaseNames:
     #: The case's start (s, monotonic), and the lease of the broker's locks (s).
     start: float = field(default_factory=time.monotonic)
     lease: float = DEFAULT_LEASE
+    #: The time of the broker's first delay level (s).
+    delay: float = DEFAULT_DELAY
     #: Measures time since the start.
     clock: SteadyClock = time
     #: Groups that a member of the case is registered in.
