@@ -128,6 +128,7 @@ SUITE = Suite(
     side=Side.BROKER,
     bind=_bind,
     steps=40,
+    cases=256,
     show=show,
     rules=(
         "BQ-TOPIC-1",
