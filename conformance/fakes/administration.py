@@ -106,11 +106,7 @@ class Administration:
         settings = state.topics.get(topic)
         if settings is None:
             return _NO_TOPIC, f"topic[{topic}] not exist", {}, b""
-        return 0, "", {}, routes.topic_stats(self._name, topic, self.stated(topic, settings), state.logs)
-
-    def stated(self, topic: str, settings: Topic) -> int:
-        """BQ-BACK-STATS: the queues of a topic that its statistics have."""
-        return settings.write_queues
+        return 0, "", {}, routes.topic_stats(self._name, topic, settings.write_queues, state.logs)
 
     def _delete_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         self._storage.delete_topic(ext["topic"])

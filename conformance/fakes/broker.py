@@ -58,7 +58,6 @@ PARTS: dict[str, Any] = {
     "offsets": Offsets,
     "pulls": Pulls,
     "retries": Retries,
-    "administration": Administration,
     "resets": Resets,
     "assignments": Assignments,
 }
@@ -126,9 +125,7 @@ class FakeBroker:
             self.storage, clock, delay_levels, self._while_running, self._stored, auto_create
         )
         self.sends = Sends(self.storage, self.retries, self._where, self._stored)
-        self.administration: Administration = made["administration"](
-            self.profile, self.storage, name, cluster, self.address, clock()
-        )
+        self.administration = Administration(self.profile, self.storage, name, cluster, self.address, clock())
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)
         resets: Resets = made["resets"](self.storage, consumers, name)
