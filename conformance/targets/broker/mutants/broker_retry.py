@@ -56,9 +56,11 @@ class RefusesDropped(Retries):
         return super().decide(message, asked, names_limit) or _FAILED
 
 
-class FirstQueue(Retries):
+class QueueBeyond(Retries):
+    """The queue that is drawn may be the number of queues."""
+
     def pick(self, filing: Filing) -> int:
-        return 0
+        return self._count % (filing.queues + 1)
 
 
 class GrowsTopic(Retries):
@@ -364,7 +366,7 @@ _storage = mutants_of("storage", "broker-retry")
 MUTANTS: tuple[BrokerMutant, ...] = (
     _retries("back-never-dropped", "D126", "A group without retry queues has one.", NeverDrops),
     _retries("back-drop-refused", "D126", "A message that is dropped is refused.", RefusesDropped),
-    _retries("back-first-queue", "D122", "All messages come back in queue 0.", FirstQueue),
+    _retries("back-queue-beyond", "D122", "A message may come back one queue too far.", QueueBeyond),
     _retries("back-topic-grows", "D122", "A retry topic gets the queues that its group got.", GrowsTopic),
     _retries("back-topic-of-one", "D122", "A retry topic is made with one queue.", OneQueueTopic),
     _retries("back-topic-late", "D126", "A message that is refused makes no retry topic.", TopicForAccepted),
