@@ -37,7 +37,7 @@ _NOWHERE = 1 << 40
 #: Pause between looks, in times of level 1: brokers look every 100 ms whether a level's time is over.
 _LOOK = 0.02
 #: Most cases wait for their copies.
-_LANES = 48
+_LANES = 64
 #: From when on a copy is doubted, in times of level 1 after that of its level.
 _DOUBT = 0.3
 #: Error of a broker's clock, which counts whole ms (s).
