@@ -21,9 +21,11 @@ from rocketmq_conformance.models.broker import (
     reset,
     search,
     send,
+    send_back,
 )
 from rocketmq_conformance.models.broker import broker_admin as administered
 from rocketmq_conformance.models.broker import broker_cold as cold
+from rocketmq_conformance.models.broker import broker_retry as retry
 from rocketmq_conformance.models.broker import broker_topics as settings
 from rocketmq_conformance.models.broker.broker_offsets import TOPIC_NAMES
 from rocketmq_conformance.models.broker.fixtures import GROUPS
@@ -40,6 +42,7 @@ from rocketmq_conformance.suites import (
     broker_locks,
     broker_offsets,
     broker_restart,
+    broker_retry,
     broker_search,
     broker_topics,
 )
@@ -53,6 +56,7 @@ SUITES = [
         broker_search,
         broker_admin,
         broker_topics,
+        broker_retry,
         broker_locks,
         broker_doubt,
         broker_assignment,
@@ -75,8 +79,10 @@ MODULES = (
     pull,
     query,
     reset,
+    retry,
     search,
     send,
+    send_back,
     settings,
 )
 RULES: tuple[Rule, ...] = tuple(rule for module in MODULES for rule in module.RULES)
@@ -228,3 +234,13 @@ def test_restarts_are_not_ordinary() -> None:
 
 def test_rule_ids_are_distinct() -> None:
     assert len({rule.id for rule in RULES}) == len(RULES)
+
+
+def test_retries_reach_every_end_of_a_message() -> None:
+    old, fenced, new = (play(broker_retry.SUITE, release, 300)[1] for release in ("4.8.0", "5.0.0", "5.5.0"))
+    kinds = {part for kind in old | fenced | new for part in kind.split(", ")}
+    assert kinds >= {
+        *("no retry queues", "no permission to write", "no such message", "another topic", "no limit"),
+        *("level by times", "level named", "beyond the last level", "negative level", "too often", "topic gone"),
+        *("waits again", "no id added", "no topic named", "limit of the group", "retry topic made", "group created"),
+    }
