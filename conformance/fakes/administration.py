@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import VERSION, Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
+from rocketmq_conformance.models.broker.send_back import RetrySettings
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.broker.wire import WireRules, description
 from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE
@@ -60,6 +61,7 @@ class Administration:
         """The handlers, by request code."""
         return {
             Request.UPDATE_AND_CREATE_TOPIC: self._create_topic,
+            Request.GET_TOPIC_STATS_INFO: self._stats,
             Request.DELETE_TOPIC_IN_BROKER: self._delete_topic,
             Request.DELETE_TOPIC_IN_NAMESRV: succeed,
             Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: self._create_group,
@@ -100,13 +102,24 @@ class Administration:
         settings = Topic(int(ext["readQueueNums"]), int(ext["writeQueueNums"]), int(ext["perm"]))
         return _done(self._storage.create_topic(topic, settings))
 
+    def _stats(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        topic, state = ext["topic"], self._storage.state
+        settings = state.topics.get(topic)
+        if settings is None:
+            return _NO_TOPIC, f"topic[{topic}] not exist", {}, b""
+        return 0, "", {}, routes.topic_stats(self._name, topic, settings.write_queues, state.logs)
+
     def _delete_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         return _done(self._storage.delete_topic(ext["topic"]))
 
     def _create_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         config = java_json.loads(body.decode())
-        enabled = config.get("consumeEnable", True) is not False
-        return _done(self._storage.create_group(str(config["groupName"]), enabled))
+        group, enabled = str(config["groupName"]), config.get("consumeEnable", True) is not False
+        error = self._storage.create_group(group, enabled)
+        if error is None:
+            queues, most = int(config.get("retryQueueNums", 1)), int(config.get("retryMaxTimes", 16))
+            self._storage.set_retries(group, RetrySettings(queues, most))
+        return _done(error)
 
     def _delete_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         flag = CLEAN_OFFSET if self._storage.rules.clean_offset else REMOVE_OFFSET

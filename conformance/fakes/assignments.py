@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, cast
@@ -22,8 +21,6 @@ from rocketmq_conformance.models.outcome import Err, Result
 
 #: The readable queues of a topic by the name server's route, of all brokers; None for no route.
 Routes = Callable[[str], tuple[Queue, ...] | None]
-#: Names that a broker gives to a group which it creates.
-_LEGAL = re.compile(r"[%|a-zA-Z0-9_-]+")
 _NOTHING = document({"messageQueueAssignments": []})
 
 
@@ -61,7 +58,7 @@ class Assignments:
         lacking = ""
         if topic not in self._storage.state.topics:
             lacking = "topic"
-        elif self._storage.rules.mode_checked and not (_LEGAL.fullmatch(group) and self._storage.know_group(group)):
+        elif self._storage.rules.mode_checked and not (group and self._storage.know_group(group)):
             lacking = "group"
         self.modes, failed, _ = assignment.set_mode(self._storage.rules, self.modes, topic, group, mode, share, lacking)
         return cast(Err | None, failed)

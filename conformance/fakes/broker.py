@@ -6,7 +6,7 @@
 It lives in memory and in this process, and answers as a broker of the profile's release does. It has two doors, with
 the same handlers and the same state behind them: ``exchange`` in process, and after ``start`` a TCP port for clients
 of any language. A fault script plays kinds of requests by faults at both of them. It can be stopped, killed, frozen
-and started again; its disk is in memory, too. It has no replicas, no delayed messages and no transactions.
+and started again; its disk is in memory, too. It has no replicas and no transactions.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.resets import Resets
+from rocketmq_conformance.conformance.fakes.retries import Retries
 from rocketmq_conformance.conformance.fakes.sends import Sends
 from rocketmq_conformance.conformance.fakes.settings import MEMORY_RATIO, STRICT_LOCKS, Settings
 from rocketmq_conformance.conformance.fakes.storage import Storage
@@ -35,6 +36,7 @@ from rocketmq_conformance.conformance.remoting.fault import Faults
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
 from rocketmq_conformance.conformance.remoting.server import Handler, Listener
+from rocketmq_conformance.models.broker.delay_level import DEFAULT_LEVELS, parse_levels
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
@@ -55,6 +57,7 @@ PARTS: dict[str, Any] = {
     "unlocks": Unlocks,
     "offsets": Offsets,
     "pulls": Pulls,
+    "retries": Retries,
     "resets": Resets,
     "assignments": Assignments,
 }
@@ -72,7 +75,8 @@ class FakeBroker:
     ``auto_create`` topics and groups are created when they are first used, as in a broker with default settings.
     ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes``
     gives the readable queues of a topic, of all brokers, where they are not just its own; ``strict_locks`` is its
-    property lockInStrictMode. Everything may be called
+    property lockInStrictMode, ``delay_levels`` the times of its delay levels
+    (messageDelayLevel, in ms). Everything may be called
     from any thread while the broker runs. ``exchange`` is the door in process: address (of no importance), code, header
     fields, body, one way?; the response, TimeoutError when there is none, ConnectionError when the connection is cut.
     """
@@ -91,6 +95,7 @@ class FakeBroker:
         parts: Mapping[str, type] | None = None,
         routes: Routes | None = None,
         strict_locks: bool = False,
+        delay_levels: Sequence[int] = parse_levels(DEFAULT_LEVELS),
     ) -> None:
         self.profile = profile or Profile()
         self._rules = BrokerRules.of(self.profile)
@@ -116,7 +121,10 @@ class FakeBroker:
         self._pulls: Pulls = made["pulls"](
             self.storage, consumers.subscription, consumers.pulled, self._memory.read, later, wire.lite_pulls
         )
-        self.sends = Sends(self.storage, self._where, self._stored)
+        self.retries: Retries = made["retries"](
+            self.storage, clock, delay_levels, self._while_running, self._stored, auto_create
+        )
+        self.sends = Sends(self.storage, self.retries, self._where, self._stored)
         self.administration = Administration(self.profile, self.storage, name, cluster, self.address, clock())
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)
@@ -124,9 +132,10 @@ class FakeBroker:
         settings = Settings({MEMORY_RATIO: self._memory.set_ratio, STRICT_LOCKS: self._set_strict})
         for part in (self._unlocks, self.assignments, resets, settings):
             self.dispatcher.add(part.handlers())
-        for both in (consumers, self._pulls, self.sends, self.administration, self.offsets):
+        for both in (consumers, self._pulls, self.retries, self.sends, self.administration, self.offsets):
             self.dispatcher.add(both.handlers())
             self.dispatcher.add_connected(both.connection_handlers())
+        self.dispatcher.before = self.retries.deliver
         self._set_strict(str(strict_locks).lower())
         self.dispatcher.on_leave(self._pulls.closed)
         self.dispatcher.on_leave(consumers.closed)
@@ -148,6 +157,7 @@ class FakeBroker:
         """Open the TCP door of a broker that was running already, without one, and say where; raises CannotRunError."""
         self._listener.start()
         self.address = self.administration.address = self._listener.address
+        self._listener.run(self.retries.resume)
         return self.address
 
     @property
@@ -280,6 +290,11 @@ class FakeBroker:
 
     def _where(self) -> str:
         return self.address
+
+    def _while_running(self, seconds: float, action: Callable[[], object]) -> None:
+        """Do something after a while, unless the broker is down, or has no TCP door, by then."""
+        if self._listener.running:
+            self._listener.later(seconds, action)
 
     def _set_strict(self, value: str) -> None:
         self._unlocks.strict = value == "true" and LOCKS_STRICTLY.on(self.profile.broker)

@@ -51,15 +51,10 @@ class ClientCase:
         self._record = self.broker.record
         #: The effects that reached the broker since the last call and show in no response.
         self.take_commits: Callable[[], tuple[Value, ...]] = self._record.take
-        for part in (self.broker.offsets, self.broker.assignments, self.broker.sends):
+        for part in (self.broker.offsets, self.broker.assignments, self.broker.sends, self.broker.retries):
             part.record = self._record
-        # Whatever its release: a plan says what is assigned, and its messages lie nowhere.
-        self.broker.dispatcher.add(
-            {
-                int(Request.QUERY_ASSIGNMENT): self._assignments.query,
-                int(Request.CONSUMER_SEND_MSG_BACK): self.broker.sends.send_back,
-            }
-        )
+        # whatever its release: a plan says what is assigned
+        self.broker.dispatcher.add({int(Request.QUERY_ASSIGNMENT): self._assignments.query})
         self.begin()
 
     def begin(self) -> None:

@@ -34,6 +34,8 @@ class Dispatcher:
         self._honest: dict[int, PlainHandler] = {}
         self._connected: dict[int, ConnectionHandler] = {}
         self._leaving: list[Callable[[Peer], None]] = []
+        #: Called before every request over a connection.
+        self.before: Callable[[], object] = lambda: None
         #: Faults by kind of request.
         self.script = FaultScript(self._honest, record)
         self._handlers = self.script.handlers
@@ -66,6 +68,7 @@ class Dispatcher:
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """The door over TCP: the response, or None when it comes later or never."""
+        self.before()
         code = request.code
         connected = self._connected.get(code)
         if connected is not None and not self.script.plays(code):

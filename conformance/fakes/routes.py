@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.broker.state import ABSENT, QueueLog, Topic
 
 
 def _addresses(address: str, standard: bool) -> str:
@@ -37,6 +38,17 @@ def route(name: str, cluster: str, address: str, settings: Topic, standard: bool
     }
     broker = _broker(name, cluster, address, standard)
     return f'{{"brokerDatas":[{broker}],"filterServerTable":{{}},"queueDatas":[{_compact(data)}]}}'.encode()
+
+
+def topic_stats(name: str, topic: str, queues: int, logs: Mapping[tuple[str, int], QueueLog]) -> bytes:
+    """TopicStatsTable of a topic: an object whose keys are queues (WIRE-JSON-2)."""
+    entries = []
+    for queue in range(queues):
+        log = logs.get((topic, queue), ABSENT)
+        times = log.times[-1] if log.times else 0
+        bounds = {"lastUpdateTimestamp": times, "maxOffset": log.max, "minOffset": log.min}
+        entries.append(_compact({"brokerName": name, "queueId": queue, "topic": topic}) + ":" + _compact(bounds))
+    return f'{{"offsetTable":{{{",".join(entries)}}}}}'.encode()
 
 
 def clusters(name: str, cluster: str, address: str) -> bytes:

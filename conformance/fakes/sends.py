@@ -14,13 +14,15 @@ from rocketmq_conformance.conformance.fakes.responses import (
     command,
     refused,
 )
-from rocketmq_conformance.conformance.fakes.send_backs import copied, sent_back
+from rocketmq_conformance.conformance.fakes.retries import Retries
+from rocketmq_conformance.conformance.fakes.send_backs import copied
 from rocketmq_conformance.conformance.fakes.storage import DEFAULT_TOPIC, Storage
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.frame import VERSION, Command
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker.send_back import RETRY
 from rocketmq_conformance.models.outcome import Err
 
 #: Longest body of a message, as in a broker with its default settings.
@@ -38,6 +40,7 @@ _SHORT = {
     "flag": "h",
     "properties": "i",
     "reconsumeTimes": "j",
+    "maxReconsumeTimes": "l",
 }
 _LONG = {name: name for name in _SHORT}
 _SEND_SHORT = int(Request.SEND_MESSAGE_V2)
@@ -50,11 +53,14 @@ _RECORDED: Answered = 0, "", {"msgId": "7F00000100002A9F0000000000000000", "queu
 class Sends:
     """Stores what is sent. ``stored`` is called with every message; ``address`` is the broker's.
 
-    Delayed messages are delivered at once, and transactions are refused.
+    Transactions are refused. What is sent to retry topics, and delayed messages, go to ``retries``.
     """
 
-    def __init__(self, storage: Storage, address: Callable[[], str], stored: Callable[[Message], None]) -> None:
+    def __init__(
+        self, storage: Storage, retries: Retries, address: Callable[[], str], stored: Callable[[Message], None]
+    ) -> None:
         self._storage = storage
+        self._retries = retries
         self._address = address
         self._stored = stored
         #: Takes down the messages that are sent back, in a client case; these are not stored.
@@ -77,24 +83,26 @@ class Sends:
         }
 
     def _send_from(self, peer: Peer, request: Command) -> Command:
-        return command(self._send(peer.address, request.code, request.ext, request.body))
+        return command(self._send(peer.address, request.code, request.ext, request.body, request.version))
 
     def _send_batch_from(self, peer: Peer, request: Command) -> Command:
         return command(self._send_batch(peer.address, request.ext, request.body))
 
-    def _send(self, born_host: str, code: int, ext: dict[str, str], body: bytes) -> Answered:
+    def _send(self, born_host: str, code: int, ext: dict[str, str], body: bytes, version: int = VERSION) -> Answered:
         if self.record is not None:
-            copy = copied(code, ext)
-            if copy is not None:
-                self.record.sent_back.append(copy)
+            recorded = copied(code, ext)
+            if recorded is not None:
+                self.record.sent_back.append(recorded)
                 return _RECORDED
-        return self.store([self._draft(born_host, ext, _SHORT if code == _SEND_SHORT else _LONG, body)])
-
-    def send_back(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        """CONSUMER_SEND_MSG_BACK in a client case, whose messages have no log: it is only recorded."""
-        if self.record is not None:
-            self.record.sent_back.append(sent_back(ext))
-        return 0, "", {}, b""
+        names = _SHORT if code == _SEND_SHORT else _LONG
+        draft = self._draft(born_host, ext, names, body)
+        if draft.topic.startswith(RETRY):
+            most = ext.get(names["maxReconsumeTimes"])
+            copy = self._retries.copied(draft, None if most is None else int(most), version)
+            if isinstance(copy, Err):
+                return refused(copy)
+            draft = copy
+        return self.store([draft])
 
     def _send_batch(self, born_host: str, ext: dict[str, str], body: bytes) -> Answered:
         whole = self._draft(born_host, ext, _SHORT, b"")
@@ -127,12 +135,14 @@ class Sends:
         host = self._address()
         stored: list[Message] = []
         for draft in drafts:
-            message = self._storage.append(replace(draft, store_host=host))
+            message = self._retries.delayed(replace(draft, store_host=host)) or self._storage.append(
+                replace(draft, store_host=host)
+            )
             if isinstance(message, Err):
                 return refused(message, f"topic[{draft.topic}] not exist, or it has no queue {draft.queue}")
             stored.append(message)
-        for message in stored:
-            self._stored(message)
+            if message.topic == draft.topic:
+                self._stored(message)
         first = stored[0]
         ids = ",".join(messages.message_id(host, message.physical) for message in stored)
         place = {"msgId": ids, "queueId": str(first.queue), "queueOffset": str(first.offset)}

@@ -16,7 +16,8 @@ from rocketmq_conformance.models.broker import names
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.pull import StoredEntry
 from rocketmq_conformance.models.broker.send import NO_QUEUE, send
-from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, QueueLog, Stored, Topic
+from rocketmq_conformance.models.broker.send_back import RETRY, RetrySettings
+from rocketmq_conformance.models.broker.state import ABSENT, READ, WRITE, BrokerState, QueueLog, Stored, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 
@@ -25,7 +26,7 @@ DEFAULT_TOPIC, DEFAULT_QUEUES = "TBW102", 8
 #: Bit of the permission of a topic whose settings are taken over.
 INHERIT = 1
 _DEFAULT = Topic(DEFAULT_QUEUES, DEFAULT_QUEUES, READ | WRITE | INHERIT)
-_RETRY = "%RETRY%"
+DEFAULT_RETRIES = RetrySettings()
 
 
 @dataclass
@@ -55,6 +56,10 @@ class Storage:
         self.hot = True
         #: Queues whose message 0 is out of memory.
         self.out: frozenset[tuple[str, int]] = frozenset()
+        #: Settings for messages that are sent back, of groups that have other than the default ones.
+        self.retries: dict[str, RetrySettings] = {}
+        #: Every message by its place in the log, whatever becomes of its topic.
+        self._placed: dict[int, bytes] = {}
         #: Do messages that only the state has get their bytes when they are read?
         self._lazy = False
 
@@ -64,6 +69,7 @@ class Storage:
         self._lazy = True
         if self._logs:
             self._logs, self._physical = {}, 0
+            self._placed = {}
         self.hot = True
         self.out = frozenset()
 
@@ -94,8 +100,13 @@ class Storage:
         self.state, result, _ = names.create_group(self.rules, self.state, group, enabled)
         return cast("Err | None", result)
 
+    def set_retries(self, group: str, settings: RetrySettings) -> None:
+        """Set what happens to messages that a group sends back (retryQueueNums, retryMaxTimes)."""
+        self.retries[group] = settings
+
     def delete_group(self, group: str, flag: str) -> None:
-        """BQ-GROUP-2."""
+        """BQ-GROUP-2. A group that is created again has the default settings."""
+        self.retries.pop(group, None)
         self.state = names.delete_group(self.rules, self.state, group, flag)[0]
 
     def know_group(self, group: str) -> bool:
@@ -111,14 +122,14 @@ class Storage:
         limit = self.state.topics.get(default)
         if limit is not None and default == DEFAULT_TOPIC:
             self.create_topic(topic, Topic.of(max(min(queues, limit.write_queues), 1)))
-        elif topic.startswith(_RETRY):
+        elif topic.startswith(RETRY):
             self.create_topic(topic, Topic.of(1))
 
     def know_retry_topic(self, group: str) -> None:
         """BQ-HB-1: the retry topic of a group that registers."""
-        topic = _RETRY + group
+        topic = RETRY + group
         if topic not in self.state.topics:
-            self.create_topic(topic, Topic.of(1))
+            self.create_topic(topic, Topic.of(self.retries.get(group, DEFAULT_RETRIES).queues))
 
     # --- messages ---------------------------------------------------------------------------------------------
 
@@ -127,27 +138,50 @@ class Storage:
 
         A negative queue id means any queue. ValueError when the message cannot be stored as bytes.
         """
-        queue = draft.queue
-        if queue < 0 and (settings := self.state.topics.get(draft.topic)) is not None:
-            if not settings.write_queues:
-                return NO_QUEUE
-            queue = self.pick(settings)
-        log = self.state.logs.get((draft.topic, queue))
-        latest = log.times[-1] if log and log.times else 0
-        now = max(self._clock(), latest)
+        queue = self.queue_of(draft)
+        if isinstance(queue, Err):
+            return queue
+        now = self._time(draft.topic, queue)
         after, result, _ = send(self.rules, self.state, draft.topic, queue, (now,), self.hot)
-        if isinstance(result, Err):
-            return result
+        return result if isinstance(result, Err) else self._add(draft, queue, after, now)
+
+    def put(self, draft: Message) -> Message:
+        """Store a message that the broker itself sends: neither its queue nor its topic are checked."""
+        now, key = self._time(draft.topic, draft.queue), (draft.topic, draft.queue)
+        log = self.state.logs.get(key, ABSENT)
+        longer = log._replace(times=(*log.times, now), hot=log.hot and self.hot)
+        return self._add(draft, draft.queue, self.state._replace(logs={**self.state.logs, key: longer}), now)
+
+    def queue_of(self, draft: Message) -> int | Err:
+        """BQ-SEND-ANY: the queue that a message is for, or that is drawn for it."""
+        settings = self.state.topics.get(draft.topic)
+        if draft.queue >= 0 or settings is None:
+            return draft.queue
+        return self.pick(settings) if settings.write_queues else NO_QUEUE
+
+    def _time(self, topic: str, queue: int) -> int:
+        """The store time of a queue's next message: never before the last one."""
+        log = self.state.logs.get((topic, queue))
+        return max(self._clock(), log.times[-1] if log and log.times else 0)
+
+    def _add(self, draft: Message, queue: int, after: BrokerState, now: int) -> Message:
+        """Keep the bytes of a message that ``after`` has."""
         offset = after.logs[draft.topic, queue].max - 1
         self._kept(draft.topic, queue)
         message = replace(draft, queue=queue, offset=offset, physical=self._physical, store_time=now)
         raw = messages.encode(message)
         self.state = after
+        self._placed[self._physical] = raw
         self._physical += len(raw)
         kept = self._logs.setdefault((draft.topic, queue), _Log())
         kept.entries.append(StoredEntry(len(raw), message.tag))
         kept.stored.append(raw)
         return message
+
+    def message_at(self, physical: int) -> Message | None:
+        """The message that begins at a place of the log, if one does."""
+        raw = self._placed.get(physical)
+        return None if raw is None else messages.decode_all(raw)[0]
 
     def pick(self, settings: Topic) -> int:
         """BQ-SEND-ANY: the queue of a message that names none."""
@@ -229,5 +263,7 @@ class Storage:
         log = self._logs.get((topic, queue))
         if log is not None and before is not None:
             lost = self.state.logs[topic, queue].first - before.first
+            for gone in messages.decode_all(b"".join(log.stored[:lost])):
+                self._placed.pop(gone.physical, None)
             del log.entries[:lost]
             del log.stored[:lost]

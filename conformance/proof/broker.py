@@ -47,6 +47,7 @@ from rocketmq_conformance.suites import (
     broker_offsets,
     broker_process,
     broker_restart,
+    broker_retry,
     broker_search,
     broker_topics,
 )
@@ -66,6 +67,7 @@ FAST = (
     broker_admin.SUITE,
     broker_topics.SUITE,
     broker_fields.SUITE,
+    broker_retry.SUITE,
     broker_locks.SUITE,
     broker_doubt.SUITE,
     broker_assignment.SUITE,

@@ -40,8 +40,8 @@ RULES = (
     Rule(
         "BQ-NAME-LOOKUP",
         "From 5.1.1 a look-up does not create a group whose name has other characters than those of a topic, or more "
-        "than 255, from 5.4.0 more than 120; a pull of such a group answers SUBSCRIPTION_GROUP_NOT_EXIST unless it was "
-        "created by a request.",
+        "than 255, from 5.4.0 more than 120 or none. A pull of such a group answers SUBSCRIPTION_GROUP_NOT_EXIST "
+        "unless it was created by a request.",
         "SubscriptionGroupManager#findSubscriptionGroupConfig @ 5.1.0, 5.1.1, 5.3.3, 5.4.0",
         releases="5.1.1+",
     ),
@@ -85,7 +85,9 @@ def allowed(name: str, most: int) -> bool:
 
 def created_by_look_up(rules: BrokerRules, group: str) -> bool:
     """BQ-NAME-LOOKUP: does a broker that creates groups create this one when it looks it up?"""
-    return not rules.group_names or allowed(group, LONGEST_NEW_GROUP if rules.new_group_names else LONGEST_GROUP)
+    if rules.new_group_names:
+        return group != "" and allowed(group, LONGEST_NEW_GROUP)
+    return not rules.group_names or allowed(group, LONGEST_GROUP)
 
 
 def create_topic(rules: BrokerRules, state: BrokerState, topic: str, settings: Topic) -> Answer[BrokerState]:

@@ -314,6 +314,60 @@ LOCKS_STRICTLY = Switch(
     rules=("BQ-LOCK-STRICT",),
     source="AdminBrokerProcessor#unlockBatchMQ",
 )
+BACK_FENCED = Switch(
+    "BQ-BACK-FENCE",
+    "A message is sent back from the topic in which it lies only",
+    v5="5.0.0-ALPHA",
+    until_v5="5.1.0",
+    rules=("BQ-BACK-FENCE",),
+    source="AbstractSendMessageProcessor#consumerSendMsgBack",
+)
+DEAD_LETTER_ID = Switch(
+    "BQ-DEAD-ID",
+    "Every dead letter has an ORIGIN_MESSAGE_ID",
+    v4="4.9.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-DEAD-ID",),
+    source="SendMessageProcessor#asyncConsumerSendMsgBack",
+)
+BACK_LIMIT_OPTIONAL = Switch(
+    "BQ-BACK-MOST",
+    "A send-back without a limit of times has the group's",
+    v4="4.9.1",
+    v5="5.0.0-ALPHA",
+    rules=("BQ-BACK-MOST",),
+    source="SendMessageProcessor#asyncConsumerSendMsgBack",
+)
+DEAD_LETTERS_OPEN = Switch(
+    "BQ-DEAD-READ",
+    "Dead letters can be read, and none waits at a delay level",
+    v4="4.9.2",
+    v5="5.0.0-ALPHA",
+    rules=("BQ-DEAD-READ", "BQ-DEAD-LEVEL"),
+    source="SendMessageProcessor#asyncConsumerSendMsgBack",
+)
+DEAD_LETTER_NAMED = Switch(
+    "BQ-DEAD-UNNAMED",
+    "A dead letter whose request names no topic is refused",
+    v5="5.1.0",
+    rules=("BQ-DEAD-UNNAMED",),
+    source="AbstractSendMessageProcessor#consumerSendMsgBack",
+)
+COPY_LIMIT_OPTIONAL = Switch(
+    "BQ-COPY-MOST",
+    "A copy to a retry topic without a limit of times has the group's",
+    v4="4.9.3",
+    v5="5.0.0-ALPHA",
+    rules=("BQ-COPY-MOST",),
+    source="SendMessageProcessor#handleRetryAndDLQ",
+)
+COPIES_BEYOND = Switch(
+    "BQ-COPY-1",
+    "A copy that says as many times as the limit is no dead letter yet, and none of these waits",
+    v5="5.0.0",
+    rules=("BQ-COPY-1", "BQ-COPY-DEAD"),
+    source="SendMessageProcessor#handleRetryAndDLQ",
+)
 
 PULL_FAILS_AT_ONCE = Switch(
     "BQ-FIELD-PULL",
@@ -400,6 +454,13 @@ class BrokerRules:
     deleted_names: bool
     group_names: bool
     new_group_names: bool
+    back_fenced: bool
+    dead_letter_id: bool
+    back_limit_optional: bool
+    dead_letters_open: bool
+    dead_letter_named: bool
+    copy_limit_optional: bool
+    copies_beyond: bool
     #: On Java 14 and later the residency test is constant true (BQ-MEM-2).
     always_resident: bool
 
@@ -448,5 +509,12 @@ class BrokerRules:
             deleted_names=DELETED_NAMES.on(broker),
             group_names=GROUP_NAMES.on(broker),
             new_group_names=NEW_GROUP_NAMES.on(broker),
+            back_fenced=BACK_FENCED.on(broker),
+            dead_letter_id=DEAD_LETTER_ID.on(broker),
+            back_limit_optional=BACK_LIMIT_OPTIONAL.on(broker),
+            dead_letters_open=DEAD_LETTERS_OPEN.on(broker),
+            dead_letter_named=DEAD_LETTER_NAMED.on(broker),
+            copy_limit_optional=COPY_LIMIT_OPTIONAL.on(broker),
+            copies_beyond=COPIES_BEYOND.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
         )

@@ -21,6 +21,7 @@ from rocketmq_conformance.suites import (
     broker_locks,
     broker_offsets,
     broker_restart,
+    broker_retry,
     broker_search,
     broker_topics,
 )
@@ -35,6 +36,7 @@ SUITES = [
         broker_admin,
         broker_topics,
         broker_fields,
+        broker_retry,
         broker_locks,
         broker_doubt,
         broker_assignment,
@@ -188,3 +190,13 @@ def test_restarts_reach_cold_queues_and_lost_offsets() -> None:
 
 def test_restarts_are_not_ordinary() -> None:
     assert [suite.name for suite in SUITES if not suite.ordinary] == ["broker-restart", "broker-cold"]
+
+
+def test_retries_reach_every_end_of_a_message() -> None:
+    old, fenced, new = (play(broker_retry.SUITE, release, 300)[1] for release in ("4.8.0", "5.0.0", "5.5.0"))
+    kinds = {part for kind in old | fenced | new for part in kind.split(", ")}
+    assert kinds >= {
+        *("no retry queues", "no permission to write", "no such message", "another topic", "no limit"),
+        *("level by times", "level named", "beyond the last level", "negative level", "too often", "topic gone"),
+        *("waits again", "no id added", "no topic named", "limit of the group", "retry topic made", "group created"),
+    }

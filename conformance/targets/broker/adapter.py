@@ -32,6 +32,7 @@ from rocketmq_conformance.conformance.targets.broker.process_control import Proc
 from rocketmq_conformance.conformance.targets.broker.recorded_job import recorded
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN
+from rocketmq_conformance.models.broker.send_back import NAMES_LIMIT
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -44,6 +45,8 @@ T = TypeVar("T")
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
 #: Seconds without use after which a connection is replaced.
 _IDLE = 60.0
+#: Number of the connection of a client before 3.4.9, and the version by which it identifies itself.
+OLD_CLIENT, OLD_VERSION = -1, NAMES_LIMIT - 1
 _SIDES = (Side.BROKER.value,)
 _NOT_STARTED = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
 _NO_ROUTES = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
@@ -104,7 +107,7 @@ class BrokerAdapter:
         """The suites that this broker cannot be judged by, with the reason."""
         own, missing = self.source.own, {}
         if own is None:
-            missing = {Need.AGED_STORE: _NOT_STARTED, Need.PAGE_CACHE: _NOT_STARTED}
+            missing = dict.fromkeys((Need.AGED_STORE, Need.LEVELS, Need.PAGE_CACHE), _NOT_STARTED)
             if not self.source.routed:
                 missing[Need.ROUTES] = _NOT_STARTED
         else:
@@ -167,9 +170,10 @@ class BrokerAdapter:
             names = self._lanes[lane] = CaseNames(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
             names.take_reset_notice = self._take_reset_notice
             names.send_and_cut = self._send_and_cut
-            names.lease = self.source.lease
+            names.lease, names.delay = self.source.lease, self.source.delay
             names.clock, names.start = self._clock, self._clock.monotonic()
             names.ask_as = partial(self._ask_as, names)
+            names.ask_as_old = partial(self._ask_as, names, OLD_CLIENT)
             part = self._parts.get(suite.name)
             beginnings.append(begin(names, part is None or part.with_topic, part is None or part.with_group))
         self._play(beginnings)
@@ -223,6 +227,8 @@ class BrokerAdapter:
         member = self._members.get(connection)
         if member is None or member.closed:
             member = self._members[connection] = self.source.open()
+            if connection == OLD_CLIENT:
+                member.version = OLD_VERSION
         code, ext, body = request
         if self._record:
             self._record(MEMBER, BROKER, names.plain(request_text(code, ext)))

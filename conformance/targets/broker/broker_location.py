@@ -7,7 +7,7 @@ from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_LEASE
+from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_DELAY, DEFAULT_LEASE
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.models.release import Release
 
@@ -70,8 +70,9 @@ class ManagedBroker(Protocol):
 class BrokerLocation(Protocol):
     """The location of the judged broker."""
 
-    #: The lease of its locks (s).
+    #: The lease of its locks, and the time of its first delay level (s).
     lease: float
+    delay: float
 
     #: May it acknowledge a topic before it exists, as releases before 4.7.1 do?
     late_topics: bool
@@ -110,6 +111,7 @@ class RunningBroker:
 
     own = None
     late_topics = True
+    delay = DEFAULT_DELAY
 
     def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE, routed: bool = False) -> None:
         self.host, self.port = host, port

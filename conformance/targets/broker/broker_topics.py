@@ -26,7 +26,11 @@ from rocketmq_conformance.suites.broker_topics import (
 
 def set_topic(names: CaseNames, topic: int, read: int, write: int, perm: int) -> Requests:
     """Create or change a topic, and wait until the broker has its settings."""
-    name, settings = names.topic(topic), Topic(read, write, perm)
+    return (yield from set_named_topic(names, names.topic(topic), Topic(read, write, perm)))
+
+
+def set_named_topic(names: CaseNames, name: str, settings: Topic) -> Requests:
+    """The same for a topic by its name."""
     names.created.add(name)
     (answer,) = yield [requests.create_topic(name, settings)]
     error = requests.refused(answer)

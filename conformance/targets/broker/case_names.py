@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
@@ -17,6 +18,8 @@ from rocketmq_conformance.models.broker.state import QueueLog
 
 #: Default lease of locks, rocketmq.broker.rebalance.lockMaxLiveTime (s).
 DEFAULT_LEASE = MAX_LIVE_TIME / 1000
+#: Default time of the first delay level (s), which is that of brokers that the kit starts, too.
+DEFAULT_DELAY = 1.0
 
 
 @dataclass
@@ -35,6 +38,8 @@ class CaseNames:
     #: The case's start (s, monotonic), and the lease of the broker's locks (s).
     start: float = field(default_factory=time.monotonic)
     lease: float = DEFAULT_LEASE
+    #: The time of the broker's first delay level (s).
+    delay: float = DEFAULT_DELAY
     #: Measures time since the start.
     clock: SteadyClock = time
     #: Groups that a member of the case is registered in.
@@ -45,6 +50,12 @@ class CaseNames:
     send_and_cut: Callable[[requests.Ask, str], None] = lambda ask, where: None
     #: Sends a request over a member's own connection, by number, and waits for the response.
     ask_as: Callable[[int, requests.Ask], Command] = field(default=lambda connection, ask: Command(0))
+    #: Sends a request as a client before 3.4.9 would, and waits for the response.
+    ask_as_old: Callable[[requests.Ask], Command] = field(default=lambda ask: Command(0))
+    #: The messages that the case sent, or that came back, in the order in which they showed.
+    shown: list[Message] = field(default_factory=list)
+    #: Offset after the last message that was seen, by topic and queue, of topics of messages that came back.
+    seen: dict[tuple[str, int], int] = field(default_factory=dict)
     #: (connection, group) pairs of members that are registered over connections of their own.
     registered: set[tuple[int, str]] = field(default_factory=set)
     #: Topics whose routes the broker is known to have.

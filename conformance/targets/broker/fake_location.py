@@ -16,11 +16,12 @@ from rocketmq_conformance.conformance.targets.broker.broker_assignment import re
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.models.broker import aged_store
+from rocketmq_conformance.models.broker.broker_retry import LEVELS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
-#: The lease of its locks (s): it responds within a ms or so.
-LEASE = 0.3
+#: The lease of its locks, and the time of its first delay level (s): it responds within a ms or so.
+LEASE, DELAY = 0.3, 0.05
 
 
 class FakeLocation:
@@ -30,6 +31,7 @@ class FakeLocation:
     """
 
     lease = LEASE
+    delay = DELAY
     #: It acknowledges topics only when they exist.
     late_topics = False
     #: Its routes are those of ``broker-assignment``.
@@ -58,6 +60,7 @@ class FakeLocation:
             parts=parts,
             routes=readable,
             strict_locks=strict,
+            delay_levels=[int(DELAY * level) for level in LEVELS],
         )
         offsets = {(aged_store.KEPT_GROUP, queue): offset for queue, offset in aged_store.STORED.items()}
         self._broker.load(aged_store.TOPIC, aged_store.QUEUES, offsets)

@@ -168,7 +168,7 @@ def send_anywhere(names: CaseNames, topic: int) -> Requests:
     offset = requests.number(answer, "queueOffset")
     if isinstance(queue, Err) or isinstance(offset, Err):
         return queue if isinstance(queue, Err) else offset
-    return (yield from _shown(name, queue, offset)) or (queue, offset)
+    return (yield from shown(name, queue, offset)) or (queue, offset)
 
 
 def send_timed(names: CaseNames, topic: int, queue: int, count: int, apart: bool) -> Requests:
@@ -212,10 +212,10 @@ def _sent(topic: str, queue: int, count: int, apart: bool) -> Generator[Wish, li
         if isinstance(offset, Err):
             return offset
         offsets.append(offset)
-    return (yield from _shown(topic, queue, max(offsets))) or tuple(sorted(offsets))
+    return (yield from shown(topic, queue, max(offsets))) or tuple(sorted(offsets))
 
 
-def _shown(topic: str, queue: int, offset: int) -> Generator[Wish, list[Command], Err | None]:
+def shown(topic: str, queue: int, offset: int) -> Generator[Wish, list[Command], Err | None]:
     """Wait until a queue shows the message at an offset; the error of the question, if any."""
     until = time.monotonic() + APPLY_LIMIT
     while True:

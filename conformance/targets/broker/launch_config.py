@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.models.broker.delay_level import LEVELS_PROPERTY, SHORT_LEVELS
 from rocketmq_conformance.models.release import Release
 
 #: Size of a commit log file in bytes; the aged store begins with the second one.
@@ -180,6 +181,8 @@ def broker_configuration(release: Release, home: Path, port: int, name_server: s
         "fileReservedTime": "100000",
         "diskMaxUsedSpaceRatio": "95",
         "cleanFileForciblyEnable": "false",
+        # a case waits for messages that come back
+        LEVELS_PROPERTY: SHORT_LEVELS,
         # a slow machine is no reason to answer SYSTEM_BUSY
         "brokerFastFailureEnable": "false",
         "osPageCacheBusyTimeOutMills": "600000",

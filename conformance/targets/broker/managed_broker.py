@@ -10,6 +10,7 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker import page_cache
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
+from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_DELAY
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer, routed
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import Broker, JavaProcess, LocalJava
@@ -43,7 +44,7 @@ class StartedBroker:
         """
         self.release = release
         self.image = image
-        self.lease = SHORT_LEASE
+        self.lease, self.delay = SHORT_LEASE, DEFAULT_DELAY
         #: Does the broker fetch routes from the kit's name server? One in a container does not reach it.
         self.routed = routed(release) and not contained
         self._make = make or self._made

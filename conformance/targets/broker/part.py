@@ -24,6 +24,8 @@ class Need(Enum):
     AGED_STORE = "aged store"
     #: A name server whose routes are those of ``broker-assignment``.
     ROUTES = "routes"
+    #: Short delay levels.
+    LEVELS = "levels"
     #: Pages of files that can be paged out of memory.
     PAGE_CACHE = "page cache"
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
+from rocketmq_conformance.conformance.remoting.message import format_properties
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
@@ -108,6 +109,22 @@ def send(topic: str, queue: int, born: int, body: bytes = b"x") -> Ask:
         m=False,
     )
     return Ask(Request.SEND_MESSAGE_V2, ext, body)
+
+
+def send_with(topic: str, born: int, properties: Mapping[str, str], times: int = 0, most: int | None = None) -> Ask:
+    """SEND_MESSAGE_V2 to queue 0 of a message with properties, that was consumed again so many ``times``; a limit of
+    None is a field that is not sent."""
+    code, ext, body = send(topic, 0, born)
+    ext |= {"i": format_properties(dict(properties)), "j": str(times)}
+    return Ask(code, ext if most is None else {**ext, "l": str(most)}, body)
+
+
+def send_back(group: str, physical: int, level: int, most: int | None, origin: str | None) -> Ask:
+    """CONSUMER_SEND_MSG_BACK of the message at a place of the log (bytes); None is a field that is not sent."""
+    ext = fields(
+        group=group, offset=physical, delayLevel=level, maxReconsumeTimes=most, originTopic=origin, unitMode=False
+    )
+    return Ask(Request.CONSUMER_SEND_MSG_BACK, ext)
 
 
 def pull(group: str, topic: str, queue: int, offset: int, commit: int | None = None, most: int = _PULL_BATCH) -> Ask:
@@ -293,6 +310,17 @@ def topic_stats(topic: str) -> Ask:
     return Ask(Request.GET_TOPIC_STATS_INFO, fields(topic=topic))
 
 
+def queues_in_stats(answer: Command) -> int | Err:
+    """The number of queues in a response to GET_TOPIC_STATS_INFO, or the error."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    try:
+        return len(dict(java_json.loads(answer.body.decode())["offsetTable"]))
+    except (ValueError, KeyError, TypeError) as broken:
+        return Err("NO_FIELD", detail=f"a body without a table of offsets ({broken}): {answer.body[:200]!r}")
+
+
 def topic_configs() -> Ask:
     """GET_ALL_TOPIC_CONFIG: the settings of every topic."""
     return Ask(Request.GET_ALL_TOPIC_CONFIG, {})
@@ -317,16 +345,16 @@ def delete_topic(topic: str) -> Ask:
     return Ask(Request.DELETE_TOPIC_IN_BROKER, fields(topic=topic))
 
 
-def create_group(group: str, enabled: bool = True) -> Ask:
+def create_group(group: str, enabled: bool = True, retry_queues: int = 1, retry_most: int = 16) -> Ask:
     """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP with the default settings of a consumer group, but ``enabled`` if it may
-    pull."""
+    pull, and with settings for messages that are sent back."""
     body = {
         "groupName": group,
         "consumeEnable": enabled,
         "consumeFromMinEnable": True,
         "consumeBroadcastEnable": True,
-        "retryQueueNums": 1,
-        "retryMaxTimes": 16,
+        "retryQueueNums": retry_queues,
+        "retryMaxTimes": retry_most,
         "brokerId": 0,
         "whichBrokerWhenConsumeSlowly": 1,
         "notifyConsumerIdsChangedEnable": True,

@@ -70,6 +70,7 @@ class ModelAdapter(BrokerAdapter):
                 "broker-admin",
                 "broker-topics",
                 "broker-fields",
+                "broker-retry",
                 "broker-locks",
                 "broker-doubt",
                 "broker-process",

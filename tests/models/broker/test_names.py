@@ -55,7 +55,8 @@ def test_names_of_topics_are_checked_for_a_while_when_they_are_deleted(release: 
         *(("5.1.0", name, True, True) for name in (*GOOD, *BAD, "x" * 256)),
         *(("5.1.1", name, True, True) for name in (*GOOD, "x" * 255)),
         *(("5.3.3", name, False, True) for name in (*BAD, "x" * 256)),
-        *(("5.4.0", name, False, False) for name in (*BAD, "x" * 121)),
+        ("5.3.3", "", True, True),
+        *(("5.4.0", name, False, False) for name in (*BAD, "", "x" * 121)),
         *(("5.4.0", name, True, True) for name in (*GOOD, "x" * 120)),
     ],
 )
