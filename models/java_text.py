@@ -45,3 +45,20 @@ def split(text: str, separator: str) -> list[str]:
 def is_blank(text: str) -> bool:
     """Only ``java.lang.Character#isWhitespace``: unlike Python's, a no-break space is not white."""
     return _WHITE.issuperset(text)
+
+
+def parse_number(text: str, bits: int) -> int | None:
+    """``java.lang.Integer#parseInt`` (32 bits) or ``Long#parseLong`` (64 bits): None where Java throws.
+
+    Decimal digits of any script of the basic plane after at most one sign; no spaces, separators or suffixes.
+    """
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not digits.isdecimal() or max(digits) > "\uffff":
+        return None
+    number = int(text)
+    return number if -(1 << bits - 1) <= number < 1 << bits - 1 else None
+
+
+def parse_boolean(text: str) -> bool:
+    """``java.lang.Boolean#parseBoolean``: true in any case, and nothing else."""
+    return text.lower() == "true"

@@ -11,7 +11,6 @@ from typing import TextIO
 
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 from rich.rule import Rule
 from rich.table import Table
@@ -41,6 +40,7 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
 )
 from rocketmq_conformance.reports.kinds import first_kinds, kinds_of
+from rocketmq_conformance.reports.progress import CASES, bars
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.short_block import separator, show_kinds
@@ -102,15 +102,7 @@ class CampaignReport:
 
     def _move(self, event: Progress) -> None:
         if self._bars is None:
-            # no refresh thread: a redraw per event is enough
-            self._bars = Bars(
-                BarColumn(bar_width=20),
-                TextColumn("{task.completed:,.0f} of {task.total:,.0f} cases"),
-                TextColumn("{task.fields[rates]}", style="dim"),
-                console=self._screen.console,
-                auto_refresh=False,
-                transient=True,
-            )
+            self._bars = bars(self._screen, CASES, "rates")
             self._bars.add_task("", total=event.of, rates="")
             self._bars.start()
         self._bars.update(

@@ -1,4 +1,4 @@
-"""The progress bar of the running suite, on terminals."""
+"""Progress bars on terminals, and the one of the running suite."""
 
 from __future__ import annotations
 
@@ -8,6 +8,25 @@ from rich.progress import Progress as Bars
 from rocketmq_conformance.reports.event import Progress, SuiteStarted
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, rate
+
+#: How many cases of all are done.
+CASES = "{task.completed:,.0f} of {task.total:,.0f} cases"
+
+
+def bars(screen: Screen, counted: str, beside: str, named: bool = False) -> Bars:
+    """Bars that say how much is done: ``counted`` formats ``task``, and ``beside`` is a field of it shown after that.
+
+    There is no refresh thread: implementations may fork, and a redraw per event is enough.
+    """
+    return Bars(
+        *([TextColumn("{task.description}", style="bold")] if named else []),
+        BarColumn(bar_width=20),
+        TextColumn(counted),
+        TextColumn(f"{{task.fields[{beside}]}}", style="dim"),
+        console=screen.console,
+        auto_refresh=False,
+        transient=True,
+    )
 
 
 class LiveProgress:
@@ -20,16 +39,7 @@ class LiveProgress:
     def begin(self, event: SuiteStarted) -> None:
         """Draw the bar of a suite."""
         self.end()
-        # No refresh thread: implementations may fork, and a redraw per progress event is enough.
-        self._bars = Bars(
-            TextColumn("{task.description}", style="bold"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.completed:,.0f} of {task.total:,.0f} cases"),
-            TextColumn("{task.fields[rates]}", style="dim"),
-            console=self._screen.console,
-            auto_refresh=False,
-            transient=True,
-        )
+        self._bars = bars(self._screen, CASES, "rates", named=True)
         self._bars.add_task(clean(event.suite), total=event.cases, rates="")
         self._bars.start()
         self._bars.refresh()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
-from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 from rich.text import Text
 
+from rocketmq_conformance.reports.progress import bars
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, duration
 
@@ -23,14 +23,7 @@ class ProofProgress:
 
     def __enter__(self) -> ProofProgress:
         if self._screen.live and self._total:
-            self._bars = Bars(
-                BarColumn(bar_width=20),
-                TextColumn("{task.completed:.0f} of {task.total:.0f} units"),
-                TextColumn("{task.fields[elapsed]}", style="dim"),
-                console=self._screen.console,
-                auto_refresh=False,
-                transient=True,
-            )
+            self._bars = bars(self._screen, "{task.completed:.0f} of {task.total:.0f} units", "elapsed")
             self._bars.add_task("", total=self._total, elapsed="")
             self._bars.start()
         return self

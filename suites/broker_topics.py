@@ -85,7 +85,7 @@ class SearchEnd(Operation):
 
 @operation(
     "Reset a group in all queues of a topic, by force, to max (-1) or to a time before, or after, all messages: "
-    "answers the (queue, offset) pairs, and those that members were told.",
+    "answers the (queue, offset) pairs, and those that the members were notified of.",
     side=Side.BROKER,
     weight=8,
 )

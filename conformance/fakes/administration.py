@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.fakes.responses import (
     PlainHandler,
     command,
     document,
+    refused,
     succeed,
 )
 from rocketmq_conformance.conformance.fakes.storage import Storage
@@ -24,6 +25,7 @@ from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.broker.wire import WireRules, description
 from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE
+from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 
 _NO_TOPIC = CODES["TOPIC_NOT_EXIST"]
@@ -96,17 +98,15 @@ class Administration:
             name = "INVALID_PARAMETER" if self._storage.rules.invalid_parameter else "SYSTEM_ERROR"
             return CODES[name], "The specified topic is blank.", {}, b""
         settings = Topic(int(ext["readQueueNums"]), int(ext["writeQueueNums"]), int(ext["perm"]))
-        self._storage.create_topic(topic, settings)
-        return 0, "", {}, b""
+        return _done(self._storage.create_topic(topic, settings))
 
     def _delete_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        self._storage.delete_topic(ext["topic"])
-        return 0, "", {}, b""
+        return _done(self._storage.delete_topic(ext["topic"]))
 
     def _create_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         config = java_json.loads(body.decode())
-        self._storage.create_group(str(config["groupName"]), config.get("consumeEnable", True) is not False)
-        return 0, "", {}, b""
+        enabled = config.get("consumeEnable", True) is not False
+        return _done(self._storage.create_group(str(config["groupName"]), enabled))
 
     def _delete_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         flag = CLEAN_OFFSET if self._storage.rules.clean_offset else REMOVE_OFFSET
@@ -121,3 +121,7 @@ class Administration:
         if not self._wire.omits_version:
             table["brokerVersion"] = str(self._wire.ordinal)
         return 0, "", {}, document({"table": table})
+
+
+def _done(error: Err | None) -> Answered:
+    return (0, "", {}, b"") if error is None else refused(error)

@@ -12,15 +12,17 @@ from rocketmq_conformance.conformance.fakes.responses import (
     ConnectionHandler,
     PlainHandler,
     offset,
+    optional,
     place,
     refused,
+    required,
 )
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.models.broker.commit import commit_offset
-from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.names import NO_NAME, commit_named, query_named
 from rocketmq_conformance.models.broker.search import LOWER, earliest_time, max_offset, min_offset, search
 from rocketmq_conformance.models.client.fixtures import NO_QUEUE
+from rocketmq_conformance.models.java_text import parse_boolean
 from rocketmq_conformance.models.outcome import Err, Result
 
 
@@ -54,7 +56,7 @@ class Offsets:
             self._asked(topic, -1 if queue is None else queue)
         storage = self._storage
         result: Result
-        _, result, _ = query_offset(storage.rules, storage.state, group, topic, queue, set_zero)  # type: ignore[assignment]
+        _, result, _ = query_named(storage.rules, storage.state, group, topic, queue, set_zero)  # type: ignore[assignment]
         return result
 
     def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
@@ -63,7 +65,7 @@ class Offsets:
             self._asked(topic, -1 if queue is None else queue)
         storage = self._storage
         result: Result
-        storage.state, result, _ = commit_offset(  # type: ignore[assignment]
+        storage.state, result, _ = commit_named(  # type: ignore[assignment]
             storage.rules, storage.state, group, topic, queue, committed
         )
         return result
@@ -76,17 +78,15 @@ class Offsets:
         return found
 
     def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        wanted, queue = ext.get("setZeroIfNotFound"), ext.get("queueId")
-        set_zero = None if wanted is None else wanted == "true"
-        number = None if queue is None else int(queue)
-        result = self.query(ext["consumerGroup"], ext["topic"], number, set_zero)
+        wanted = ext.get("setZeroIfNotFound")
+        set_zero = None if wanted is None else parse_boolean(wanted)
+        group, queue = ext.get("consumerGroup", NO_NAME), optional(ext, "queueId", 32)
+        result = self.query(group, ext["topic"], queue, set_zero)
         return refused(result) if type(result) is Err else (0, "", {"offset": str(result)}, b"")
 
     def _commit(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        topic, queue, committed = ext["topic"], ext.get("queueId"), ext.get("commitOffset")
-        number = None if queue is None else int(queue)
-        to = None if committed is None else int(committed)
-        result = self.commit(ext["consumerGroup"], topic, number, to)
+        topic, number, to = ext["topic"], optional(ext, "queueId", 32), optional(ext, "commitOffset")
+        result = self.commit(ext.get("consumerGroup", NO_NAME), topic, number, to)
         if isinstance(result, Err):
             return refused(result)
         if self.record is not None and number is not None and to is not None:
@@ -94,13 +94,13 @@ class Offsets:
         return 0, "", {}, b""
 
     def _max(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        return offset(max_offset(self._storage.state, ext["topic"], int(ext["queueId"]))[1])
+        return offset(max_offset(self._storage.state, *place(ext))[1])
 
     def _min(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        return offset(min_offset(self._storage.state, ext["topic"], int(ext["queueId"]))[1])
+        return offset(min_offset(self._storage.state, *place(ext))[1])
 
     def _search(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        time, boundary = int(ext["timestamp"]), ext.get("boundaryType", LOWER).lower()
+        time, boundary = required(ext, "timestamp"), ext.get("boundaryType", LOWER).lower()
         topic, queue = place(ext)
         return offset(self.search(topic, queue, time, boundary))
 

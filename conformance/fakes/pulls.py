@@ -13,13 +13,16 @@ from rocketmq_conformance.conformance.fakes.responses import (
     ConnectionHandler,
     PlainHandler,
     command,
+    optional,
     place,
     refused,
+    required,
 )
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker import names
 from rocketmq_conformance.models.broker import pull as model
 from rocketmq_conformance.models.broker.pull import (
     COMMIT,
@@ -29,6 +32,7 @@ from rocketmq_conformance.models.broker.pull import (
     RegisteredSubscription,
     TagCodes,
 )
+from rocketmq_conformance.models.broker.pull_fields import PullFields, missing_error
 from rocketmq_conformance.models.outcome import Err, Result
 
 #: Seconds after which a broker looks at its held pulls again, whether or not what arrived passes their filter.
@@ -44,6 +48,11 @@ _REMARKS = {
     "SUBSCRIPTION_NOT_EXIST": "the consumer's subscription not exist",
     "SUBSCRIPTION_NOT_LATEST": "the consumer's subscription not latest",
 }
+
+#: Numbers without which there is no pull, and their bits.
+_REQUIRED = {"queueId": 32, "queueOffset": 64, "maxMsgNums": 32}
+#: All numbers of a pull.
+_NUMBERS = {**_REQUIRED, "sysFlag": 32, "commitOffset": 64, "suspendTimeoutMillis": 64, "subVersion": 64}
 
 Later = Callable[[float, Callable[[], object]], asyncio.TimerHandle]
 
@@ -122,7 +131,12 @@ class Pulls:
         return response.code, response.remark, response.ext, response.body
 
     def _first_look(self, request: Command, flags: int) -> tuple[TagCodes | Err, Command]:
-        self._storage.know_group(request.ext["consumerGroup"])
+        ext = request.ext
+        if self._storage.rules.pull_fails_at_once:
+            for name, bits in _NUMBERS.items():
+                if name in ext:
+                    required(ext, name, bits)
+        self._storage.know_group(ext["consumerGroup"])
         codes = self._codes(request, flags)
         return codes, self._judge(request, codes, bool(flags & COMMIT))
 
@@ -162,16 +176,18 @@ class Pulls:
         """BQ-PULL-*: what a pull finds (``Pulled``), or the error."""
         storage = self._storage
         entries = storage.entries(asked.topic, asked.queue)
-        storage.state, result, _ = model.pull(storage.rules, storage.state, asked, codes, entries)
+        storage.state, result, _ = names.pull_named(storage.rules, storage.state, asked, codes, entries)
         return cast(Result, result)
 
     def _judge(self, request: Command, codes: TagCodes | Err, commits: bool) -> Command:
         ext, storage = request.ext, self._storage
-        group, (topic, queue) = ext["consumerGroup"], place(ext)
-        offset = int(ext["queueOffset"])
-        asked = PullMessageRequest(
-            group, topic, queue, offset, int(ext["maxMsgNums"]), int(ext["commitOffset"]) if commits else None
-        )
+        group, topic = ext["consumerGroup"], ext.get("topic")
+        queue, offset, most = (optional(ext, name, bits) for name, bits in _REQUIRED.items())
+        if topic is None or queue is None or offset is None or most is None:
+            fields = PullFields(group, topic, queue, offset, most)
+            return command(refused(missing_error(storage.rules, storage.state, fields)))
+        commit = required(ext, "commitOffset") if commits else None
+        asked = PullMessageRequest(group, topic, queue, offset, most, commit)
         result = self.find(asked, codes)
         if isinstance(result, Err):
             return command(refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue)))

@@ -9,6 +9,7 @@ from typing import Any
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err
 
 #: A response: code, remark, header fields, body.
@@ -50,12 +51,20 @@ def document(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def optional(ext: dict[str, str], name: str) -> int | None:
-    """A number that may be missing."""
-    value = ext.get(name)
-    return None if value is None else int(value)
+def optional(ext: dict[str, str], name: str, bits: int = 64) -> int | None:
+    """A number that may be missing; one that cannot be read counts as missing (BQ-NUMBER, BQ-NUMBER-LOST)."""
+    text = ext.get(name)
+    return None if text is None else parse_number(text, bits)
+
+
+def required(ext: dict[str, str], name: str, bits: int = 64) -> int:
+    """A number without which a request fails: ValueError, which makes a SYSTEM_ERROR (BQ-FIELD)."""
+    number = optional(ext, name, bits)
+    if number is None:
+        raise ValueError(f"the field {name} is missing, or is no number of {bits} bits")
+    return number
 
 
 def place(ext: dict[str, str]) -> tuple[str, int]:
     """Topic and queue id that a request names."""
-    return ext["topic"], int(ext["queueId"])
+    return ext["topic"], required(ext, "queueId", 32)

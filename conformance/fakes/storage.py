@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.message import Message
-from rocketmq_conformance.models.broker import admin
+from rocketmq_conformance.models.broker import names
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.pull import StoredEntry
 from rocketmq_conformance.models.broker.send import NO_QUEUE, send
@@ -73,28 +74,33 @@ class Storage:
 
     # --- topics and groups ------------------------------------------------------------------------------------
 
-    def create_topic(self, topic: str, settings: Topic) -> None:
-        """BQ-TOPIC-1, BQ-TOPIC-RW."""
-        self.state = admin.create_topic(self.rules, self.state, topic, settings)[0]
+    def create_topic(self, topic: str, settings: Topic) -> Err | None:
+        """BQ-NAME-TOPIC, BQ-TOPIC-1, BQ-TOPIC-RW: None, or the error."""
+        self.state, result, _ = names.create_topic(self.rules, self.state, topic, settings)
+        return cast("Err | None", result)
 
-    def delete_topic(self, topic: str) -> None:
-        """BQ-TOPIC-3."""
-        self.state = admin.delete_topic(self.rules, self.state, topic)[0]
+    def delete_topic(self, topic: str) -> Err | None:
+        """BQ-NAME-DELETE, BQ-TOPIC-3: None, or the error."""
+        self.state, result, _ = names.delete_topic(self.rules, self.state, topic)
+        if result is not None:
+            return cast(Err, result)
         for key in [key for key in self._logs if key[0] == topic]:
             del self._logs[key]
         self.out = frozenset(key for key in self.out if key[0] != topic)
+        return None
 
-    def create_group(self, group: str, enabled: bool = True) -> None:
-        """BQ-GROUP-1, BQ-GROUP-ENABLE."""
-        self.state = admin.create_group(self.rules, self.state, group, enabled)[0]
+    def create_group(self, group: str, enabled: bool = True) -> Err | None:
+        """BQ-NAME-GROUP, BQ-GROUP-1, BQ-GROUP-ENABLE: None, or the error."""
+        self.state, result, _ = names.create_group(self.rules, self.state, group, enabled)
+        return cast("Err | None", result)
 
     def delete_group(self, group: str, flag: str) -> None:
         """BQ-GROUP-2."""
-        self.state = admin.delete_group(self.rules, self.state, group, flag)[0]
+        self.state = names.delete_group(self.rules, self.state, group, flag)[0]
 
     def know_group(self, group: str) -> bool:
         """Does the group exist? It is created if the broker does so."""
-        if group not in self.state.groups and self._auto_create:
+        if group not in self.state.groups and self._auto_create and names.created_by_look_up(self.rules, group):
             self.create_group(group)
         return group in self.state.groups
 

@@ -5,7 +5,6 @@ The rules are in the modules beside this one; here indexes become names, and eve
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple, cast
@@ -69,41 +68,41 @@ class BrokerAdminModel:
 
     def create_topic(self, state: BrokerAdminState, topic: int, queues: int) -> Answer[BrokerAdminState]:
         """BQ-TOPIC-1."""
-        return _of_broker(state, self.broker.create_topic, topic, queues)
+        return of_broker(state, self.broker.create_topic(state.broker, topic, queues))
 
     def delete_topic(self, state: BrokerAdminState, topic: int) -> Answer[BrokerAdminState]:
         """BQ-TOPIC-3."""
-        return _of_broker(state, self.broker.delete_topic, topic)
+        return of_broker(state, self.broker.delete_topic(state.broker, topic))
 
     def create_group(self, state: BrokerAdminState, group: int) -> Answer[BrokerAdminState]:
         """BQ-GROUP-1."""
-        return _of_broker(state, self.broker.create_group, group)
+        return of_broker(state, self.broker.create_group(state.broker, group))
 
     def delete_group(self, state: BrokerAdminState, group: int, flag: str) -> Answer[BrokerAdminState]:
         """BQ-GROUP-2."""
-        return _of_broker(state, self.broker.delete_group, group, flag)
+        return of_broker(state, self.broker.delete_group(state.broker, group, flag))
 
     def send_timed(
         self, state: BrokerAdminState, observed: Result, topic: int, queue: int, count: int, apart: bool
     ) -> Answer[BrokerAdminState]:
         """BQ-SEND-1."""
-        return _of_broker(state, self.broker.send_timed, observed, topic, queue, count, apart)
+        return of_broker(state, self.broker.send_timed(state.broker, observed, topic, queue, count, apart))
 
     def commit(
         self, state: BrokerAdminState, group: int, topic: int, queue: int | None, offset: int | None
     ) -> Answer[BrokerAdminState]:
         """BQ-UPDATE-*."""
-        return _of_broker(state, self.broker.commit, group, topic, queue, offset)
+        return of_broker(state, self.broker.commit(state.broker, group, topic, queue, offset))
 
     def query(
         self, state: BrokerAdminState, group: int, topic: int, queue: int | None, set_zero: bool | None
     ) -> Answer[BrokerAdminState]:
         """BQ-QUERY-*."""
-        return _of_broker(state, self.broker.query, group, topic, queue, set_zero)
+        return of_broker(state, self.broker.query(state.broker, group, topic, queue, set_zero))
 
     def max(self, state: BrokerAdminState, topic: int, queue: int) -> Answer[BrokerAdminState]:
         """BQ-STORE-MAX."""
-        return _of_broker(state, self.broker.max, topic, queue)
+        return of_broker(state, self.broker.max(state.broker, topic, queue))
 
     def join(self, state: BrokerAdminState, group: int, topics: tuple[int, ...]) -> Answer[BrokerAdminState]:
         """BQ-HB-1: None."""
@@ -171,7 +170,7 @@ class BrokerAdminModel:
         return self.reset(state, ResetRequest(GROUPS[group], TOPICS[topic], -1, True, queue, offset))
 
     def reset(self, state: BrokerAdminState, request: ResetRequest) -> Answer[BrokerAdminState]:
-        return _of_broker(state, lambda broker: reset(self.rules, broker, request, request.group in state.members))
+        return of_broker(state, reset(self.rules, state.broker, request, request.group in state.members))
 
     def clone(
         self, state: BrokerAdminState, source: int, destination: int, topic: int | None, offline: bool
@@ -179,9 +178,8 @@ class BrokerAdminModel:
         """BQ-CLONE-*: None. A topic of None is a field that is not sent."""
         name = "" if topic is None else TOPICS[topic]
         passed_over = not offline and self._subscribes_elsewhere(state, GROUPS[source], name)
-        return _of_broker(
-            state, lambda broker: clone.clone_offsets(broker, GROUPS[source], GROUPS[destination], name, passed_over)
-        )
+        answer = clone.clone_offsets(state.broker, GROUPS[source], GROUPS[destination], name, passed_over)
+        return of_broker(state, answer)
 
     def _subscribes_elsewhere(self, state: BrokerAdminState, group: str, topic: str) -> bool:
         """BQ-CLONE-ONLINE: do members of the group subscribe to other topics only?"""
@@ -191,11 +189,9 @@ class BrokerAdminModel:
         )
 
 
-def _of_broker(
-    state: BrokerAdminState, handler: Callable[..., Answer[BrokerState]], *arguments: object
-) -> Answer[BrokerAdminState]:
-    """Apply an operation that concerns the broker's offsets, topics and groups only."""
-    after, result, why = handler(state.broker, *arguments)
+def of_broker(state: BrokerAdminState, answer: Answer[BrokerState]) -> Answer[BrokerAdminState]:
+    """The answer to an operation that concerns the broker's offsets, topics and groups only."""
+    after, result, why = answer
     return BrokerAdminState(after, state.members, state.pulled), result, why
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from functools import cache
 
 from rocketmq_conformance.models.broker import admin
-from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState
+from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState, of_broker
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.reset import ResetRequest
 from rocketmq_conformance.models.broker.search import search
 from rocketmq_conformance.models.broker.send import send, send_anywhere
-from rocketmq_conformance.models.broker.state import READ, BrokerState, Topic
+from rocketmq_conformance.models.broker.state import READ, Topic
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
@@ -42,19 +42,19 @@ class BrokerTopicsModel(BrokerAdminModel):
     ) -> Answer[BrokerAdminState]:
         """BQ-TOPIC-RW: None."""
         settings = Topic(read, write, perm)
-        return _of_broker(state, admin.create_topic(self.rules, state.broker, TOPICS[topic], settings))
+        return of_broker(state, admin.create_topic(self.rules, state.broker, TOPICS[topic], settings))
 
     def set_group(self, state: BrokerAdminState, group: int, enabled: bool) -> Answer[BrokerAdminState]:
         """BQ-GROUP-ENABLE: None."""
-        return _of_broker(state, admin.create_group(self.rules, state.broker, GROUPS[group], enabled))
+        return of_broker(state, admin.create_group(self.rules, state.broker, GROUPS[group], enabled))
 
     def send(self, state: BrokerAdminState, topic: int, queue: int, count: int) -> Answer[BrokerAdminState]:
         """BQ-SEND-1, BQ-SEND-BOUNDS: the offsets of ``count`` messages, or the error."""
-        return _of_broker(state, send(self.rules, state.broker, TOPICS[topic], queue, (STORED_AT,) * count))
+        return of_broker(state, send(self.rules, state.broker, TOPICS[topic], queue, (STORED_AT,) * count))
 
     def send_anywhere(self, state: BrokerAdminState, observed: Result, topic: int) -> Answer[BrokerAdminState]:
         """BQ-SEND-ANY: the (queue, offset) of a message, or the error."""
-        return _of_broker(state, send_anywhere(self.rules, state.broker, observed, TOPICS[topic], STORED_AT))
+        return of_broker(state, send_anywhere(self.rules, state.broker, observed, TOPICS[topic], STORED_AT))
 
     def pull_most(
         self, state: BrokerAdminState, group: int, topic: int, queue: int, offset: int, most: int, commit: int | None
@@ -80,21 +80,16 @@ class BrokerTopicsModel(BrokerAdminModel):
 
     def min(self, state: BrokerAdminState, topic: int, queue: int) -> Answer[BrokerAdminState]:
         """BQ-STORE-MIN, BQ-TOPIC-APART."""
-        return _with_apart(state, _of_broker(state, self.broker.min(state.broker, topic, queue)), topic, queue)
+        return _with_apart(state, of_broker(state, self.broker.min(state.broker, topic, queue)), topic, queue)
 
     def search_end(self, state: BrokerAdminState, topic: int, queue: int, timestamp: int) -> Answer[BrokerAdminState]:
         """BQ-TIME-*, BQ-TOPIC-APART: the offset for a time before or after all messages."""
         answer = search(self.rules, state.broker, TOPICS[topic], queue, timestamp)
-        return _with_apart(state, _of_broker(state, answer), topic, queue)
+        return _with_apart(state, of_broker(state, answer), topic, queue)
 
     def reset_topic(self, state: BrokerAdminState, group: int, topic: int, timestamp: int) -> Answer[BrokerAdminState]:
         """BQ-RESET-QUEUES: all queues, by force, to a time before all messages or, by a negative one, to max."""
         return self.reset(state, ResetRequest(GROUPS[group], TOPICS[topic], timestamp))
-
-
-def _of_broker(state: BrokerAdminState, answer: Answer[BrokerState]) -> Answer[BrokerAdminState]:
-    after, result, why = answer
-    return BrokerAdminState(after, state.members, state.pulled), result, why
 
 
 def _with_apart(

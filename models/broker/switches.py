@@ -315,6 +315,46 @@ LOCKS_STRICTLY = Switch(
     source="AdminBrokerProcessor#unlockBatchMQ",
 )
 
+PULL_FAILS_AT_ONCE = Switch(
+    "BQ-FIELD-PULL",
+    "A pull with a number that cannot be read fails at once",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("BQ-FIELD-PULL",),
+    source="PullMessageRequestHeader#decode",
+)
+TOPIC_NAMES = Switch(
+    "BQ-NAME-TOPIC",
+    "The name of a topic is checked when the topic is created",
+    v4="4.6.1",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-NAME-TOPIC",),
+    source="AdminBrokerProcessor#updateAndCreateTopic",
+)
+DELETED_NAMES = Switch(
+    "BQ-NAME-DELETE",
+    "The name of a topic is checked when the topic is deleted",
+    v4="4.7.1",
+    v5="5.0.0-PREVIEW",
+    until_v5="5.2.0",
+    rules=("BQ-NAME-DELETE",),
+    source="AdminBrokerProcessor#deleteTopic",
+)
+GROUP_NAMES = Switch(
+    "BQ-NAME-LOOKUP",
+    "A look-up does not create a group whose name is not allowed",
+    v5="5.1.1",
+    rules=("BQ-NAME-LOOKUP",),
+    source="SubscriptionGroupManager#findSubscriptionGroupConfig",
+)
+NEW_GROUP_NAMES = Switch(
+    "BQ-NAME-GROUP",
+    "A group whose name is not allowed, or is longer than 120 characters, cannot be created",
+    v5="5.4.0",
+    rules=("BQ-NAME-GROUP", "BQ-NAME-LOOKUP"),
+    source="AdminBrokerProcessor#updateAndCreateSubscriptionGroup",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerRules:
@@ -355,6 +395,11 @@ class BrokerRules:
     blank_client_refused: bool
     lmq_assigned: bool
     mode_checked: bool
+    pull_fails_at_once: bool
+    topic_names: bool
+    deleted_names: bool
+    group_names: bool
+    new_group_names: bool
     #: On Java 14 and later the residency test is constant true (BQ-MEM-2).
     always_resident: bool
 
@@ -398,5 +443,10 @@ class BrokerRules:
             blank_client_refused=BLANK_CLIENT_REFUSED.on(broker),
             lmq_assigned=LMQ_ASSIGNED.on(broker),
             mode_checked=MODE_CHECKED.on(broker),
+            pull_fails_at_once=PULL_FAILS_AT_ONCE.on(broker),
+            topic_names=TOPIC_NAMES.on(broker),
+            deleted_names=DELETED_NAMES.on(broker),
+            group_names=GROUP_NAMES.on(broker),
+            new_group_names=NEW_GROUP_NAMES.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
         )

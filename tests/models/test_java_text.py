@@ -7,7 +7,15 @@ from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketmq_conformance.models.java_text import int32, is_blank, split, string_hash, utf16
+from rocketmq_conformance.models.java_text import (
+    int32,
+    is_blank,
+    parse_boolean,
+    parse_number,
+    split,
+    string_hash,
+    utf16,
+)
 
 #: What java.lang.String#split("@") was seen to give.
 SPLITS = {
@@ -76,3 +84,38 @@ def test_int32_wraps(number: int, wrapped: int) -> None:
 )
 def test_blank_means_java_whitespace(text: str, blank: bool) -> None:
     assert is_blank(text) is blank
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "number"),
+    [
+        ("0", 32, 0),
+        ("-0", 32, 0),
+        ("+3", 64, 3),
+        ("007", 64, 7),
+        ("\u0663", 64, 3),
+        ("-\uff12", 64, -2),
+        ("2147483647", 32, 2**31 - 1),
+        ("-2147483648", 32, -(2**31)),
+        ("2147483648", 32, None),
+        ("2147483648", 64, 2**31),
+        ("-9223372036854775808", 64, -(2**63)),
+        ("9223372036854775808", 64, None),
+    ],
+)
+def test_numbers_are_read_as_java_reads_them(text: str, bits: int, number: int | None) -> None:
+    assert parse_number(text, bits) == number
+
+
+def test_other_texts_are_no_numbers() -> None:
+    # the last one is a digit of two code units, which Java looks at one by one
+    texts = ("", "+", "-", "--1", "+-1", " 1", "1 ", "1_0", "1.0", "1L", "1e1", "0x1", "abc", "\u00b2", "\U0001d7ce")
+    assert [text for text in texts if parse_number(text, 64) is not None] == []
+
+
+def test_true_is_a_word_in_any_case_and_nothing_else_is() -> None:
+    assert [text for text in ("true", "TRUE", "True", "false", "", " true", "1", "yes") if parse_boolean(text)] == [
+        "true",
+        "TRUE",
+        "True",
+    ]

@@ -5,38 +5,19 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from every import every
 
-from rocketmq_conformance.models.broker import (
-    admin,
-    assignment,
-    broker_locks_strict,
-    clone,
-    commit,
-    lifecycle,
-    lock,
-    members,
-    pull,
-    query,
-    reset,
-    search,
-    send,
-)
-from rocketmq_conformance.models.broker import broker_admin as administered
-from rocketmq_conformance.models.broker import broker_cold as cold
-from rocketmq_conformance.models.broker import broker_topics as settings
 from rocketmq_conformance.models.broker.broker_offsets import TOPIC_NAMES
 from rocketmq_conformance.models.broker.fixtures import GROUPS
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites import (
     broker_admin,
     broker_assignment,
     broker_cold,
     broker_doubt,
     broker_expired,
+    broker_fields,
     broker_locks,
     broker_offsets,
     broker_restart,
@@ -53,6 +34,7 @@ SUITES = [
         broker_search,
         broker_admin,
         broker_topics,
+        broker_fields,
         broker_locks,
         broker_doubt,
         broker_assignment,
@@ -61,26 +43,6 @@ SUITES = [
         broker_cold,
     )
 ]
-MODULES = (
-    admin,
-    administered,
-    assignment,
-    clone,
-    cold,
-    commit,
-    broker_locks_strict,
-    lifecycle,
-    lock,
-    members,
-    pull,
-    query,
-    reset,
-    search,
-    send,
-    settings,
-)
-RULES: tuple[Rule, ...] = tuple(rule for module in MODULES for rule in module.RULES)
-RELEASES = ("4.8.0", "4.9.7", "5.0.0", "5.1.4", "5.5.0")
 
 
 def play(suite: Suite, release: str, cases: int) -> tuple[Counter[tuple[str, str, str]], set[str]]:
@@ -111,14 +73,6 @@ def play(suite: Suite, release: str, cases: int) -> tuple[Counter[tuple[str, str
                 seen[rule, why.kind, outcome_class(expected)] += 1
         assert suite.show(state)
     return seen, kinds
-
-
-@every("suite", SUITES)
-def test_every_rule_that_fires_is_in_the_rule_book(suite: Suite) -> None:
-    known = {rule.id for rule in RULES}
-    for release in RELEASES:
-        seen, _ = play(suite, release, 20)
-        assert {rule for rule, _, _ in seen} <= known
 
 
 def test_offsets_reach_every_kind_of_commit_and_query() -> None:
@@ -168,6 +122,16 @@ def test_topics_reach_every_refusal() -> None:
         assert kinds >= {"no written queue", "one queue", "one of several queues"}
     assert old >= {"negative", "more than Java can hold", "written queues, not forwards"}
     assert new >= {"no queue is read", "all read queues, stored", "batch full"}
+
+
+def test_fields_reach_every_kind_of_text_and_name() -> None:
+    old, middle, new = (play(broker_fields.SUITE, release, 300)[1] for release in ("4.1.0", "5.1.4", "5.5.0"))
+    for kinds in (old, middle, new):
+        assert kinds >= {"forward, unusual digits", "missing field, unreadable", "a field is missing", "no topic"}
+        assert "a field is missing, group created" in kinds
+    assert old >= {"unknown name stored, an @ in a name", "a field is missing, unreadable", "stored, an @ in a name"}
+    assert middle >= {"name not allowed", "unreadable", "unknown group, name not allowed"}
+    assert new >= {"name not allowed", "no zero wanted, another text", "stored, true in capitals"}
 
 
 def test_locks_reach_every_kind() -> None:
@@ -224,7 +188,3 @@ def test_restarts_reach_cold_queues_and_lost_offsets() -> None:
 
 def test_restarts_are_not_ordinary() -> None:
     assert [suite.name for suite in SUITES if not suite.ordinary] == ["broker-restart", "broker-cold"]
-
-
-def test_rule_ids_are_distinct() -> None:
-    assert len({rule.id for rule in RULES}) == len(RULES)

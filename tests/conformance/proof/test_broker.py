@@ -69,6 +69,7 @@ class ModelAdapter(BrokerAdapter):
             if suite.name in {
                 "broker-admin",
                 "broker-topics",
+                "broker-fields",
                 "broker-locks",
                 "broker-doubt",
                 "broker-process",

@@ -1,0 +1,329 @@
+"""Broker mutants that the suite ``broker-fields`` kills: numbers that are read otherwise, defaults for what is missing,
+and names that are checked otherwise.
+
+Each repeats a real defect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+from rocketmq_conformance.conformance.fakes.offsets import Offsets
+from rocketmq_conformance.conformance.fakes.pulls import Pulls
+from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.models.broker import admin
+from rocketmq_conformance.models.broker.names import LONGEST_NEW_GROUP, LONGEST_TOPIC
+from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.java_text import int32, parse_number
+from rocketmq_conformance.models.outcome import Err
+
+Fields = dict[str, str]
+
+#: Fields with numbers, and their bits.
+_NUMBERS = {"queueId": 32, "maxMsgNums": 32, "commitOffset": 64, "queueOffset": 64, "timestamp": 64}
+_REFUSED = Err("INVALID_PARAMETER")
+
+
+class _Rewriting(Offsets):
+    """Reads other fields than were sent."""
+
+    def handlers(self) -> Mapping[int, PlainHandler]:
+        def rewriting(honest: PlainHandler, code: int, ext: Fields, body: bytes) -> Answered:
+            return honest(code, self.read(dict(ext)), body)
+
+        return {code: partial(rewriting, honest) for code, honest in super().handlers().items()}
+
+    def read(self, ext: Fields) -> Fields:
+        """The fields that the handler gets."""
+        return {name: self.number(text, _NUMBERS[name]) if name in _NUMBERS else text for name, text in ext.items()}
+
+    def number(self, text: str, bits: int) -> str:
+        """A number as the handler gets it."""
+        return text
+
+
+def _reading(name: str, sentence: str, read: Callable[[str, int], str], defect: str = "D120") -> BrokerMutant:
+    """A mutant that reads numbers by a function of the text and its bits."""
+
+    class Reading(_Rewriting):
+        def number(self, text: str, bits: int) -> str:
+            return read(text, bits)
+
+    return _offsets(name, defect, sentence, Reading)
+
+
+# --- how numbers are read --------------------------------------------------------------------------------------
+
+
+def _wrapped(text: str, bits: int) -> str:
+    number = parse_number(text, 128)
+    return text if number is None else str((number + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1))
+
+
+def _clamped(text: str, bits: int) -> str:
+    number = parse_number(text, 128)
+    return text if number is None else str(min(max(number, -(1 << bits - 1)), (1 << bits - 1) - 1))
+
+
+def _unsigned(text: str, bits: int) -> str:
+    return "" if text.startswith("-") else text
+
+
+def _narrow(text: str, bits: int) -> str:
+    number = parse_number(text, bits)
+    return text if number is None else str(int32(number))
+
+
+def _leading(text: str, bits: int) -> str:
+    found = re.match(r"\s*[+-]?\d+", text)
+    return found[0].strip() if found else text
+
+
+def _of_float(text: str, bits: int) -> str:
+    return str(int(float(text))) if re.fullmatch(r"\d+(\.\d+)?(e\d+)?", text, re.ASCII) else text
+
+
+def _ascii(text: str, bits: int) -> str:
+    return text if text.isascii() else ""
+
+
+def _without_plus(text: str, bits: int) -> str:
+    return "" if text.startswith("+") else text
+
+
+def _canonical(text: str, bits: int) -> str:
+    return "" if re.match(r"[+-]?0\d", text) else text
+
+
+def _python(text: str, bits: int) -> str:
+    return text.replace("_", "")
+
+
+def _trimmed(text: str, bits: int) -> str:
+    return text.strip()
+
+
+def _zero(text: str, bits: int) -> str:
+    return "0" if parse_number(text, bits) is None else text
+
+
+class _Defaults(_Rewriting):
+    defaults: ClassVar[Fields]
+
+    def read(self, ext: Fields) -> Fields:
+        return {**self.defaults, **ext}
+
+
+class QueueIsZero(_Defaults):
+    defaults: ClassVar[Fields] = {"queueId": "0"}
+
+
+class OffsetIsZero(_Defaults):
+    defaults: ClassVar[Fields] = {"commitOffset": "0"}
+
+
+class TimeIsZero(_Defaults):
+    defaults: ClassVar[Fields] = {"timestamp": "0"}
+
+
+class ZeroCaseMatters(_Rewriting):
+    def read(self, ext: Fields) -> Fields:
+        wanted = ext.get("setZeroIfNotFound")
+        return ext if wanted is None else {**ext, "setZeroIfNotFound": "true" if wanted == "true" else "false"}
+
+
+class ZeroByAnyText(_Rewriting):
+    def read(self, ext: Fields) -> Fields:
+        wanted = ext.get("setZeroIfNotFound")
+        return ext if wanted in (None, "false") else {**ext, "setZeroIfNotFound": "true"}
+
+
+class ZeroByOne(_Rewriting):
+    def read(self, ext: Fields) -> Fields:
+        return {**ext, "setZeroIfNotFound": "true"} if ext.get("setZeroIfNotFound") in ("1", "yes") else ext
+
+
+# --- pulls -------------------------------------------------------------------------------------------------------
+
+
+class _RewritingPulls(Pulls):
+    """Reads other fields than were sent."""
+
+    def pull(self, peer: Peer, request: Command) -> Command | None:
+        return super().pull(peer, replace(request, ext=self.read(dict(request.ext))))
+
+    def read(self, ext: Fields) -> Fields:
+        """The fields that the handler gets."""
+        return ext
+
+
+class PullsFromZero(_RewritingPulls):
+    def read(self, ext: Fields) -> Fields:
+        return {"queueOffset": "0", **ext}
+
+
+class PullsAny(_RewritingPulls):
+    def read(self, ext: Fields) -> Fields:
+        return {"maxMsgNums": "32", **ext}
+
+
+class PullsFirst(_RewritingPulls):
+    """Without a queue id it pulls from queue 0."""
+
+    def read(self, ext: Fields) -> Fields:
+        return {"queueId": "0", **ext}
+
+
+class ForgetsUnreadable(_RewritingPulls):
+    """A number that cannot be read counts as not sent, as up to 4.9.3."""
+
+    def read(self, ext: Fields) -> Fields:
+        return {
+            name: text
+            for name, text in ext.items()
+            if name not in _NUMBERS or parse_number(text, _NUMBERS[name]) is not None
+        }
+
+
+class ChecksFields(_RewritingPulls):
+    """Looks for every field before the group is looked up."""
+
+    def read(self, ext: Fields) -> Fields:
+        for name in ("consumerGroup", "topic", "queueId", "queueOffset", "maxMsgNums"):
+            if name not in ext:
+                raise ValueError(f"no {name}")
+        return ext
+
+
+class PullsTrimmed(_RewritingPulls):
+    def read(self, ext: Fields) -> Fields:
+        return {name: text.strip() if name in _NUMBERS else text for name, text in ext.items()}
+
+
+# --- names -------------------------------------------------------------------------------------------------------
+
+
+class AnyTopicName(Storage):
+    def create_topic(self, topic: str, settings: Topic) -> Err | None:
+        self.state = admin.create_topic(self.rules, self.state, topic, settings)[0]
+        return None
+
+
+class LongTopicNames(AnyTopicName):
+    """Takes names of 255 characters, as for groups."""
+
+    def create_topic(self, topic: str, settings: Topic) -> Err | None:
+        if len(topic) > LONGEST_TOPIC:
+            return super().create_topic(topic, settings)
+        return Storage.create_topic(self, topic, settings)
+
+
+class ShortTopicNames(Storage):
+    """Takes names of fewer characters than 127."""
+
+    def create_topic(self, topic: str, settings: Topic) -> Err | None:
+        return _REFUSED if len(topic) >= LONGEST_TOPIC else super().create_topic(topic, settings)
+
+
+class PlainTopicNames(Storage):
+    """Refuses | and %, which names of retry topics need."""
+
+    def create_topic(self, topic: str, settings: Topic) -> Err | None:
+        return _REFUSED if "|" in topic else super().create_topic(topic, settings)
+
+
+class ChecksDeletedNames(Storage):
+    """Checks names when topics are deleted, as up to 5.1.4."""
+
+    def delete_topic(self, topic: str) -> Err | None:
+        if "@" in topic or "." in topic or len(topic) > LONGEST_TOPIC:
+            return Err("SYSTEM_ERROR")
+        return super().delete_topic(topic)
+
+
+class AnyGroupName(Storage):
+    def create_group(self, group: str, enabled: bool = True) -> Err | None:
+        self.state = admin.create_group(self.rules, self.state, group, enabled)[0]
+        return None
+
+
+class LongGroupNames(AnyGroupName):
+    """Takes names of up to 255 characters, as before 5.4.0."""
+
+    def create_group(self, group: str, enabled: bool = True) -> Err | None:
+        if LONGEST_NEW_GROUP < len(group) <= 255:
+            return super().create_group(group, enabled)
+        return Storage.create_group(self, group, enabled)
+
+
+class ShortGroupNames(Storage):
+    def create_group(self, group: str, enabled: bool = True) -> Err | None:
+        return _REFUSED if len(group) >= LONGEST_NEW_GROUP else super().create_group(group, enabled)
+
+
+class KnowsAnyGroup(Storage):
+    """A look-up creates every group, as up to 5.1.0."""
+
+    def know_group(self, group: str) -> bool:
+        if group not in self.state.groups:
+            self.state = admin.create_group(self.rules, self.state, group)[0]
+        return True
+
+
+class KnowsPlainGroups(Storage):
+    """A look-up creates no group with | or % in its name."""
+
+    def know_group(self, group: str) -> bool:
+        return group in self.state.groups if "|" in group else super().know_group(group)
+
+
+_offsets = mutants_of("offsets", "broker-fields")
+_pulls = mutants_of("pulls", "broker-fields")
+_storage = mutants_of("storage", "broker-fields")
+
+MUTANTS = (
+    _reading("numbers-wrapped", "A number beyond its bits is wrapped.", _wrapped),
+    _reading("numbers-clamped", "A number beyond its bits becomes the largest or smallest one.", _clamped),
+    _reading("numbers-unsigned", "A negative number counts as not sent.", _unsigned),
+    _reading("numbers-narrow", "Offsets are cut to 32 bits.", _narrow),
+    _reading("numbers-leading", "What follows the digits of a number is left out.", _leading),
+    _reading("numbers-float", "Points and exponents are read as in floating point numbers.", _of_float),
+    _reading("numbers-ascii", "Digits of other scripts are not read.", _ascii),
+    _reading("numbers-without-plus", "A number with a plus sign is not read.", _without_plus),
+    _reading("numbers-canonical", "A number with leading zeros is not read.", _canonical),
+    _reading("numbers-with-underscores", "Underscores between digits are left out, as in Python.", _python),
+    _reading("numbers-trimmed", "Spaces around a number are left out.", _trimmed),
+    _reading("numbers-zero", "A number that cannot be read is 0.", _zero, "D123"),
+    _offsets("missing-queue-is-zero", "D123", "A queue id that is not sent is 0.", QueueIsZero),
+    _offsets("missing-offset-is-zero", "D123", "A commit offset that is not sent is 0.", OffsetIsZero),
+    _offsets("missing-time-is-zero", "D123", "A time that is not sent is 0.", TimeIsZero),
+    _offsets("set-zero-case-matters", "D123", "setZeroIfNotFound=TRUE is false.", ZeroCaseMatters),
+    _offsets("set-zero-by-any-text", "D123", "setZeroIfNotFound is true for every text but false.", ZeroByAnyText),
+    _offsets("set-zero-by-one", "D123", "setZeroIfNotFound is true for 1 and yes.", ZeroByOne),
+    _pulls("pull-from-zero", "D123", "A pull without an offset is from 0.", PullsFromZero),
+    _pulls("pull-any-number", "D123", "A pull without maxMsgNums is for 32 messages.", PullsAny),
+    _pulls("pull-first-queue", "D123", "A pull without a queue id is from queue 0.", PullsFirst),
+    _pulls("pull-forgets-unreadable", "D123", "A number that cannot be read counts as not sent.", ForgetsUnreadable),
+    _pulls("pull-checks-fields", "D123", "Missing fields of a pull are found before its group is made.", ChecksFields),
+    _pulls("pull-trimmed", "D120", "Spaces around the numbers of a pull are left out.", PullsTrimmed),
+    _storage("any-topic-name", "D121", "Topics of any name are created.", AnyTopicName),
+    _storage("long-topic-names", "D121", "Topics with names of any length are created.", LongTopicNames),
+    _storage("short-topic-names", "D121", "Names of topics have at most 126 characters.", ShortTopicNames),
+    _storage("plain-topic-names", "D121", "Names of topics cannot have a |.", PlainTopicNames),
+    _storage("deleted-names-checked", "D121", "The name of a topic that is deleted is checked.", ChecksDeletedNames),
+    _storage("any-group-name", "D121", "Groups of any name are created by a request.", AnyGroupName),
+    _storage(
+        "long-group-names", "D121", "Groups with names of 255 characters are created by a request.", LongGroupNames
+    ),
+    _storage("short-group-names", "D121", "Names of groups have at most 119 characters.", ShortGroupNames),
+    _storage("any-group-known", "D121", "Groups of any name are created by a look-up.", KnowsAnyGroup),
+    _storage("plain-groups-known", "D121", "No group with a | in its name is created by a look-up.", KnowsPlainGroups),
+)
