@@ -21,6 +21,7 @@ public class SendAndConsume {
     public static void main(String[] args) throws Exception {
         String address = args[0];
         boolean orderly = args[1].equals("orderly");
+        boolean failing = args[1].equals("failing");
         int count = Integer.parseInt(args[2]);
 
         DefaultMQProducer producer = new DefaultMQProducer("P");
@@ -40,6 +41,17 @@ public class SendAndConsume {
                 note(messages);
                 return ConsumeOrderlyStatus.SUCCESS;
             });
+        } else if (failing) { // each message twice, and the first one once more, which is too often
+            consumer.setMaxReconsumeTimes(2);
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+                MessageExt message = messages.get(0);
+                if (message.getReconsumeTimes() < 2) {
+                    return ConsumeConcurrentlyStatus.RECONSUME_LATER;
+                }
+                note(messages);
+                boolean first = message.getBody()[2] == '0';
+                return first ? ConsumeConcurrentlyStatus.RECONSUME_LATER : ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+            });
         } else {
             consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
                 note(messages);
@@ -50,7 +62,8 @@ public class SendAndConsume {
         send(producer, count / 2, count);
 
         long until = System.currentTimeMillis() + 60_000;
-        while ((CONSUMED.size() < count || passed(consumer) < count + 2) && System.currentTimeMillis() < until) {
+        while ((CONSUMED.size() < count || passed(consumer, "T") < count + 2
+                || failing && passed(consumer, "%RETRY%G") < 2 * count) && System.currentTimeMillis() < until) {
             Thread.sleep(20);
         }
         consumer.shutdown();
@@ -73,9 +86,9 @@ public class SendAndConsume {
     }
 
     /** The messages that its offsets in memory have passed: a listener's return comes before its offset moves. */
-    private static long passed(DefaultMQPushConsumer consumer) {
+    private static long passed(DefaultMQPushConsumer consumer, String topic) {
         long sum = 0;
-        for (long offset : consumer.getDefaultMQPushConsumerImpl().getOffsetStore().cloneOffsetTable("T").values()) {
+        for (long offset : consumer.getDefaultMQPushConsumerImpl().getOffsetStore().cloneOffsetTable(topic).values()) {
             sum += offset;
         }
         return sum;

@@ -13,6 +13,7 @@ from places import DATA
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.message import parse_properties
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.profile import Profile
 
@@ -89,3 +90,19 @@ def test_what_is_sent_is_consumed_and_committed(
         assert running.members("G") == []
         assert bool(running.arrived(Request.LOCK_BATCH_MQ)) is (listener == "orderly")
         assert bool(running.arrived(Request.QUERY_ASSIGNMENT)) is (listener == "assigned")
+
+
+@pytest.mark.java
+@pytest.mark.parametrize(("client", "broker"), [("5.5.0", "5.5.0"), ("4.9.8", "4.9.7"), ("4.7.1", "4.7.1")])
+def test_what_a_listener_refuses_comes_again_until_it_is_a_dead_letter(
+    client: str, broker: str, tmp_path: Path
+) -> None:
+    with FakeBroker(Profile.of(client, broker), delay_levels=[0] * 18) as running:
+        lines = play(client, running.address, "failing", tmp_path)
+        running.settle()
+        assert [line for line in lines if line.startswith("consumed")] == [f"consumed {at:03d}" for at in range(COUNT)]
+        again = running.messages("%RETRY%G")
+        assert sorted(message.reconsume_times for message in again) == [1] * COUNT + [2] * COUNT
+        assert {parse_properties(message.properties)["RETRY_TOPIC"] for message in again} == {"T"}
+        (dead,) = running.messages("%DLQ%G")
+        assert (dead.body, dead.reconsume_times) == (b"000", 3)
