@@ -150,19 +150,19 @@ def _awaited(
         if grown is not None:
             return grown
         yield _LOOK * names.delay
-    error = yield from _later_ones(names, [level for level in levels if level > 0])
+    error = yield from _later_ones(names, levels)
     return error or (yield from _grown(names, group))
 
 
 def _later_ones(names: CaseNames, levels: list[int]) -> Generator[Wish, list[Command], Err | None]:
     """Send a copy at each of these levels to the retry topic of a group that nothing else uses, and wait for them."""
-    if not levels:
-        return None
     group = f"{names.prefix}-later"
     names.used_groups.add(group)
     names.created |= {prefix + group for prefix in _WHERE}
     topic = RETRY + group
-    answers = yield [requests.send_with(topic, _now(), {DELAY: str(level)}, 0, _NO_LIMIT) for level in levels]
+    answers = yield [
+        requests.send_with(topic, _now(), {DELAY: str(level)} if level else {}, 0, _NO_LIMIT) for level in levels
+    ]
     for answer in answers:
         error = requests.refused(answer)
         if error is not None:

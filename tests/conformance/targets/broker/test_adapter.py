@@ -189,7 +189,14 @@ def test_hello_asks_the_broker_for_its_version(adapter: BrokerAdapter) -> None:
     assert said.name == "broker"
     assert said.broker == "5.5.0"
     assert said.version == "V5_5_0"
-    needing = ["broker-assignment", "broker-cold", "broker-expired", "broker-process", "broker-restart"]
+    needing = [
+        "broker-assignment",
+        "broker-cold",
+        "broker-expired",
+        "broker-process",
+        "broker-restart",
+        "broker-retry",
+    ]
     assert sorted(said.unsupported) == needing
 
 
