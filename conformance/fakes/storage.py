@@ -39,15 +39,13 @@ class _Log:
 class Storage:
     """Topics, groups, messages and stored offsets. ``clock`` gives ms since the epoch.
 
-    With ``auto_create`` unknown groups and topics are created when they are used, as in a broker with its
-    default settings.
+    With ``auto_create`` unknown topics are created when they are used, as in a broker with its default settings.
     """
 
     def __init__(self, rules: BrokerRules, clock: Callable[[], int], auto_create: bool) -> None:
         self.rules = rules
         self.state = BrokerState(topics={DEFAULT_TOPIC: _DEFAULT} if auto_create else {})
         self._clock = clock
-        self._auto_create = auto_create
         self._logs: dict[tuple[str, int], _Log] = {}
         self._physical = 0
         #: Will an old broker believe message 0 of a new queue to be in memory (RUN-DYN-1)?
@@ -94,7 +92,7 @@ class Storage:
 
     def know_group(self, group: str) -> bool:
         """Does the group exist? It is created if the broker does so."""
-        if group not in self.state.groups and self._auto_create:
+        if group not in self.state.groups and self.rules.creates_groups:
             self.create_group(group)
         return group in self.state.groups
 

@@ -152,7 +152,7 @@ def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) 
     else:
         kept, kind = state.stored, "flag not known" if flag else "not asked"
     pending, kind = _resets(state, 0, group, rules.delete_group_forgets_resets and known, kind)
-    if rules.delete_group_creates and not known:
+    if rules.delete_group_creates and rules.creates_groups and not known:
         groups, why = state.groups | {group}, _CREATED[kind]
     else:
         groups, why = state.groups - {group}, _DELETE_GROUP[kind]

@@ -50,6 +50,13 @@ RULES = (
         "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.3.3",
     ),
     Rule(
+        "BQ-PULL-BROKER",
+        "A broker that may not be read (brokerPermission without 4) refuses every pull with NO_PERMISSION before it "
+        "looks at anything else. Sends are not refused by a broker that may not be written, except to ordered topics.",
+        "PullMessageProcessor#processRequest, AbstractSendMessageProcessor#msgCheck @ 4.0.0, 4.9.7, 5.3.3",
+        needs="brokerPermission without 4; 6 by default",
+    ),
+    Rule(
         "BQ-PULL-ENABLE",
         "A pull of a disabled group is refused with NO_PERMISSION before its topic is looked up.",
         "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.3.3",
@@ -156,6 +163,7 @@ NO_ROOM = Err("SYSTEM_ERROR")
 _CHECK = {kind: Reason(("BQ-PULL-1",), kind) for kind in ("unknown group", "unknown topic", "no such queue")}
 _CHECK["queue not read"] = Reason(("BQ-PULL-1", "BQ-PULL-READ"), "queue not read")
 _CHECK["no permission to read"] = Reason(("BQ-PULL-PERM",), "no permission to read")
+_NOT_READABLE = Reason(("BQ-PULL-BROKER",), "a broker that may not be read")
 _CHECK["disabled group"] = Reason(("BQ-PULL-ENABLE",), "disabled group")
 _NO_ROOM = reasons_by_kind(("BQ-PULL-MOST",), "negative", "more than Java can hold")
 _SUBSCRIPTION = {
@@ -277,6 +285,8 @@ def pull(
     ``codes`` is the result of ``carried_codes`` or ``registered_codes``; ``entries`` are the retained messages of the
     queue.
     """
+    if not rules.readable:
+        return state, NO_PERMISSION, _NOT_READABLE
     if request.group not in state.groups:
         return state, NO_GROUP, _CHECK["unknown group"]
     if request.group in state.disabled:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -76,6 +77,9 @@ class BrokerLocation(Protocol):
     #: May it acknowledge a topic before it exists, as releases before 4.7.1 do?
     late_topics: bool
 
+    #: Properties that its address sets.
+    properties: Mapping[str, str]
+
     #: Is its name server the kit's, with the routes of ``broker-assignment``?
     routed: bool
 
@@ -110,6 +114,7 @@ class RunningBroker:
 
     own = None
     late_topics = True
+    properties: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE, routed: bool = False) -> None:
         self.host, self.port = host, port

@@ -35,6 +35,8 @@ class CaseNames:
     #: The case's start (s, monotonic), and the lease of the broker's locks (s).
     start: float = field(default_factory=time.monotonic)
     lease: float = DEFAULT_LEASE
+    #: May be pulled from the broker?
+    readable: bool = True
     #: Measures time since the start.
     clock: SteadyClock = time
     #: Groups that a member of the case is registered in.

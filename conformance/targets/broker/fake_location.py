@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
@@ -26,7 +27,7 @@ LEASE = 0.3
 class FakeLocation:
     """The location of a fake broker; ``parts`` replaces classes of it by part name (``fakes.broker``).
 
-    ``strict`` is its property lockInStrictMode; ``clock`` gives store times and the age of locks.
+    ``properties`` it only reports; ``clock`` gives store times and the age of locks.
     """
 
     lease = LEASE
@@ -39,13 +40,15 @@ class FakeLocation:
     settled = 0.0
     #: Its messages can be paged out of memory on every machine.
     cold = ""
+    #: Its properties are those of its profile.
+    properties: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,
         profile: Profile,
         parts: Mapping[str, type] | None = None,
         *,
-        strict: bool = False,
+        properties: Mapping[str, str] = MappingProxyType({}),
         clock: SteadyClock = time,
     ) -> None:
         began = now() - int(clock.monotonic() * 1000)
@@ -57,7 +60,7 @@ class FakeLocation:
             lease=int(LEASE * 1000),
             parts=parts,
             routes=readable,
-            strict_locks=strict,
+            properties=properties,
         )
         offsets = {(aged_store.KEPT_GROUP, queue): offset for queue, offset in aged_store.STORED.items()}
         self._broker.load(aged_store.TOPIC, aged_store.QUEUES, offsets)

@@ -1,0 +1,32 @@
+"""Properties of brokers that matter, and whose other values the models do not have: their rules are unsupported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rocketmq_conformance.models.broker.configuration import SETTINGS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A property that changes the answers of some rules, and no others, when it is off its default."""
+
+    #: What it changes.
+    effect: str
+    #: The rules whose answers it changes.
+    rules: tuple[str, ...]
+
+
+LISTED: Mapping[str, Listed] = {
+    "accessMessageInMemoryMaxRatio": Listed(
+        effect="how far behind the newest message one counts as being on disk, in percent of the machine's memory",
+        rules=("BQ-DISK-1", "BQ-QUERY-4", "BQ-QUERY-G3", "RUN-DYN-1"),
+    ),
+    "enablePropertyFilter": Listed(
+        effect="expressions in SQL are answered",
+        rules=("BQ-PULL-SUB",),
+    ),
+}
+
+assert not LISTED.keys() & SETTINGS.keys()
