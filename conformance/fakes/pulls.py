@@ -122,7 +122,8 @@ class Pulls:
         return response.code, response.remark, response.ext, response.body
 
     def _first_look(self, request: Command, flags: int) -> tuple[TagCodes | Err, Command]:
-        self._storage.know_group(request.ext["consumerGroup"])
+        if self._storage.rules.readable:
+            self._storage.know_group(request.ext["consumerGroup"])
         codes = self._codes(request, flags)
         return codes, self._judge(request, codes, bool(flags & COMMIT))
 

@@ -134,7 +134,8 @@ class BrokerAdminModel:
 
         The request carries its subscription, to everything.
         """
-        broker = self._with_group(state.broker, GROUPS[group])
+        # a broker that may not be read does not look the group up
+        broker = self._with_group(state.broker, GROUPS[group]) if self.rules.readable else state.broker
         created = broker is not state.broker
         log = broker.logs.get((TOPICS[topic], queue), ABSENT)
         asked = PullMessageRequest(GROUPS[group], TOPICS[topic], queue, offset, most, commit)

@@ -28,9 +28,9 @@ from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, reasons_by_kind
 
-#: Groups by index; no broker creates the last one, whose name is illegal.
+#: Groups by index: the first one exists when a case begins, and no broker creates the last, whose name is illegal.
 GROUPS = ("G0", "G1", "G!")
-ILLEGAL_GROUP = 2
+KNOWN_GROUP, ILLEGAL_GROUP = 0, 2
 #: Topics by index: on one broker, on several, with one queue, with no readable queue, without a route, the retry
 #: topics of two groups, of which only the first has a route, and a light message queue.
 TOPICS = ("T0", "T1", "T2", "T3", "T4", f"{RETRY_PREFIX}G0", f"{RETRY_PREFIX}G1", f"{LMQ_PREFIX}L")
@@ -86,7 +86,7 @@ class BrokerAssignmentModel:
     ) -> Answer[BrokerAssignmentState]:
         """BQ-HB-1: None."""
         consumer = Consumer(GROUPS[group], {TOPICS[0]: RegisteredSubscription(None, 0)})
-        known = self.rules.creates_groups  # no case creates a group itself
+        known = group == KNOWN_GROUP or self.rules.creates_groups
         groups, _, why = members.heartbeat(self.rules, state.members, connection, CLIENTS[client], consumer, known)
         topics = state.topics | {RETRY_PREFIX + GROUPS[group]} if known else state.topics
         return BrokerAssignmentState(topics, groups, state.modes), None, why
@@ -107,7 +107,7 @@ class BrokerAssignmentModel:
         return BrokerAssignmentState(state.topics, state.members, modes), result, why
 
     def _knows(self, group: int) -> bool:
-        return group != ILLEGAL_GROUP and self.rules.creates_groups
+        return group == KNOWN_GROUP or (group != ILLEGAL_GROUP and self.rules.creates_groups)
 
     def ask(
         self,
