@@ -176,7 +176,7 @@ SUITE = Suite(
     limits=(
         values.NOT_READABLE,
         RuleLimit(
-            rules=("BQ-RESET-1",),
+            rules=("BQ-RESET-1", "BQ-RESET-QUEUE"),
             broker="up to 5.1.4",
             setting=SERVER_RESET,
             values=("false",),

@@ -57,6 +57,16 @@ def clock_notes(hello: Hello, max_wait: float) -> list[str]:
     ]
 
 
+def configuration_notes(hello: Hello) -> list[str]:
+    """A sentence on a configuration that could not be read."""
+    if not hello.configuration_unread:
+        return []
+    return [
+        f"{hello.configuration_unread}: it is judged by the defaults of its release, and a difference decides nothing; "
+        "let this machine ask for GET_BROKER_CONFIG"
+    ]
+
+
 def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
     """The releases that judge: the user's choice, else those of the Hello, else the newest (of Java 17).
 

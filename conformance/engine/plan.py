@@ -58,8 +58,8 @@ def profile_json(profile: Profile) -> dict[str, str]:
 
 def profile_of(json: Mapping[str, str]) -> Profile:
     """The profile that :func:`profile_json` wrote; KeyError, TypeError or ValueError when it is none."""
-    properties = (pair.partition("=") for pair in json.get("configuration", "").split())
     profile = Profile.of(json["client"], json["broker"], int(json["java"]))
+    properties = (pair.partition("=") for pair in json.get("configuration", "").split())
     return profile.configured({name: value for name, _, value in properties})
 
 

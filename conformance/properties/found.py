@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of
 from rocketmq_conformance.conformance.properties.harmless import why_harmless
@@ -35,16 +34,9 @@ class FoundProperty:
     def __str__(self) -> str:
         return f"{self.name}={self.value}"
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> dict[str, str]:
         """The property as events write it."""
-        return {
-            "name": self.name,
-            "value": self.value,
-            "default": self.default,
-            "kind": self.kind,
-            "rules": list(self.rules),
-            "sentence": self.sentence,
-        }
+        return {"name": self.name, "value": self.value, "kind": self.kind, "sentence": self.sentence}
 
     @property
     def sentence(self) -> str:

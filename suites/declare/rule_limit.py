@@ -44,7 +44,7 @@ class RuleLimit:
 
     def _allows_broker(self, profile: Profile) -> bool:
         if self.setting:
-            return SETTINGS[self.setting].has(profile.broker) and profile.setting(self.setting) in self.values
+            return profile.setting(self.setting) in self.values
         return profile.broker in Releases.parse(self.broker)
 
     def __str__(self) -> str:
@@ -52,8 +52,10 @@ class RuleLimit:
         sides = {"client": self.client, "broker": self.broker}
         parts = [f"{side} {names}" for side, names in sides.items() if names != "all"]
         if self.setting:
-            configured = " or ".join(f"{self.setting}={value}" for value in self.values)
-            parts = [*parts[:-1], f"{parts[-1]} or with {configured}"] if self.broker != "all" else [*parts, configured]
+            *first, last = self.values
+            listed = f"{', '.join(first)} or {last}" if first else last
+            configured = f"with {self.setting}={listed}"
+            parts = [*parts[:-1], f"{parts[-1]} or {configured}"] if self.broker != "all" else [*parts, configured]
         if self.newest_java is not None:
             parts.append(f"java up to {self.newest_java}")
         return ", ".join(parts)
