@@ -149,6 +149,7 @@ SUITE = Suite(
         "BQ-TOPIC-1",
         "BQ-TOPIC-2",
         "BQ-TOPIC-3",
+        "BQ-TOPIC-TIMER",
         "BQ-GROUP-1",
         "BQ-GROUP-2",
         "BQ-GROUP-3",
@@ -175,6 +176,7 @@ SUITE = Suite(
     ),
     limits=(
         values.NOT_READABLE,
+        values.NO_TIMER,
         RuleLimit(
             rules=("BQ-RESET-1", "BQ-RESET-QUEUE"),
             broker="up to 5.1.4",

@@ -131,6 +131,7 @@ SUITE = Suite(
         "BQ-TOPIC-RW",
         "BQ-TOPIC-2",
         "BQ-TOPIC-3",
+        "BQ-TOPIC-TIMER",
         "BQ-TOPIC-APART",
         "BQ-GROUP-1",
         "BQ-GROUP-2",
@@ -176,6 +177,7 @@ SUITE = Suite(
     ),
     limits=(
         values.NOT_READABLE,
+        values.NO_TIMER,
         RuleLimit(
             rules=("BQ-RESET-1",),
             broker="up to 5.1.4",

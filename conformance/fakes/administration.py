@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from rocketmq_conformance.conformance.fakes import routes
-from rocketmq_conformance.conformance.fakes.responses import (
+from rocketmq_conformance.conformance.fakes.responses import (, refused
     CODES,
     Answered,
     ConnectionHandler,
@@ -100,8 +100,8 @@ class Administration:
         return 0, "", {}, b""
 
     def _delete_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        self._storage.delete_topic(ext["topic"])
-        return 0, "", {}, b""
+        failed = self._storage.delete_topic(ext["topic"])
+        return (0, "", {}, b"") if failed is None else refused(failed)
 
     def _create_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         config = java_json.loads(body.decode())

@@ -29,13 +29,13 @@ from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.resets import Resets
 from rocketmq_conformance.conformance.fakes.sends import Sends
-from rocketmq_conformance.conformance.fakes.settings import MEMORY_RATIO, Settings
+from rocketmq_conformance.conformance.fakes.settings import Settings
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.fault import Faults
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
 from rocketmq_conformance.conformance.remoting.server import Handler, Listener
-from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS
+from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS, MEMORY_RATIO
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
@@ -126,8 +126,8 @@ class FakeBroker:
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)
         resets: Resets = made["resets"](self.storage, consumers, name)
-        settings = Settings(self.profile, properties, self._configure, {MEMORY_RATIO: self._memory.set_ratio})
-        for part in (self._unlocks, self.assignments, resets, settings):
+        self._settings = Settings(self.profile, properties, self._configure, {MEMORY_RATIO: self._memory.set_ratio})
+        for part in (self._unlocks, self.assignments, resets, self._settings):
             self.dispatcher.add(part.handlers())
         for both in (consumers, self._pulls, self.sends, self.administration, self.offsets):
             self.dispatcher.add(both.handlers())
@@ -145,6 +145,7 @@ class FakeBroker:
         without its locks.
         """
         if not self._listener.running:
+            self._settings.restore()
             self._lifetime.started()
             self.consumers.locks = NO_LOCKS
         return self.open()

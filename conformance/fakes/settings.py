@@ -10,8 +10,6 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.profile import Profile
 
-MEMORY_RATIO = "accessMessageInMemoryMaxRatio"
-
 
 class Settings:
     """The defaults of the profile's release, the profile's configuration, and ``properties`` that change nothing.
@@ -27,11 +25,17 @@ class Settings:
         changed: Callable[[Profile], object],
         actions: Mapping[str, Callable[[str], object]],
     ) -> None:
-        self._profile = profile
+        self._profile = self._ordinary = profile
         self._changed = changed
         self._actions = actions
         defaults = {name: "" if value == HERE else value for name, value in defaults_of(profile.broker).items()}
-        self._properties = {**defaults, **properties, **dict(profile.configuration)}
+        self._started = {**defaults, **properties, **dict(profile.configuration)}
+        self._properties = dict(self._started)
+
+    def restore(self) -> None:
+        """The broker starts with what it was configured with at first, as the kit starts brokers."""
+        self._profile, self._properties = self._ordinary, dict(self._started)
+        self._changed(self._profile)
 
     def handlers(self) -> Mapping[int, PlainHandler]:
         """The handlers, by request code."""

@@ -75,12 +75,14 @@ class Storage:
         """BQ-TOPIC-1, BQ-TOPIC-RW."""
         self.state = admin.create_topic(self.rules, self.state, topic, settings)[0]
 
-    def delete_topic(self, topic: str) -> None:
-        """BQ-TOPIC-3."""
-        self.state = admin.delete_topic(self.rules, self.state, topic)[0]
+    def delete_topic(self, topic: str) -> Err | None:
+        """BQ-TOPIC-3, BQ-TOPIC-TIMER."""
+        failed: Err | None
+        self.state, failed, _ = admin.delete_topic(self.rules, self.state, topic)  # type: ignore[assignment]
         for key in [key for key in self._logs if key[0] == topic]:
             del self._logs[key]
         self.out = frozenset(key for key in self.out if key[0] != topic)
+        return failed
 
     def create_group(self, group: str, enabled: bool = True) -> None:
         """BQ-GROUP-1, BQ-GROUP-ENABLE."""

@@ -34,15 +34,17 @@ from rocketmq_conformance.models.broker.configuration import (
     CREATES_GROUPS,
     DEFAULT_MODE,
     DEFAULT_SHARE,
+    MEMORY_RATIO,
     PERMISSION,
     SERVER_RESET,
     SETTINGS,
     STRICT_LOCKS,
+    TIMER_WHEEL,
 )
 from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState
-from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
+from rocketmq_conformance.models.broker.switches import COUNTS_TIMERS, LOCKS_STRICTLY, BrokerRules
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -269,6 +271,25 @@ def prove_permissions(adapter: BrokerAdapter, profile: Profile, tally: Tally) ->
             prove_configured(adapter, profile, tally, suite, {PERMISSION: str(permission)}, OTHER_CASES)
 
 
+def prove_on_disk(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suites that query and pull once more, where every message counts as being on disk."""
+    for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE):
+        prove_configured(adapter, profile, tally, suite, {MEMORY_RATIO: "0"}, OTHER_CASES)
+
+
+def prove_without_timers(tally: Tally) -> None:
+    """The suites that delete topics, on a broker of its own: no broker loses its timer wheel while it runs."""
+    properties = {TIMER_WHEEL: "false"}
+    adapter = BrokerAdapter(StartedBroker(Release.parse(tally.release), properties=properties))
+    try:
+        hello = adapter.hello()
+        profile = Profile.of(broker=tally.release, java=hello.java or 17).configured(properties)
+        for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE):
+            prove_suite(adapter, profile, tally, suite, OTHER_CASES)
+    finally:
+        adapter.close()
+
+
 def prove_cold(adapter: BrokerAdapter, tally: Tally) -> bool:
     """The suite ``broker-cold``, on the Java that the broker has; False where pages cannot be paged out of memory."""
     hello = adapter.hello()
@@ -316,6 +337,8 @@ def _plays(suite: Suite) -> Callable[[BrokerAdapter, Profile, Tally], None]:
 #: The suites of the decision tables, and of messages that expire.
 _TABLES = Part.of(broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE, broker_restart.SUITE)
 _STORY = Part.of(rules=(rule for rules in fake_broker.CHAPTERS.values() for rule in rules))
+#: The suites that query, pull and delete topics.
+_PULLING = Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE)
 _STEPS = (
     _Step(_TABLES, prove_tables),
     *(_Step(Part.of(suite), _plays(suite)) for suite in FAST),
@@ -323,7 +346,8 @@ _STEPS = (
     _Step(Part.of(broker_assignment.SUITE), prove_other_assignments, BALANCES_SINCE.__le__),
     _Step(Part.of(broker_locks.SUITE), prove_strict_locks, LOCKS_STRICTLY.on),
     _Step(Part.of(broker_admin.SUITE, broker_topics.SUITE, broker_assignment.SUITE), prove_uncreated_groups),
-    _Step(Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE), prove_permissions),
+    _Step(_PULLING, prove_permissions),
+    _Step(_PULLING, prove_on_disk),
     _Step(
         Part.of(broker_restart.SUITE),
         lambda adapter, profile, tally: prove_suite(
@@ -358,6 +382,8 @@ def prove_release(release: str, selection: Selection = EVERYTHING) -> Tally:
             expiry.prove(tally)
     if parsed >= SEES_SINCE and selection.takes(Part.of(broker_cold.SUITE)):
         prove_seen_cold(tally)
+    if COUNTS_TIMERS.on(parsed) and selection.takes(_PULLING):
+        prove_without_timers(tally)
     return tally
 
 

@@ -19,10 +19,6 @@ class Listed:
 
 
 LISTED: Mapping[str, Listed] = {
-    "accessMessageInMemoryMaxRatio": Listed(
-        effect="how far behind the newest message one counts as being on disk, in percent of the machine's memory",
-        rules=("BQ-DISK-1", "BQ-QUERY-4", "BQ-QUERY-G3", "RUN-DYN-1"),
-    ),
     "enablePropertyFilter": Listed(
         effect="expressions in SQL are answered",
         rules=("BQ-PULL-SUB",),

@@ -11,6 +11,8 @@ SERVER_RESET = "useServerSideResetOffset"
 STRICT_LOCKS = "lockInStrictMode"
 CREATES_GROUPS = "autoCreateSubscriptionGroup"
 PERMISSION = "brokerPermission"
+MEMORY_RATIO = "accessMessageInMemoryMaxRatio"
+TIMER_WHEEL = "timerWheelEnable"
 BALANCES = "serverLoadBalancerEnable"
 DEFAULT_MODE = "defaultMessageRequestMode"
 DEFAULT_SHARE = "defaultPopShareQueueNum"
@@ -85,6 +87,23 @@ SETTINGS: Mapping[str, Setting] = {
             "is about ordered topics",
             rules=("BQ-PULL-BROKER",),
             default="6",
+        ),
+        Setting(
+            name=MEMORY_RATIO,
+            values=INTEGER,
+            effect="a message counts as being on disk when more than so many percent of the machine's memory were "
+            "written after it: all of them at 0 or less, none of a case's otherwise. A pull brings 8 of them at most, "
+            "and up to 5.0.0 a group without an offset is told QUERY_NOT_FOUND",
+            rules=("BQ-DISK-1", "BQ-QUERY-4", "BQ-PULL-7", "RUN-DYN-1"),
+            default="40",
+        ),
+        Setting(
+            name=TIMER_WHEEL,
+            values=BOOLEAN,
+            effect="from 5.3.3 on DELETE_TOPIC answers SYSTEM_ERROR though it deletes the topic",
+            rules=("BQ-TOPIC-3", "BQ-TOPIC-TIMER"),
+            releases="5.0.0+",
+            default="true",
         ),
         Setting(
             name=BALANCES,

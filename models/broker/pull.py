@@ -147,6 +147,8 @@ _RESPONSES = {
 
 #: The largest response: messages and bytes (maxTransfer…OnMessageInMemory).
 MAX_MESSAGES, MAX_BYTES = 32, 256 * 1024
+#: The same of messages that count as being on disk (accessMessageInMemoryMaxRatio).
+DISK_MESSAGES, DISK_BYTES = 8, 64 * 1024
 #: No Java array is as long as this, however much memory there is.
 _TOO_MANY = 2**31 - 1
 
@@ -336,7 +338,8 @@ def _read(
 def _scan(
     rules: BrokerRules, log: QueueLog, request: PullMessageRequest, codes: TagCodes, entries: Sequence[StoredEntry]
 ) -> tuple[str, int, tuple[int, ...], Reason]:
-    most = min(request.most if rules.full_batch else request.most - 1, MAX_MESSAGES)
+    most, most_bytes = (MAX_MESSAGES, MAX_BYTES) if rules.hot else (DISK_MESSAGES, DISK_BYTES)
+    most = min(request.most if rules.full_batch else request.most - 1, most)
     least, each = (16_000, 20) if rules.scans_entries else (800, 1)
     looks_at = max(least, each * request.most) if rules.scans_by_request else least
     limit = request.offset + looks_at + rules.scans_one_more
@@ -350,7 +353,7 @@ def _scan(
             ended = "scan limit"
             break
         entry = entries[at - log.first]
-        if found and (len(found) >= most or size + entry.size > MAX_BYTES):
+        if found and (len(found) >= most or size + entry.size > most_bytes):
             ended = "batch full"
             break
         if passes_filter(codes, entry.tag):

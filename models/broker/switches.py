@@ -9,9 +9,11 @@ from rocketmq_conformance.models.broker.configuration import (
     CREATES_GROUPS,
     DEFAULT_MODE,
     DEFAULT_SHARE,
+    MEMORY_RATIO,
     PERMISSION,
     SERVER_RESET,
     STRICT_LOCKS,
+    TIMER_WHEEL,
 )
 from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.profile import Profile
@@ -317,6 +319,13 @@ MODE_CHECKED = Switch(
     rules=("BQ-ASSIGN-6",),
     source="QueryAssignmentProcessor#setMessageRequestMode",
 )
+COUNTS_TIMERS = Switch(
+    "BQ-TOPIC-TIMER",
+    "Deleting a topic removes its count of delayed messages, which a broker without a timer wheel does not have",
+    v5="5.3.3",
+    rules=("BQ-TOPIC-TIMER",),
+    source="AdminBrokerProcessor#deleteTopicInBroker",
+)
 LOCKS_STRICTLY = Switch(
     "BQ-LOCK-STRICT",
     "In strict mode an unlock is answered before it is done",
@@ -369,6 +378,10 @@ class BrokerRules:
     always_resident: bool
     # of the broker's configuration (configuration.py)
     strict_locks: bool
+    #: Do the messages of a case count as being in memory?
+    hot: bool
+    #: Does the answer to the deletion of a topic fail, after it was deleted?
+    delete_topic_fails: bool
     creates_groups: bool
     #: May it be pulled from?
     readable: bool
@@ -418,6 +431,8 @@ class BrokerRules:
             lmq_assigned=LMQ_ASSIGNED.on(broker),
             mode_checked=MODE_CHECKED.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
+            hot=int(profile.setting(MEMORY_RATIO)) > 0,
+            delete_topic_fails=COUNTS_TIMERS.on(broker) and profile.setting(TIMER_WHEEL) == "false",
             strict_locks=profile.setting(STRICT_LOCKS) == "true",
             creates_groups=profile.setting(CREATES_GROUPS) == "true",
             readable=bool(int(profile.setting(PERMISSION)) & READ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
-from rocketmq_conformance.models.broker.configuration import PERMISSION, SETTINGS
+from rocketmq_conformance.models.broker.configuration import PERMISSION, SETTINGS, TIMER_WHEEL
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
 from rocketmq_conformance.models.broker.state import READ, BrokerState, Topic
 from rocketmq_conformance.suites.declare.domain import Values
@@ -39,6 +39,13 @@ NOT_READABLE = RuleLimit(
     setting=PERMISSION,
     values=tuple(value for value in SETTINGS[PERMISSION].values if not int(value) & READ),
     because="the broker may be read: brokerPermission has the bit 4, as by default",
+)
+#: The rule of a broker without a timer wheel.
+NO_TIMER = RuleLimit(
+    rules=("BQ-TOPIC-TIMER",),
+    setting=TIMER_WHEEL,
+    values=("false",),
+    because="the broker has a timer wheel: timerWheelEnable is on, the default",
 )
 
 

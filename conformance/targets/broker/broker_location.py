@@ -16,6 +16,9 @@ from rocketmq_conformance.models.release import Release
 class ManagedBroker(Protocol):
     """A broker that the kit started: it may be stopped, killed, frozen and started, and paged out of memory."""
 
+    #: Properties that its address sets.
+    properties: Mapping[str, str]
+
     @property
     def java(self) -> int | None:
         """The feature release of its Java."""

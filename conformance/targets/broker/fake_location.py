@@ -40,8 +40,6 @@ class FakeLocation:
     settled = 0.0
     #: Its messages can be paged out of memory on every machine.
     cold = ""
-    #: Its properties are those of its profile.
-    properties: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,
@@ -51,6 +49,7 @@ class FakeLocation:
         properties: Mapping[str, str] = MappingProxyType({}),
         clock: SteadyClock = time,
     ) -> None:
+        self.properties: Mapping[str, str] = dict(profile.configuration)
         began = now() - int(clock.monotonic() * 1000)
         # a port of those that the system gives to connections might be taken while the broker is down
         self._broker = FakeBroker(
