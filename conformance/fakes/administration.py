@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from rocketmq_conformance.conformance.fakes import routes
-from rocketmq_conformance.conformance.fakes.responses import (, refused
+from rocketmq_conformance.conformance.fakes.responses import (
     CODES,
     Answered,
     ConnectionHandler,
     PlainHandler,
     command,
     document,
+    refused,
     succeed,
 )
 from rocketmq_conformance.conformance.fakes.storage import Storage
