@@ -44,7 +44,7 @@ from rocketmq_conformance.models.broker.configuration import (
 from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState
-from rocketmq_conformance.models.broker.switches import COUNTS_TIMERS, LOCKS_STRICTLY, BrokerRules
+from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -382,7 +382,7 @@ def prove_release(release: str, selection: Selection = EVERYTHING) -> Tally:
             expiry.prove(tally)
     if parsed >= SEES_SINCE and selection.takes(Part.of(broker_cold.SUITE)):
         prove_seen_cold(tally)
-    if COUNTS_TIMERS.on(parsed) and selection.takes(_PULLING):
+    if SETTINGS[TIMER_WHEEL].has(parsed) and selection.takes(_PULLING):
         prove_without_timers(tally)
     return tally
 
