@@ -34,6 +34,7 @@ CONFIGURED = {
     "BQ-RESET-2": Profile.of(broker="5.1.4").configured({"useServerSideResetOffset": "true"}),
     "BQ-LOCK-STRICT": Profile().configured({"lockInStrictMode": "true"}),
     "BQ-ASSIGN-OFF": Profile().configured({"serverLoadBalancerEnable": "false"}),
+    "BQ-TOPIC-TIMER": Profile().configured({"timerWheelEnable": "false"}),
     "BQ-PULL-BROKER": Profile().configured({"brokerPermission": "2"}),
 }
 #: (suite, rule) of rules that fire in one case of 20 at most: the few cases of this test lack them on some release.
