@@ -115,6 +115,7 @@ class ModelAdapter(BrokerAdapter):
         name, _, value = request.body.decode().strip().partition("=")
         if name in SETTINGS:
             self.profile = self.profile.configured({**dict(self.profile.configuration), name: value})
+            self.model = BrokerOffsetsModel(self.profile)
         return b""
 
     def hello(self) -> Hello:
@@ -293,7 +294,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
 
     class Pretended(ModelAdapter):
         def __init__(self, source: StartedBroker) -> None:
-            super().__init__(Profile.of(broker=str(source.release)))
+            super().__init__(Profile.of(broker=str(source.release)).configured(source.properties))
             self.release = str(source.release)
             made.append(self)
 
