@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from rocketmq_conformance.conformance.properties.found import FoundProperty
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Outcome, Result
@@ -63,6 +64,10 @@ class Hello:
     #: How many times faster than standard the timers of a real clock are set: at a pace of 100 the 20 s between two
     #: rebalances are 200 ms.
     pace: float = 1
+    #: Properties of a broker that are off their release's default and may matter.
+    properties: tuple[FoundProperty, ...] = ()
+    #: Why the configuration of a broker could not be read, as half a sentence; "" when it was, or there is none.
+    configuration_unread: str = ""
 
     def refuses(self, suite: Suite) -> str:
         """Why the suite cannot be played, or ""."""

@@ -18,7 +18,13 @@ from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import Adapter, Hello
 from rocketmq_conformance.conformance.engine import corpus as corpora
-from rocketmq_conformance.conformance.engine.handshake import clock_notes, hello_of, profile_of, release_choice
+from rocketmq_conformance.conformance.engine.handshake import (
+    clock_notes,
+    configuration_notes,
+    hello_of,
+    profile_of,
+    release_choice,
+)
 from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.runner import Events, Runner
@@ -121,7 +127,7 @@ def judge(
             hello = hello_of(stage)
         profile = profile_of(hello, releases)
         stage.use(profile)
-        notes = [*options.notes, *clock_notes(hello, max_wait)]
+        notes = [*options.notes, *configuration_notes(hello), *clock_notes(hello, max_wait)]
         if planned is not None and planned != profile:
             notes.append(f"the plan was written for {planned}; it is judged by {profile}")
         if rule:

@@ -1,19 +1,26 @@
-"""A profile: the release of each side whose rules judge."""
+"""A profile: the release of each side whose rules judge, and the configuration of the broker."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.release import NEWEST, Release
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Releases of both sides; ``java`` is the broker's Java feature release (BQ-MEM-2 depends on it)."""
+    """Releases of both sides; ``java`` is the broker's Java feature release (BQ-MEM-2 depends on it).
+
+    ``configuration`` has the broker's properties that switch rules and are off their release's default, as sorted pairs
+    of name and value.
+    """
 
     client: Release = NEWEST
     broker: Release = NEWEST
     java: int = 17
+    configuration: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, client: str = str(NEWEST), broker: str = str(NEWEST), java: int = 17) -> Profile:
@@ -22,7 +29,21 @@ class Profile:
 
     def judged(self) -> Profile:
         """The same profile with releases newer than the newest known one replaced by it."""
-        return Profile(min(self.client, NEWEST), min(self.broker, NEWEST), self.java)
+        return replace(self, client=min(self.client, NEWEST), broker=min(self.broker, NEWEST))
+
+    def configured(self, properties: Mapping[str, str]) -> Profile:
+        """The same profile with these properties of ``SETTINGS``; those at the release's default are left out."""
+        off = {
+            name: value
+            for name, value in properties.items()
+            if SETTINGS[name].has(self.broker) and value != SETTINGS[name].default_of(self.broker)
+        }
+        return replace(self, configuration=tuple(sorted(off.items())))
+
+    def setting(self, name: str) -> str:
+        """The value of a property of ``SETTINGS``."""
+        return dict(self.configuration).get(name) or SETTINGS[name].default_of(self.broker)
 
     def __str__(self) -> str:
-        return f"client {self.client}, broker {self.broker}, java {self.java}"
+        configured = "".join(f", {name}={value}" for name, value in self.configuration)
+        return f"client {self.client}, broker {self.broker}, java {self.java}{configured}"

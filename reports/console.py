@@ -46,6 +46,8 @@ from rocketmq_conformance.reports.text import clean, count, duration, first_name
 REPEATED = 10
 #: Short reports: names of suites in the header and their lines, notes and lines of each.
 _NAMES, _NAME_LINES, _NOTES, _NOTE_LINES = 6, 3, 3, 3
+#: Properties of a broker that have a line each.
+_PROPERTIES = 5
 
 
 class ConsoleReport:
@@ -187,7 +189,15 @@ def header(event: RunStarted, *, verbose: bool = True) -> list[RenderableType]:
     if len(event.notes) > _NOTES and not verbose:
         rows.append(("", Text(f"and {count(len(event.notes) - _NOTES, 'more note')}", style="yellow")))
     choice = [Text(clean(event.release_choice[:1].upper() + event.release_choice[1:] + "."))]
-    return [*(choice if event.release_choice else []), title, "", grid(rows)]
+    return [*(choice if event.release_choice else []), *_properties(event, verbose), title, "", grid(rows)]
+
+
+def _properties(event: RunStarted, verbose: bool) -> list[RenderableType]:
+    """What the properties of a broker that are off their default mean for the run."""
+    shown = event.properties if verbose else event.properties[:_PROPERTIES]
+    lines = [_note(f"{one.get('sentence', '')}.", verbose) for one in shown]
+    rest = [f"{one.get('name')}={one.get('value')}" for one in event.properties[len(shown) :]]
+    return [*lines, *([_note(f"Off their default, too: {', '.join(rest)}.", verbose)] if rest else [])]
 
 
 def _names(suites: Sequence[str], verbose: bool) -> RenderableType:

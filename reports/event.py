@@ -92,6 +92,9 @@ class RunStarted(Event):
     notes: list[str] = field(default_factory=list)
     #: Which release judges, and why: "judged as client 5.5.0, because …".
     release_choice: str = ""
+    #: Properties of a broker that are off their default and may matter: name, value, kind ("modelled", "listed" or
+    #: "unclassified") and a sentence on what it means for the run.
+    properties: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

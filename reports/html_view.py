@@ -132,6 +132,7 @@ def _facts(header: RunStarted) -> list[Fact]:
         Fact("Kit", clipped(header.kit, 100)),
         Fact("Started", clipped(header.started, 100)),
         Fact("Kept in", clipped(header.out, 1000) or "nothing is kept"),
+        *(Fact("Configured", clipped(one.get("sentence", ""), 600)) for one in header.properties[:NOTES]),
     ]
 
 

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState
+from rocketmq_conformance.models.broker.configuration import SERVER_RESET
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_offsets import (
     Commit,
@@ -93,9 +94,9 @@ class Clone(Operation):
     offline: Annotated[bool, _BOOL]
 
 
-def bind(profile: Profile, server_reset: bool | None = None) -> BoundModel:
-    """The model; ``server_reset`` is the broker's property useServerSideResetOffset, None its release's default."""
-    model = BrokerAdminModel(profile, server_reset)
+def bind(profile: Profile) -> BoundModel:
+    """The model."""
+    model = BrokerAdminModel(profile)
     return BoundModel(
         BrokerAdminState(),
         {
@@ -148,6 +149,7 @@ SUITE = Suite(
         "BQ-TOPIC-1",
         "BQ-TOPIC-2",
         "BQ-TOPIC-3",
+        "BQ-TOPIC-TIMER",
         "BQ-GROUP-1",
         "BQ-GROUP-2",
         "BQ-GROUP-3",
@@ -158,6 +160,7 @@ SUITE = Suite(
         "BQ-HB-4",
         "BQ-HB-6",
         "BQ-PULL-1",
+        "BQ-PULL-BROKER",
         "BQ-PULL-3",
         "BQ-PULL-7",
         "BQ-PULL-8",
@@ -172,10 +175,14 @@ SUITE = Suite(
         "BQ-QUERY-SETZERO",
     ),
     limits=(
+        values.NOT_READABLE,
+        values.NO_TIMER,
         RuleLimit(
-            rules=("BQ-RESET-1",),
+            rules=("BQ-RESET-1", "BQ-RESET-QUEUE"),
             broker="up to 5.1.4",
-            because="from 5.2.0 on the broker makes resets itself: useServerSideResetOffset is on by default",
+            setting=SERVER_RESET,
+            values=("false",),
+            because="the broker makes resets itself: useServerSideResetOffset is on, the default from 5.2.0 on",
         ),
         RuleLimit(
             rules=(
@@ -188,7 +195,9 @@ SUITE = Suite(
                 "BQ-UPDATE-RESET",
             ),
             broker="5.2.0+",
-            because="before 5.2.0 members make resets: useServerSideResetOffset is off by default",
+            setting=SERVER_RESET,
+            values=("true",),
+            because="members make resets: useServerSideResetOffset is off, the default before 5.2.0",
         ),
     ),
 )

@@ -2,17 +2,19 @@
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.assignment import BROADCASTING, CLUSTERING, POP, PULL, PULL_MODE, Mode
+from rocketmq_conformance.models.broker.assignment import BROADCASTING, CLUSTERING, POP, PULL
 from rocketmq_conformance.models.broker.broker_assignment import (
     CLIENTS,
     CONNECTIONS,
     BrokerAssignmentModel,
     BrokerAssignmentState,
 )
+from rocketmq_conformance.models.broker.configuration import BALANCES
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 
@@ -76,10 +78,9 @@ class Ask(Operation):
     strategy: Annotated[str | None, _STRATEGY]
 
 
-def bind(profile: Profile, balancing: bool = True, default: Mode = PULL_MODE) -> BoundModel:
-    """The model; ``balancing`` is the broker's property serverLoadBalancerEnable, ``default`` its mode where none is
-    set."""
-    model = BrokerAssignmentModel(profile, balancing, default)
+def bind(profile: Profile) -> BoundModel:
+    """The model."""
+    model = BrokerAssignmentModel(profile)
     return BoundModel(
         BrokerAssignmentState(),
         {
@@ -113,10 +114,19 @@ SUITE = Suite(
         "BQ-ASSIGN-4",
         "BQ-ASSIGN-5",
         "BQ-ASSIGN-6",
+        "BQ-ASSIGN-OFF",
         "BQ-TOPIC-1",
         "BQ-HB-1",
         "BQ-HB-3",
         "BQ-HB-4",
         "BQ-HB-6",
+    ),
+    limits=(
+        RuleLimit(
+            rules=("BQ-ASSIGN-OFF",),
+            setting=BALANCES,
+            values=("false",),
+            because="the broker balances groups: serverLoadBalancerEnable is on, the default",
+        ),
     ),
 )

@@ -187,5 +187,8 @@ SUITE = Suite(
         "BQ-UPDATE-1",
         "BQ-UPDATE-2",
         "BQ-UPDATE-FIELD",
+        "BQ-PULL-BROKER",
+        "BQ-TOPIC-TIMER",
     ),
+    limits=(values.NOT_READABLE, values.NO_TIMER),
 )

@@ -4,18 +4,19 @@ A case takes as long as its waits: they last a share of the broker's lease, whic
 much shorter than the usual minute.
 """
 
-from dataclasses import replace
-from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.broker import broker_locks, broker_locks_strict
 from rocketmq_conformance.models.broker.broker_locks import OWNERLESS, BrokerLocksState
 from rocketmq_conformance.models.broker.broker_locks_strict import BrokerLocksStrictState
+from rocketmq_conformance.models.broker.configuration import STRICT_LOCKS
+from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 _GROUP = Values(0, 1, weights=(4, 1))
@@ -55,9 +56,9 @@ class Wait(Operation):
     share: Annotated[int, Values(100, 300, 600, 1050, weights=(2, 2, 2, 3))]
 
 
-def bind(profile: Profile, strict: bool = False) -> BoundModel:
-    """The model of a broker; ``strict`` is its property lockInStrictMode."""
-    if strict:
+def bind(profile: Profile) -> BoundModel:
+    """The model."""
+    if BrokerRules.of(profile).strict_locks:
         return BoundModel(
             BrokerLocksStrictState(),
             {
@@ -107,8 +108,19 @@ SUITE = Suite(
     steps=40,
     cases=256,
     show=_show,
-    rules=("BQ-LOCK-1", "BQ-LOCK-2", "BQ-LOCK-3", "BQ-LOCK-4"),
+    rules=("BQ-LOCK-1", "BQ-LOCK-2", "BQ-LOCK-3", "BQ-LOCK-4", "BQ-LOCK-STRICT"),
+    limits=(
+        RuleLimit(
+            rules=("BQ-LOCK-3",),
+            setting=STRICT_LOCKS,
+            values=("false",),
+            because="what becomes of an unlock is not answered with lockInStrictMode",
+        ),
+        RuleLimit(
+            rules=("BQ-LOCK-STRICT",),
+            setting=STRICT_LOCKS,
+            values=("true",),
+            because="lockInStrictMode is off, the default",
+        ),
+    ),
 )
-
-#: The same on a broker in strict mode (lockInStrictMode); it is not in the registry.
-STRICT = replace(SUITE, bind=partial(bind, strict=True))

@@ -101,6 +101,7 @@ SUITE = Suite(
         "BQ-TOPIC-1",
         "BQ-TOPIC-2",
         "BQ-TOPIC-3",
+        "BQ-TOPIC-TIMER",
         "BQ-GROUP-1",
         "BQ-GROUP-2",
         "BQ-GROUP-3",
@@ -115,4 +116,5 @@ SUITE = Suite(
         "BQ-STORE-MAX",
         "BQ-STORE-MIN",
     ),
+    limits=(values.NO_TIMER,),
 )

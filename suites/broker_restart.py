@@ -175,6 +175,7 @@ SUITE = Suite(
         "BQ-TOPIC-1",
         "BQ-TOPIC-2",
         "BQ-TOPIC-3",
+        "BQ-TOPIC-TIMER",
         "BQ-TOPIC-5",
         "BQ-GROUP-1",
         "BQ-GROUP-2",
@@ -189,4 +190,5 @@ SUITE = Suite(
         "BQ-EARLIEST-1",
     ),
     ordinary=False,
+    limits=(values.NO_TIMER,),
 )

@@ -160,5 +160,7 @@ SUITE = Suite(
         "BQ-COPY-1",
         "BQ-COPY-MOST",
         "BQ-COPY-DEAD",
+        "BQ-TOPIC-TIMER",
     ),
+    limits=(values.NO_TIMER,),
 )

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_admin import BrokerAdminState
 from rocketmq_conformance.models.broker.broker_topics import BEGINNING, END, BrokerTopicsModel
+from rocketmq_conformance.models.broker.configuration import SERVER_RESET
 from rocketmq_conformance.models.broker.state import READ, WRITE
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_admin import Join, show
@@ -130,6 +131,7 @@ SUITE = Suite(
         "BQ-TOPIC-RW",
         "BQ-TOPIC-2",
         "BQ-TOPIC-3",
+        "BQ-TOPIC-TIMER",
         "BQ-TOPIC-APART",
         "BQ-GROUP-1",
         "BQ-GROUP-2",
@@ -146,6 +148,7 @@ SUITE = Suite(
         "BQ-SEND-BOUNDS",
         "BQ-SEND-ANY",
         "BQ-PULL-1",
+        "BQ-PULL-BROKER",
         "BQ-PULL-READ",
         "BQ-PULL-PERM",
         "BQ-PULL-ENABLE",
@@ -173,15 +176,21 @@ SUITE = Suite(
         "BQ-QUERY-SETZERO",
     ),
     limits=(
+        values.NOT_READABLE,
+        values.NO_TIMER,
         RuleLimit(
             rules=("BQ-RESET-1",),
             broker="up to 5.1.4",
-            because="from 5.2.0 on the broker makes resets itself: useServerSideResetOffset is on by default",
+            setting=SERVER_RESET,
+            values=("false",),
+            because="the broker makes resets itself: useServerSideResetOffset is on, the default from 5.2.0 on",
         ),
         RuleLimit(
             rules=("BQ-RESET-2", "BQ-RESET-3", "BQ-COM-5", "BQ-COM-9-RESETS", "BQ-PULL-9", "BQ-UPDATE-RESET"),
             broker="5.2.0+",
-            because="before 5.2.0 members make resets: useServerSideResetOffset is off by default",
+            setting=SERVER_RESET,
+            values=("true",),
+            because="members make resets: useServerSideResetOffset is off, the default before 5.2.0",
         ),
     ),
 )

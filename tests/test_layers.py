@@ -14,6 +14,7 @@ ORDER = (
     ("models",),
     ("suites.declare",),
     ("suites",),
+    ("conformance.properties",),
     ("conformance.adapter", "conformance.alarm", "conformance.compiled"),
     ("conformance.startup",),
     ("conformance.remoting",),

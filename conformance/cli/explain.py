@@ -40,8 +40,7 @@ def _suites(rule: Rule, profile: Profile) -> Iterator[str]:
     """The lines on the suites: where each of them reaches the rule, and which of them do so by the profile."""
     suites = [suite for suite in SUITES.values() if rule.id in suite.rules]
     if not suites:
-        left_out = f"suites leave out {rule.needs}; " if rule.needs else ""
-        yield f"  suites    none: {left_out}`prove` compares it with real releases"
+        yield "  suites    none: `prove` compares it with real releases"
         return
     width = max(len(suite.name) for suite in suites)
     for at, suite in enumerate(suites):

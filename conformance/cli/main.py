@@ -52,7 +52,8 @@ def cli() -> None:
       broker:HOST:PORT               a broker that is already running
       mutant:NAME                    the port, or a broker, with one deliberate fault
 
-    broker:VERSION?via=container starts the broker in a container.
+    broker:VERSION?via=container starts the broker in a container, and
+    broker:VERSION?set=NAME=VALUE with that property.
 
     With ?clock=real&pace=N behind it a port, a mutant of one or a java-client has a real clock, N times faster.
     """

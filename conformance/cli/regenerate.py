@@ -14,14 +14,18 @@ from pathlib import Path
 
 import click
 
+from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli import missing
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.proof import proof_docs
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.conformance.proof.unit import BROKER
+from rocketmq_conformance.conformance.properties import defaults, properties_docs
 from rocketmq_conformance.conformance.targets import mutants_list
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.models import switches_docs
+from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare import operations_docs
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
@@ -39,7 +43,13 @@ GOLDEN_FILES = ("tests/data/digests.json", "tests/golden/*", "docs/scenarios.md"
 
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; name the files that are stale.")
-def regenerate(check: bool) -> None:
+@click.option(
+    "--broker-defaults",
+    "asks_brokers",
+    is_flag=True,
+    help="Also ask a broker of every release for the defaults of its properties (Java, Maven; some minutes).",
+)
+def regenerate(check: bool, asks_brokers: bool) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
 
     For contributors: it needs a checkout of the project, and takes about a minute. Exit codes: 0, or 1 when --check
@@ -48,7 +58,8 @@ def regenerate(check: bool) -> None:
     root = corpus.kit_folder().resolve().parents[1]
     if not (root / "tests").is_dir() or not corpus.in_source_tree():
         raise CouldNot("Only a checkout of the project has files to regenerate: clone it, and install it editable.")
-    stale = [*_pages(root, check), *_golden(root, check)]
+    stale = [*_defaults(root, check)] if asks_brokers else []
+    stale += [*_pages(root, check), *_golden(root, check)]
     for path in stale:
         click.echo(f"{'stale' if check else 'written'}  {path}")
     lacking = missing.everything(root)
@@ -70,6 +81,7 @@ def _pages(root: Path, check: bool) -> Iterator[str]:
         "docs/operations.md": operations_docs.page(SUITES.values()),
         "docs/campaign-tables.md": tables_docs.tables_page(),
         "docs/switches.md": switches_docs.page(),
+        "docs/configuration.md": properties_docs.page(),
         "docs/proof.md": proof_docs.page_of(KeptRows(root / "docs" / "proof")),
         "conformance/targets/mutants.txt": mutants_list.text(MUTANTS.values()),
     }
@@ -79,6 +91,25 @@ def _pages(root: Path, check: bool) -> Iterator[str]:
             if not check:
                 path.write_text(text, "utf-8")
             yield name
+
+
+def _defaults(root: Path, check: bool) -> Iterator[str]:
+    """The file of the defaults of brokers, if it was stale; without ``check`` it is written."""
+    from rocketmq_conformance.conformance.proof.broker_defaults import read_defaults
+    from rocketmq_conformance.conformance.proof.kinds import ALL
+
+    try:
+        read = {
+            release: read_defaults(release)
+            for release in (Release.parse(unit.release.partition("-incub")[0]) for unit in ALL[BROKER].units)
+        }
+    except CannotRunError as error:
+        raise CouldNot(str(error)) from error
+    text = defaults.text_of(read)
+    if defaults.FILE.read_text("utf-8") != text:
+        if not check:
+            defaults.FILE.write_text(text, "utf-8")
+        yield str(defaults.FILE.resolve().relative_to(root))
 
 
 def _golden(root: Path, check: bool) -> list[str]:

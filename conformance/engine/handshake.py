@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, AdapterError, Hello
 from rocketmq_conformance.conformance.engine.limits import START_TIMEOUT
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.properties.found import MODELLED
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST
@@ -56,14 +57,28 @@ def clock_notes(hello: Hello, max_wait: float) -> list[str]:
     ]
 
 
+def configuration_notes(hello: Hello) -> list[str]:
+    """A sentence on a configuration that could not be read."""
+    if not hello.configuration_unread:
+        return []
+    return [
+        f"{hello.configuration_unread}: it is judged by the defaults of its release, and a difference decides nothing; "
+        "let this machine ask for GET_BROKER_CONFIG"
+    ]
+
+
 def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
-    """The releases that judge: the user's choice, else those of the Hello, else the newest (of Java 17)."""
+    """The releases that judge: the user's choice, else those of the Hello, else the newest (of Java 17).
+
+    The configuration is that of the Hello, as far as it switches rules.
+    """
     newest = str(NEWEST)
-    return Profile.of(
+    profile = Profile.of(
         overrides.get("client") or hello.client or newest,
         overrides.get("broker") or hello.broker or newest,
         int(overrides.get("java") or hello.java or 17),
     )
+    return profile.configured({one.name: one.value for one in hello.properties if one.kind == MODELLED})
 
 
 def release_choice(hello: Hello, overrides: Mapping[str, str], profile: Profile) -> str:

@@ -51,12 +51,16 @@ class Plan:
 
 def profile_json(profile: Profile) -> dict[str, str]:
     """A profile as plans and events write it."""
-    return {"client": str(profile.client), "broker": str(profile.broker), "java": str(profile.java)}
+    releases = {"client": str(profile.client), "broker": str(profile.broker), "java": str(profile.java)}
+    configuration = " ".join(f"{name}={value}" for name, value in profile.configuration)
+    return {**releases, "configuration": configuration} if configuration else releases
 
 
 def profile_of(json: Mapping[str, str]) -> Profile:
     """The profile that :func:`profile_json` wrote; KeyError, TypeError or ValueError when it is none."""
-    return Profile.of(json["client"], json["broker"], int(json["java"]))
+    profile = Profile.of(json["client"], json["broker"], int(json["java"]))
+    properties = (pair.partition("=") for pair in json.get("configuration", "").split())
+    return profile.configured({name: value for name, _, value in properties})
 
 
 class PlanWriter:

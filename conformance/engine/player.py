@@ -8,6 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, SideBySide
+from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN
@@ -41,10 +42,11 @@ class Played(NamedTuple):
 
 
 class Player:
-    """Plays cases of one suite."""
+    """Plays cases of one suite; divergences that ``doubts`` explain do not count as such."""
 
-    def __init__(self, stage: Stage, judge: Judge) -> None:
+    def __init__(self, stage: Stage, judge: Judge, doubts: Doubts | None = None) -> None:
         self.stage = stage
+        self._doubts = doubts or Doubts()
         self.judge = judge
         self.suite = judge.suite
         self._calls = stage.calls(judge.suite)
@@ -74,7 +76,7 @@ class Player:
                     found = self.judge.agrees_at_once(rows, self._calls)
                 if found is not None:
                     return Played(number, rows, CONFORMS, len(rows), time.monotonic() - start, found)
-            return _settled(number, rows, self.execute(rows, number), time.monotonic() - start)
+            return self._settled(number, rows, self.execute(rows, number), time.monotonic() - start)
         except BROKEN as error:
             return Played(number, rows, COULD_NOT_RUN, 0, time.monotonic() - start, "", str(error))
 
@@ -109,9 +111,9 @@ class Player:
         for (number, rows), observed in zip(batch, outcomes, strict=True):
             answers = iter(observed)
             judged = self.judge.judge(rows, lambda row, answers=answers: next(answers))  # type: ignore[misc]
-            ended.append(_settled(number, rows, judged, share))
+            ended.append(self._settled(number, rows, judged, share))
         return ended
 
-
-def _settled(number: int, rows: list[Row], judged: Judged, seconds: float) -> Played:
-    return Played(number, rows, judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
+    def _settled(self, number: int, rows: list[Row], judged: Judged, seconds: float) -> Played:
+        judged = self._doubts.settle(self.suite, judged)
+        return Played(number, rows, judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)

@@ -13,6 +13,7 @@ from itertools import chain
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
 from rocketmq_conformance.conformance.engine.handshake import newer_than_known
 from rocketmq_conformance.conformance.engine.options import Options
@@ -53,6 +54,7 @@ class Runner:
     def __init__(self, stage: Stage, hello: Hello, profile: Profile, options: Options) -> None:
         self.stage = stage
         self.hello = hello
+        self.doubts = Doubts(hello)
         self.profile = profile
         self.options = options
         self.started = time.monotonic()
@@ -113,6 +115,7 @@ class Runner:
             started=datetime.now(UTC).isoformat(timespec="seconds"),
             notes=[*self.options.notes, *newer_than_known(self.profile)],
             release_choice=self.options.release_choice,
+            properties=[one.json() for one in self.hello.properties],
         )
 
     def _verdict(self, stopped: str) -> str:
@@ -150,6 +153,7 @@ class Runner:
             part = SuiteRun(
                 self.stage,
                 refused,
+                self.doubts,
                 self.profile,
                 self.options,
                 suite,

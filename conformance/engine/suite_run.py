@@ -10,6 +10,7 @@ from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.corpus import CorpusCase
 from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
+from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
@@ -42,6 +43,7 @@ class SuiteRun:
         self,
         stage: Stage,
         refused: str,
+        doubts: Doubts,
         profile: Profile,
         options: Options,
         suite: Suite,
@@ -66,6 +68,8 @@ class SuiteRun:
         #: Writes the plan, case by case, where one is kept.
         self.writer = writer
         self.judge = Judge(suite, profile.judged())
+        #: What may explain a divergence of the implementation.
+        self.doubts = doubts
         self.counts = dict.fromkeys(event.VERDICTS, 0)
         self.steps = 0
         self.divergences = 0
@@ -126,7 +130,7 @@ class SuiteRun:
             raise stop
 
     def _play(self, cases: Iterable[Numbered]) -> Iterator[Event]:
-        player = Player(self.stage, self.judge)
+        player = Player(self.stage, self.judge, self.doubts)
         for played in player.play(self._offered(self._in_time(cases))):
             yield from self._settle(player, played)
         if self.cut_short:

@@ -49,7 +49,7 @@ class Assignments:
         """Sorted (broker, queue id, mode) triples, None for no list, or the error."""
         rules = self._storage.rules
         queues = assignment.known_queues(rules, self._routes(asked.topic), asked.topic in self._storage.state.topics)
-        mode = mode_of(self.modes, asked.topic, asked.group)
+        mode = mode_of(self.modes, asked.topic, asked.group, assignment.default_mode(rules))
         result, _ = assignment.assign(rules, asked, mode, queues, members, self._name)
         return cast(Result, result)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from rocketmq_conformance.conformance.fakes.administration import Administration
@@ -30,22 +30,25 @@ from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.resets import Resets
 from rocketmq_conformance.conformance.fakes.retries import Retries
 from rocketmq_conformance.conformance.fakes.sends import Sends
-from rocketmq_conformance.conformance.fakes.settings import MEMORY_RATIO, STRICT_LOCKS, Settings
+from rocketmq_conformance.conformance.fakes.settings import Settings
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.fault import Faults
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
 from rocketmq_conformance.conformance.remoting.server import Handler, Listener
+from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS, MEMORY_RATIO
 from rocketmq_conformance.models.broker.delay_level import DEFAULT_LEVELS, parse_levels
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
+from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.broker.wire import WireRules
 from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.client.switches import BRIEF_HEARTBEATS
 from rocketmq_conformance.models.profile import Profile
 
 CLUSTER = "conformance"
+#: The property that makes topics when messages are sent to them.
+AUTO_CREATE = "autoCreateTopicEnable"
 #: The port that routes name before the system has chosen one.
 _UNCHOSEN = 10911
 #: The parts of the broker, by the names under which they can be replaced.
@@ -73,12 +76,12 @@ class FakeBroker:
 
     ``clock`` gives store times and the age of locks, in ms since the epoch; locks live ``lease`` ms. With
     ``auto_create`` topics and groups are created when they are first used, as in a broker with default settings.
-    ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes``
-    gives the readable queues of a topic, of all brokers, where they are not just its own; ``strict_locks`` is its
-    property lockInStrictMode, ``delay_levels`` the times of its delay levels
-    (messageDelayLevel, in ms). Everything may be called
-    from any thread while the broker runs. ``exchange`` is the door in process: address (of no importance), code, header
-    fields, body, one way?; the response, TimeoutError when there is none, ConnectionError when the connection is cut.
+    ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes`` gives the readable
+    queues of a topic, of all brokers, where they are not just its own; ``delay_levels`` are the times of its delay
+    levels (messageDelayLevel, in ms). It behaves by the profile's configuration; ``properties`` it only reports.
+    Everything may be called from any thread while the broker runs. ``exchange`` is the door in process: address (of no
+    importance), code, header fields, body, one way?; the response, TimeoutError when there is none, ConnectionError
+    when the connection is cut.
     """
 
     def __init__(
@@ -94,11 +97,13 @@ class FakeBroker:
         lease: int = MAX_LIVE_TIME,
         parts: Mapping[str, type] | None = None,
         routes: Routes | None = None,
-        strict_locks: bool = False,
         delay_levels: Sequence[int] = parse_levels(DEFAULT_LEVELS),
+        properties: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.profile = profile or Profile()
-        self._rules = BrokerRules.of(self.profile)
+        if not auto_create:
+            self.profile = self.profile.configured({**dict(self.profile.configuration), CREATES_GROUPS: "false"})
+            properties = {AUTO_CREATE: "false", **properties}
         wire = WireRules.of(self.profile)
         #: Takes down what no response shows, for those parts that are given it.
         self.record = Record()
@@ -110,7 +115,7 @@ class FakeBroker:
         #: ``host:port``, for clients' name server address.
         self.address = f"{host}:{port or _UNCHOSEN}"
         made = {**PARTS, **(parts or {})}
-        self.storage: Storage = made["storage"](self._rules, clock, auto_create)
+        self.storage: Storage = made["storage"](BrokerRules.of(self.profile), clock, auto_create)
         self.consumers: Consumers = made["consumers"](self.storage, clock, lease)
         consumers, later = self.consumers, self._listener.later
         # a release understands what its own clients send
@@ -121,22 +126,20 @@ class FakeBroker:
         self._pulls: Pulls = made["pulls"](
             self.storage, consumers.subscription, consumers.pulled, self._memory.read, later, wire.lite_pulls
         )
-        self.retries: Retries = made["retries"](
-            self.storage, clock, delay_levels, self._while_running, self._stored, auto_create
-        )
+        self.retries: Retries = made["retries"](self.storage, clock, delay_levels, self._while_running, self._stored)
         self.sends = Sends(self.storage, self.retries, self._where, self._stored)
         self.administration = Administration(self.profile, self.storage, name, cluster, self.address, clock())
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)
         resets: Resets = made["resets"](self.storage, consumers, name)
-        settings = Settings({MEMORY_RATIO: self._memory.set_ratio, STRICT_LOCKS: self._set_strict})
-        for part in (self._unlocks, self.assignments, resets, settings):
+        self._settings = Settings(self.profile, properties, self._configure, {MEMORY_RATIO: self._memory.set_ratio})
+        for part in (self._unlocks, self.assignments, resets, self._settings):
             self.dispatcher.add(part.handlers())
         for both in (consumers, self._pulls, self.retries, self.sends, self.administration, self.offsets):
             self.dispatcher.add(both.handlers())
             self.dispatcher.add_connected(both.connection_handlers())
         self.dispatcher.before = self.retries.deliver
-        self._set_strict(str(strict_locks).lower())
+        self._configure(self.profile)
         self.dispatcher.on_leave(self._pulls.closed)
         self.dispatcher.on_leave(consumers.closed)
 
@@ -149,6 +152,7 @@ class FakeBroker:
         without its locks.
         """
         if not self._listener.running:
+            self._settings.restore()
             self._lifetime.started()
             self.consumers.locks = NO_LOCKS
         return self.open()
@@ -296,8 +300,10 @@ class FakeBroker:
         if self._listener.running:
             self._listener.later(seconds, action)
 
-    def _set_strict(self, value: str) -> None:
-        self._unlocks.strict = value == "true" and LOCKS_STRICTLY.on(self.profile.broker)
+    def _configure(self, profile: Profile) -> None:
+        """Behave by the configuration of a profile of the same release."""
+        self.storage.rules = BrokerRules.of(profile)
+        self._unlocks.strict = self.storage.rules.strict_locks
 
     def _stored(self, message: Message) -> None:
         self._pulls.arrived(message.topic, message.queue, message.tag)

@@ -36,7 +36,7 @@ class Lifecycle:
         state = storage.state._replace(stored=self._written)
         state = lifecycle.restart(storage.rules, state)
         storage.state = lifecycle.with_memory(storage.rules, state, hot=True)
-        storage.hot = True
+        storage.hot = storage.rules.hot or storage.rules.empty_is_unknown
 
     def paused(self) -> None:
         """The broker is about to be frozen."""

@@ -131,12 +131,13 @@ class Pulls:
         return response.code, response.remark, response.ext, response.body
 
     def _first_look(self, request: Command, flags: int) -> tuple[TagCodes | Err, Command]:
-        ext = request.ext
-        if self._storage.rules.pull_fails_at_once:
+        ext, rules = request.ext, self._storage.rules
+        if rules.pull_fails_at_once:
             for name, bits in _NUMBERS.items():
                 if name in ext:
                     required(ext, name, bits)
-        self._storage.know_group(ext["consumerGroup"])
+        if rules.readable:
+            self._storage.know_group(ext["consumerGroup"])
         codes = self._codes(request, flags)
         return codes, self._judge(request, codes, bool(flags & COMMIT))
 

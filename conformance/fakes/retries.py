@@ -61,14 +61,12 @@ class Retries:
         levels: Sequence[int],
         later: Callable[[float, Callable[[], object]], object],
         stored: Callable[[Message], object],
-        auto_create: bool,
     ) -> None:
         self._storage = storage
         self._clock = clock
         self.levels = levels
         self._later = later
         self._stored = stored
-        self._auto_create = auto_create
         #: Messages that wait: due time (ms), number, message.
         self._waiting: list[tuple[int, int, Message]] = []
         self._scheduled = [0] * len(levels)
@@ -123,7 +121,6 @@ class Retries:
             found,
             asked,
             len(self.levels),
-            creates=self._auto_create,
             names_limit=names_limit,
         )
         return filing

@@ -41,15 +41,13 @@ class _Log:
 class Storage:
     """Topics, groups, messages and stored offsets. ``clock`` gives ms since the epoch.
 
-    With ``auto_create`` unknown groups and topics are created when they are used, as in a broker with its
-    default settings.
+    With ``auto_create`` unknown topics are created when they are used, as in a broker with its default settings.
     """
 
     def __init__(self, rules: BrokerRules, clock: Callable[[], int], auto_create: bool) -> None:
         self.rules = rules
         self.state = BrokerState(topics={DEFAULT_TOPIC: _DEFAULT} if auto_create else {})
         self._clock = clock
-        self._auto_create = auto_create
         self._logs: dict[tuple[str, int], _Log] = {}
         self._physical = 0
         #: Will an old broker believe message 0 of a new queue to be in memory (RUN-DYN-1)?
@@ -86,14 +84,12 @@ class Storage:
         return cast("Err | None", result)
 
     def delete_topic(self, topic: str) -> Err | None:
-        """BQ-NAME-DELETE, BQ-TOPIC-3: None, or the error."""
+        """BQ-NAME-DELETE, BQ-TOPIC-3, BQ-TOPIC-TIMER: None, or the error."""
         self.state, result, _ = names.delete_topic(self.rules, self.state, topic)
-        if result is not None:
-            return cast(Err, result)
-        for key in [key for key in self._logs if key[0] == topic]:
+        for key in [key for key in self._logs if key[0] == topic and topic not in self.state.topics]:
             del self._logs[key]
         self.out = frozenset(key for key in self.out if key[0] != topic)
-        return None
+        return cast("Err | None", result)
 
     def create_group(self, group: str, enabled: bool = True) -> Err | None:
         """BQ-NAME-GROUP, BQ-GROUP-1, BQ-GROUP-ENABLE: None, or the error."""
@@ -111,7 +107,8 @@ class Storage:
 
     def know_group(self, group: str) -> bool:
         """Does the group exist? It is created if the broker does so."""
-        if group not in self.state.groups and self._auto_create and names.created_by_look_up(self.rules, group):
+        rules = self.rules
+        if group not in self.state.groups and rules.creates_groups and names.created_by_look_up(rules, group):
             self.create_group(group)
         return group in self.state.groups
 

@@ -8,9 +8,9 @@ really expire while it runs. Starts brokers of its own.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -27,11 +27,23 @@ from rocketmq_conformance.conformance.targets.broker.launch_config import java, 
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.broker import lifecycle
 from rocketmq_conformance.models.broker.aged_store import aged_broker
-from rocketmq_conformance.models.broker.assignment import POP, PULL, Mode
+from rocketmq_conformance.models.broker.assignment import POP
 from rocketmq_conformance.models.broker.broker_restart import SURVIVAL_REASONS
+from rocketmq_conformance.models.broker.configuration import (
+    BALANCES,
+    CREATES_GROUPS,
+    DEFAULT_MODE,
+    DEFAULT_SHARE,
+    MEMORY_RATIO,
+    PERMISSION,
+    SERVER_RESET,
+    SETTINGS,
+    STRICT_LOCKS,
+    TIMER_WHEEL,
+)
 from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState
 from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY, BrokerRules
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
@@ -72,19 +84,9 @@ FAST = (
     broker_doubt.SUITE,
     broker_assignment.SUITE,
 )
-#: First release with a property for the way of resets (BQ-RESET-2), and that property.
+#: First releases with a property for the way of resets (BQ-RESET-2), and with those for assignments (BQ-ASSIGN-1).
 RESETS_SINCE = Release(5, 1, 0)
-RESETS = "useServerSideResetOffset"
-#: First release that can be configured not to balance groups (BQ-ASSIGN-OFF), and how queues are assigned by default
-#: (BQ-ASSIGN-1), and the properties for it.
 BALANCES_SINCE = Release(5, 0, 0)
-BALANCES, DEFAULT_MODE, DEFAULT_SHARE = (
-    "serverLoadBalancerEnable",
-    "defaultMessageRequestMode",
-    "defaultPopShareQueueNum",
-)
-#: The property that makes a broker lock in strict mode (BQ-LOCK-STRICT).
-STRICT = "lockInStrictMode"
 #: First release that asks the system which pages are in memory, where its Java can (BQ-MEM-2).
 SEES_SINCE = Release(5, 1, 0)
 #: Random cases of each fast suite, and of the slow one.
@@ -208,7 +210,10 @@ def _prove_case(
         spec = suite.operations[row[0]].spec
         if spec.guard is not None and not all(spec.guard(one.state) for one in possible):
             continue
-        observed = _observed(do(step, row))
+        outcome = do(step, row)
+        if isinstance(outcome, Unsupported):  # with this configuration
+            continue
+        observed = _observed(outcome)
         if isinstance(observed, Err) and not observed.definite:
             if not spec.may_be_indeterminate:  # too busy, or a timeout: nothing can be concluded
                 return
@@ -221,44 +226,72 @@ def _prove_case(
             return
 
 
+def prove_configured(
+    adapter: BrokerAdapter, profile: Profile, tally: Tally, suite: Suite, properties: Mapping[str, str], cases: int
+) -> None:
+    """A suite once more, on the same broker with other properties."""
+    configured = profile.configured(properties)
+    for name, value in properties.items():
+        adapter.ask(requests.set_property(name, value))
+    try:
+        adapter.hello()
+        prove_suite(adapter, configured, tally, suite, cases)
+    finally:
+        for name in properties:
+            adapter.ask(requests.set_property(name, SETTINGS[name].default_of(profile.broker)))
+        adapter.hello()
+
+
 def prove_other_resets(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """The suite ``broker-admin`` once more, with resets going the way that is not the release's default."""
-    other = not BrokerRules.of(profile).server_reset
-    suite = replace(broker_admin.SUITE, bind=partial(broker_admin.bind, server_reset=other))
-    adapter.ask(requests.set_property(RESETS, str(other).lower()))
-    try:
-        prove_suite(adapter, profile, tally, suite, CASES)
-    finally:
-        adapter.ask(requests.set_property(RESETS, str(not other).lower()))
+    other = str(profile.setting(SERVER_RESET) == "false").lower()
+    prove_configured(adapter, profile, tally, broker_admin.SUITE, {SERVER_RESET: other}, CASES)
 
 
 def prove_other_assignments(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """The suite ``broker-assignment`` once more with other properties: without balancing, and popping by default."""
-    for properties, ordinary, bind in (
-        ({BALANCES: "false"}, {BALANCES: "true"}, partial(broker_assignment.bind, balancing=False)),
-        (
-            {DEFAULT_MODE: POP, DEFAULT_SHARE: "1"},
-            {DEFAULT_MODE: PULL, DEFAULT_SHARE: "-1"},
-            partial(broker_assignment.bind, default=Mode(POP, 1)),
-        ),
-    ):
-        try:
-            for name, value in properties.items():
-                adapter.ask(requests.set_property(name, value))
-            suite = replace(broker_assignment.SUITE, bind=bind)
-            prove_suite(adapter, profile, tally, suite, OTHER_CASES)
-        finally:
-            for name, value in ordinary.items():
-                adapter.ask(requests.set_property(name, value))
+    for properties in ({BALANCES: "false"}, {DEFAULT_MODE: POP, DEFAULT_SHARE: "1"}):
+        prove_configured(adapter, profile, tally, broker_assignment.SUITE, properties, OTHER_CASES)
 
 
 def prove_strict_locks(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """The suite ``broker-locks`` once more, in strict mode."""
-    adapter.ask(requests.set_property(STRICT, "true"))
+    prove_configured(adapter, profile, tally, broker_locks.SUITE, {STRICT_LOCKS: "true"}, CASES)
+
+
+def prove_uncreated_groups(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suites that look groups up once more, on a broker that does not create them."""
+    suites = [broker_admin.SUITE, broker_topics.SUITE]
+    if profile.broker >= BALANCES_SINCE:
+        suites.append(broker_assignment.SUITE)
+    for suite in suites:
+        prove_configured(adapter, profile, tally, suite, {CREATES_GROUPS: "false"}, OTHER_CASES)
+
+
+def prove_permissions(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suites that pull once more, on a broker that may not be written, and on one that may not be read."""
+    for permission in (READ, WRITE):
+        for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE):
+            prove_configured(adapter, profile, tally, suite, {PERMISSION: str(permission)}, OTHER_CASES)
+
+
+def prove_on_disk(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suites that query and pull once more, where every message counts as being on disk."""
+    for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE):
+        prove_configured(adapter, profile, tally, suite, {MEMORY_RATIO: "0"}, OTHER_CASES)
+
+
+def prove_without_timers(tally: Tally) -> None:
+    """The suites that delete topics, on a broker of its own: no broker loses its timer wheel while it runs."""
+    properties = {TIMER_WHEEL: "false"}
+    adapter = BrokerAdapter(StartedBroker(Release.parse(tally.release), properties=properties))
     try:
-        prove_suite(adapter, profile, tally, broker_locks.STRICT, CASES)
+        hello = adapter.hello()
+        profile = Profile.of(broker=tally.release, java=hello.java or 17).configured(properties)
+        for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE):
+            prove_suite(adapter, profile, tally, suite, OTHER_CASES)
     finally:
-        adapter.ask(requests.set_property(STRICT, "false"))
+        adapter.close()
 
 
 def prove_cold(adapter: BrokerAdapter, tally: Tally) -> bool:
@@ -308,12 +341,17 @@ def _plays(suite: Suite) -> Callable[[BrokerAdapter, Profile, Tally], None]:
 #: The suites of the decision tables, and of messages that expire.
 _TABLES = Part.of(broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE, broker_restart.SUITE)
 _STORY = Part.of(rules=(rule for rules in fake_broker.CHAPTERS.values() for rule in rules))
+#: The suites that query, pull and delete topics.
+_PULLING = Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE)
 _STEPS = (
     _Step(_TABLES, prove_tables),
     *(_Step(Part.of(suite), _plays(suite)) for suite in FAST),
     _Step(Part.of(broker_admin.SUITE), prove_other_resets, RESETS_SINCE.__le__),
     _Step(Part.of(broker_assignment.SUITE), prove_other_assignments, BALANCES_SINCE.__le__),
-    _Step(Part.of(broker_locks.SUITE, rules=("BQ-LOCK-STRICT",)), prove_strict_locks, LOCKS_STRICTLY.on),
+    _Step(Part.of(broker_locks.SUITE), prove_strict_locks, LOCKS_STRICTLY.on),
+    _Step(Part.of(broker_admin.SUITE, broker_topics.SUITE, broker_assignment.SUITE), prove_uncreated_groups),
+    _Step(_PULLING, prove_permissions),
+    _Step(_PULLING, prove_on_disk),
     _Step(
         Part.of(broker_restart.SUITE),
         lambda adapter, profile, tally: prove_suite(
@@ -348,6 +386,8 @@ def prove_release(release: str, selection: Selection = EVERYTHING) -> Tally:
             expiry.prove(tally)
     if parsed >= SEES_SINCE and selection.takes(Part.of(broker_cold.SUITE)):
         prove_seen_cold(tally)
+    if SETTINGS[TIMER_WHEEL].has(parsed) and selection.takes(_PULLING):
+        prove_without_timers(tally)
     return tally
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -16,7 +16,7 @@ FORMS = (
     "python:package.module:factory",
     "java-client:VERSION[?via=tcp]",
     "java-client:VERSION?clock=real[&pace=N]",
-    "broker:VERSION[?via=jars]",
+    "broker:VERSION[?via=jars][&set=NAME=VALUE]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
     "broker[?like=VERSION]",
@@ -31,12 +31,15 @@ def open_address(text: str) -> Adapter:
     """The adapter of an address. AddressError when it is invalid, CannotRunError when it cannot be judged here."""
     place, _, query = text.partition("?")
     kind, _, name = place.partition(":")
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    opener = _fake if place == "broker" else _KINDS.get(kind)
-    if opener is None:
-        raise AddressError(f"{text!r} is no address; write one of {', '.join(FORMS)}.")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    opener = _KINDS.get(kind)
     try:
-        return opener(name, options)
+        if kind == "broker":
+            properties = [value for key, value in pairs if key == "set"]
+            return _broker(place, {key: value for key, value in pairs if key != "set"}, properties)
+        if opener is None:
+            raise AddressError(f"{text!r} is no address; write one of {', '.join(FORMS)}.")
+        return opener(name, dict(pairs))
     except AddressError:
         raise
     except ValueError as error:
@@ -107,16 +110,12 @@ def _java(name: str, options: dict[str, str]) -> Adapter:
     return JavaClient(name, via=via, pace=pace)
 
 
-def _broker(name: str, options: dict[str, str]) -> Adapter:
-    from rocketmq_conformance.conformance.targets.broker.address import open_broker
+def _broker(place: str, options: dict[str, str], properties: Sequence[str]) -> Adapter:
+    from rocketmq_conformance.conformance.targets.broker.address import open_broker, open_fake
 
-    return open_broker(name, options)
-
-
-def _fake(name: str, options: dict[str, str]) -> Adapter:
-    from rocketmq_conformance.conformance.targets.broker.address import open_fake
-
-    return open_fake(options)
+    if place == "broker":
+        return open_fake(options, properties)
+    return open_broker(place.removeprefix("broker:"), options, properties)
 
 
 def _via(options: dict[str, str], kind: str, allowed: tuple[str, ...], *, timed: bool = False) -> str:
@@ -156,5 +155,4 @@ _KINDS: dict[str, Callable[[str, dict[str, str]], Adapter]] = {
     "mutant": _mutant,
     "python": _python,
     "java-client": _java,
-    "broker": _broker,
 }

@@ -18,7 +18,6 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port import mutants as of_ports
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -41,12 +40,15 @@ def open_mutant(
     ``profile`` says which release it is like. ``clock`` is what either measures time with.
     """
     if isinstance(mutant, BrokerMutant):
-        return BrokerAdapter(FakeLocation(profile, mutant.parts, strict=mutant.strict, clock=clock), clock)
+        return BrokerAdapter(FakeLocation(profile_of(mutant, profile), mutant.parts, clock=clock), clock)
     return Port(mutant.parts, via=via, name=f"mutant {mutant.name}", pace=pace, clock=clock)
 
 
 def suites_of(mutant: Mutant) -> list[Suite]:
     """The suites that may kill it."""
-    if isinstance(mutant, BrokerMutant):
-        return [broker_locks.STRICT] if mutant.strict else [SUITES[name] for name in mutant.suites]
-    return [SUITES[name] for name in mutant.parts]
+    return [SUITES[name] for name in (mutant.suites if isinstance(mutant, BrokerMutant) else mutant.parts)]
+
+
+def profile_of(mutant: Mutant, profile: Profile) -> Profile:
+    """The profile that judges the mutant: with its configuration."""
+    return profile.configured(dict(mutant.configuration)) if isinstance(mutant, BrokerMutant) else profile

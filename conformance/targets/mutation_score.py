@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, suites_of
+from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, profile_of, suites_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
@@ -80,6 +80,7 @@ def judge_mutant(
 
     The minimal plan that shows it is kept in the folder ``plans``.
     """
+    profile = profile_of(mutant, profile)
     stage = Stage(open_mutant(mutant, profile, clock=clock), profile)
     judges = [Judge(suite, profile) for suite in suites_of(mutant)]
     steps = 0
@@ -105,8 +106,8 @@ def judge_mutant(
 
 
 def plan_can_notice(mutant: Mutant) -> bool:
-    """Can a plan notice the mutant? No plan can ask for the strict mode, where some faults of unlocking show."""
-    return not mutant.equivalent and not (isinstance(mutant, BrokerMutant) and mutant.strict)
+    """Can a plan notice the mutant? No plan can ask for the configuration in which some faults show."""
+    return not mutant.equivalent and not (isinstance(mutant, BrokerMutant) and mutant.configuration)
 
 
 def noticing_plan(mutant: Mutant, plans: Mapping[str, Sequence[CorpusCase]]) -> CorpusCase | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Stored, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
@@ -29,6 +30,14 @@ RULES = (
         "Deleting a topic removes its queues: they start again at 0. Offsets stored for it are removed from 5.0.0, "
         "and kept before. An unknown topic is no error.",
         "AdminBrokerProcessor#deleteTopic @ 4.9.7, 5.0.0, 5.5.0",
+    ),
+    Rule(
+        "BQ-TOPIC-TIMER",
+        "Without a timer wheel (timerWheelEnable=false) the deletion of a topic answers SYSTEM_ERROR, known or not, "
+        "after everything of the topic was removed: the broker fails when it looks for its delayed messages.",
+        "AdminBrokerProcessor#deleteTopicInBroker @ 5.3.2, 5.3.3",
+        releases="5.3.3+",
+        needs="timerWheelEnable=false; true by default",
     ),
     Rule(
         "BQ-GROUP-1",
@@ -85,6 +94,8 @@ _DELETE |= {
     for kind, why in tuple(_DELETE.items())
     for end in ("resets kept", "resets removed")
 }
+_NO_TIMER = {kind: Reason((*why.rules, "BQ-TOPIC-TIMER"), f"{kind}, no timer wheel") for kind, why in _DELETE.items()}
+_FAILED = Err("SYSTEM_ERROR")
 _GROUP = {kind: Reason(("BQ-GROUP-1",), kind) for kind in ("new group", "same again", "new group, offsets kept")}
 _ENABLE = reasons_by_kind(("BQ-GROUP-1", "BQ-GROUP-ENABLE"), "disabled", "disabled again", "enabled again")
 _DELETE_GROUP = {kind: Reason(("BQ-GROUP-2",), kind) for kind in ("nothing stored", "not asked", "flag not known")}
@@ -124,7 +135,8 @@ def delete_topic(rules: BrokerRules, state: BrokerState, topic: str) -> Answer[B
     pending, kind = _resets(state, 1, topic, rules.delete_topic_forgets_resets, kind)
     topics = {name: settings for name, settings in state.topics.items() if name != topic}
     logs = {key: log for key, log in state.logs.items() if key[0] != topic}
-    return BrokerState(topics, state.groups, logs, kept, pending, state.disabled), None, _DELETE[kind]
+    after = BrokerState(topics, state.groups, logs, kept, pending, state.disabled)
+    return (after, _FAILED, _NO_TIMER[kind]) if rules.delete_topic_fails else (after, None, _DELETE[kind])
 
 
 def create_group(rules: BrokerRules, state: BrokerState, group: str, enabled: bool = True) -> Answer[BrokerState]:
@@ -152,7 +164,7 @@ def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) 
     else:
         kept, kind = state.stored, "flag not known" if flag else "not asked"
     pending, kind = _resets(state, 0, group, rules.delete_group_forgets_resets and known, kind)
-    if rules.delete_group_creates and not known:
+    if rules.delete_group_creates and rules.creates_groups and not known:
         groups, why = state.groups | {group}, _CREATED[kind]
     else:
         groups, why = state.groups - {group}, _DELETE_GROUP[kind]

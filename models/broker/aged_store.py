@@ -40,9 +40,14 @@ STORED = {0: 12, 1: 1, 2: 0, 3: 2, 4: 9999, 5: -7}
 
 def aged_broker(rules: BrokerRules) -> BrokerState:
     """The broker after it started on the store; group 0 exists as well."""
+    hot = rules.hot or rules.empty_is_unknown
     return BrokerState(
         topics={TOPIC: Topic.of(len(QUEUES))},
         groups=frozenset({GROUPS[0]}),
-        logs={(TOPIC, queue): reopened(rules, log) for queue, log in enumerate(QUEUES) if log != QueueLog()},
+        logs={
+            (TOPIC, queue): reopened(rules, log)._replace(hot=hot)
+            for queue, log in enumerate(QUEUES)
+            if log != QueueLog()
+        },
         stored={(KEPT_GROUP, TOPIC, queue): offset for queue, offset in STORED.items()},
     )

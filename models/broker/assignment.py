@@ -169,12 +169,11 @@ def assign(
     queues: tuple[Queue, ...] | None,
     members: tuple[str, ...] | None,
     broker: str,
-    balancing: bool = True,
 ) -> Assignment:
     """Sorted (broker, queue id, mode) triples, None for no list, or the error.
 
     ``queues`` are the topic's readable ones, None without a route; ``members`` the client ids of the group, None when
-    no member is registered; ``broker`` the name of the broker that is asked, ``balancing`` whether it balances at all.
+    no member is registered; ``broker`` the name of the broker that is asked.
     """
     if asked.model is None:
         return _FAILED, _NO_MODEL
@@ -187,7 +186,7 @@ def assign(
         queues = ((asked.topic, broker, 0),)
     if queues is None:
         return None, _NO_ROUTE["no route, cluster"]
-    if not balancing:
+    if not rules.balances:
         return _triples(queues, mode), _SWITCHED_OFF[mode.mode]
     if members is None:
         return None, _NO_LIST["nobody registered"]
@@ -270,6 +269,11 @@ def _share(
 
 def _triples(queues: object, mode: Mode) -> tuple[tuple[str, int, str], ...]:
     return tuple(sorted((broker, number, mode.mode) for _, broker, number in queues))  # type: ignore[attr-defined]
+
+
+def default_mode(rules: BrokerRules) -> Mode:
+    """BQ-ASSIGN-1: how queues are assigned where nothing is set."""
+    return Mode(rules.default_mode, rules.default_share)
 
 
 def mode_of(modes: Modes, topic: str, group: str, default: Mode = PULL_MODE) -> Mode:

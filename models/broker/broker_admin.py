@@ -5,7 +5,6 @@ The rules are in the modules beside this one; here indexes become names, and eve
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import NamedTuple, cast
 
@@ -59,11 +58,8 @@ class BrokerAdminModel:
 
     __slots__ = ("broker", "rules")
 
-    def __init__(self, profile: Profile, server_reset: bool | None = None) -> None:
-        """``server_reset`` is the broker's property useServerSideResetOffset; None is its release's default."""
+    def __init__(self, profile: Profile) -> None:
         self.broker = BrokerOffsetsModel(profile)
-        if server_reset is not None:
-            self.broker.rules = replace(self.broker.rules, server_reset=server_reset)
         self.rules: BrokerRules = self.broker.rules
 
     def create_topic(self, state: BrokerAdminState, topic: int, queues: int) -> Answer[BrokerAdminState]:
@@ -108,8 +104,9 @@ class BrokerAdminModel:
         """BQ-HB-1: None."""
         subscribed = {TOPICS[topic]: RegisteredSubscription(None, 0) for topic in topics}
         consumer = Consumer(GROUPS[group], subscribed)
-        groups, _, why = members.heartbeat(self.rules, state.members, CONNECTION, CLIENT, consumer)
-        broker = _with_group(state.broker, GROUPS[group])
+        broker = self._with_group(state.broker, GROUPS[group])
+        known = GROUPS[group] in broker.groups
+        groups, _, why = members.heartbeat(self.rules, state.members, CONNECTION, CLIENT, consumer, known)
         if broker is not state.broker:
             why = _creating(why)
         return BrokerAdminState(broker, groups, state.pulled), None, why
@@ -117,7 +114,7 @@ class BrokerAdminModel:
     def leave(self, state: BrokerAdminState, group: int) -> Answer[BrokerAdminState]:
         """BQ-HB-6: None."""
         groups, _, why = members.unregister(self.rules, state.members, CONNECTION, GROUPS[group])
-        broker = _with_group(state.broker, GROUPS[group])
+        broker = self._with_group(state.broker, GROUPS[group])
         if broker is not state.broker:
             why = _creating(why)
         return BrokerAdminState(broker, groups, state.pulled), None, why
@@ -136,7 +133,8 @@ class BrokerAdminModel:
 
         The request carries its subscription, to everything.
         """
-        broker = _with_group(state.broker, GROUPS[group])
+        # a broker that may not be read does not look the group up
+        broker = self._with_group(state.broker, GROUPS[group]) if self.rules.readable else state.broker
         created = broker is not state.broker
         log = broker.logs.get((TOPICS[topic], queue), ABSENT)
         asked = PullMessageRequest(GROUPS[group], TOPICS[topic], queue, offset, most, commit)
@@ -181,6 +179,12 @@ class BrokerAdminModel:
         answer = clone.clone_offsets(state.broker, GROUPS[source], GROUPS[destination], name, passed_over)
         return of_broker(state, answer)
 
+    def _with_group(self, broker: BrokerState, group: str) -> BrokerState:
+        """BQ-GROUP-LOOKUP."""
+        if group in broker.groups or not self.rules.creates_groups:
+            return broker
+        return broker._replace(groups=broker.groups | {group})
+
     def _subscribes_elsewhere(self, state: BrokerAdminState, group: str, topic: str) -> bool:
         """BQ-CLONE-ONLINE: do members of the group subscribe to other topics only?"""
         registered = state.members.get(group)
@@ -199,8 +203,3 @@ def of_broker(state: BrokerAdminState, answer: Answer[BrokerState]) -> Answer[Br
 def _creating(why: Reason) -> Reason:
     """The same reason where the group is created as well; one object for each."""
     return Reason((*why.rules, "BQ-GROUP-LOOKUP"), f"{why.kind}, group created")
-
-
-def _with_group(broker: BrokerState, group: str) -> BrokerState:
-    """BQ-GROUP-LOOKUP."""
-    return broker if group in broker.groups else broker._replace(groups=broker.groups | {group})

@@ -13,11 +13,11 @@ from rocketmq_conformance.models.broker import assignment, members
 from rocketmq_conformance.models.broker.assignment import (
     LMQ_PREFIX,
     NO_MODES,
-    PULL_MODE,
     RETRY_PREFIX,
     AssignmentRequest,
     Mode,
     Modes,
+    default_mode,
     mode_of,
 )
 from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
@@ -28,9 +28,9 @@ from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, reasons_by_kind
 
-#: Groups by index; no broker creates the last one, whose name is illegal.
+#: Groups by index: the first one exists when a case begins, and no broker creates the last, whose name is illegal.
 GROUPS = ("G0", "G1", "G!")
-ILLEGAL_GROUP = 2
+KNOWN_GROUP, ILLEGAL_GROUP = 0, 2
 #: Topics by index: on one broker, on several, with one queue, with no readable queue, without a route, the retry
 #: topics of two groups, of which only the first has a route, and a light message queue.
 TOPICS = ("T0", "T1", "T2", "T3", "T4", f"{RETRY_PREFIX}G0", f"{RETRY_PREFIX}G1", f"{LMQ_PREFIX}L")
@@ -70,14 +70,11 @@ class BrokerAssignmentState(NamedTuple):
 class BrokerAssignmentModel:
     """The rules of a broker that assigns queues; every method is pure. Arguments are indexes of the fixtures."""
 
-    __slots__ = ("balancing", "default", "rules")
+    __slots__ = ("default", "rules")
 
-    def __init__(self, profile: Profile, balancing: bool = True, default: Mode = PULL_MODE) -> None:
-        """``balancing`` is the broker's property serverLoadBalancerEnable, ``default`` the mode that its properties
-        defaultMessageRequestMode and defaultPopShareQueueNum set."""
+    def __init__(self, profile: Profile) -> None:
         self.rules = BrokerRules.of(profile)
-        self.balancing = balancing
-        self.default = default
+        self.default = default_mode(self.rules)
 
     def make_topic(self, state: BrokerAssignmentState, topic: int) -> Answer[BrokerAssignmentState]:
         """BQ-TOPIC-1: None."""
@@ -89,8 +86,10 @@ class BrokerAssignmentModel:
     ) -> Answer[BrokerAssignmentState]:
         """BQ-HB-1: None."""
         consumer = Consumer(GROUPS[group], {TOPICS[0]: RegisteredSubscription(None, 0)})
-        groups, _, why = members.heartbeat(self.rules, state.members, connection, CLIENTS[client], consumer)
-        return BrokerAssignmentState(state.topics | {RETRY_PREFIX + GROUPS[group]}, groups, state.modes), None, why
+        known = group == KNOWN_GROUP or self.rules.creates_groups
+        groups, _, why = members.heartbeat(self.rules, state.members, connection, CLIENTS[client], consumer, known)
+        topics = state.topics | {RETRY_PREFIX + GROUPS[group]} if known else state.topics
+        return BrokerAssignmentState(topics, groups, state.modes), None, why
 
     def unregister(self, state: BrokerAssignmentState, connection: int, group: int) -> Answer[BrokerAssignmentState]:
         """BQ-HB-6: None."""
@@ -101,11 +100,14 @@ class BrokerAssignmentModel:
         self, state: BrokerAssignmentState, topic: int, group: int, mode: str | None, share: int | None
     ) -> Answer[BrokerAssignmentState]:
         """BQ-ASSIGN-6: None, or the error."""
-        lacking = "topic" if TOPICS[topic] not in state.topics else "group" if group == ILLEGAL_GROUP else ""
+        lacking = "topic" if TOPICS[topic] not in state.topics else "" if self._knows(group) else "group"
         modes, result, why = assignment.set_mode(
             self.rules, state.modes, TOPICS[topic], GROUPS[group], mode, share, lacking
         )
         return BrokerAssignmentState(state.topics, state.members, modes), result, why
+
+    def _knows(self, group: int) -> bool:
+        return group == KNOWN_GROUP or (group != ILLEGAL_GROUP and self.rules.creates_groups)
 
     def ask(
         self,
@@ -122,7 +124,7 @@ class BrokerAssignmentModel:
         registered = state.members.get(GROUPS[group])
         listed = None if registered is None else tuple(registered.members.values())
         mode = mode_of(state.modes, name, GROUPS[group], self.default)
-        return state, *_assignment(self.rules, asked, mode, name in state.topics, listed, self.balancing)
+        return state, *_assignment(self.rules, asked, mode, name in state.topics, listed)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -132,7 +134,6 @@ def _assignment(
     mode: Mode,
     own: bool,
     listed: tuple[str, ...] | None,
-    balancing: bool,
 ) -> assignment.Assignment:
     queues = assignment.known_queues(rules, readable_queues(asked.topic), own)
-    return assignment.assign(rules, asked, mode, queues, listed, BROKER, balancing)
+    return assignment.assign(rules, asked, mode, queues, listed, BROKER)

@@ -217,7 +217,7 @@ class BrokerFieldsModel:
 
     def _look_up(self, state: BrokerState, group: str | None) -> tuple[BrokerState, tuple[str, str] | None]:
         """The state after a look-up of a group, and the rule by which it did something, with the kind of state."""
-        if group is None or group in state.groups:
+        if group is None or group in state.groups or not (self.rules.creates_groups and self.rules.readable):
             return state, None
         if not names.created_by_look_up(self.rules, group):
             return state, ("BQ-NAME-LOOKUP", "name not allowed")

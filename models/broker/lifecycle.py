@@ -109,6 +109,7 @@ def with_memory(rules: BrokerRules, state: BrokerState, hot: bool) -> BrokerStat
     """RUN-DYN-1: every queue hot or cold, in releases whose answer depends on the ratio."""
     if rules.empty_is_unknown:
         return state
+    hot = hot and rules.hot
     return state._replace(logs={key: log._replace(hot=hot) for key, log in state.logs.items()})
 
 
@@ -176,7 +177,7 @@ def kill(rules: BrokerRules, forked: UncertainBroker) -> Answer[UncertainBroker]
 
 
 def set_memory(rules: BrokerRules, forked: UncertainBroker, hot: bool) -> Answer[UncertainBroker]:
-    """RUN-DYN-1: the ratio was set to 0 (not ``hot``) or back to its default."""
+    """RUN-DYN-1: the ratio was set to 0 (not ``hot``) or back to what is configured."""
     if rules.empty_is_unknown:
         return forked, None, _RATIO["not looked at"]
     states = tuple(with_memory(rules, state, hot) for state in forked.possible)

@@ -50,6 +50,13 @@ RULES = (
         "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.3.3",
     ),
     Rule(
+        "BQ-PULL-BROKER",
+        "A broker that may not be read (brokerPermission without 4) refuses every pull with NO_PERMISSION before it "
+        "looks at anything else. Sends are not refused by a broker that may not be written, except to ordered topics.",
+        "PullMessageProcessor#processRequest, AbstractSendMessageProcessor#msgCheck @ 4.0.0, 4.9.7, 5.3.3",
+        needs="brokerPermission without 4; 6 by default",
+    ),
+    Rule(
         "BQ-PULL-ENABLE",
         "A pull of a disabled group is refused with NO_PERMISSION before its topic is looked up.",
         "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.3.3",
@@ -140,6 +147,8 @@ _RESPONSES = {
 
 #: The largest response: messages and bytes (maxTransfer…OnMessageInMemory).
 MAX_MESSAGES, MAX_BYTES = 32, 256 * 1024
+#: The same of messages that count as being on disk (accessMessageInMemoryMaxRatio).
+DISK_MESSAGES, DISK_BYTES = 8, 64 * 1024
 #: No Java array is as long as this, however much memory there is.
 _TOO_MANY = 2**31 - 1
 
@@ -156,6 +165,7 @@ NO_ROOM = Err("SYSTEM_ERROR")
 _CHECK = {kind: Reason(("BQ-PULL-1",), kind) for kind in ("unknown group", "unknown topic", "no such queue")}
 _CHECK["queue not read"] = Reason(("BQ-PULL-1", "BQ-PULL-READ"), "queue not read")
 _CHECK["no permission to read"] = Reason(("BQ-PULL-PERM",), "no permission to read")
+_NOT_READABLE = Reason(("BQ-PULL-BROKER",), "a broker that may not be read")
 _CHECK["disabled group"] = Reason(("BQ-PULL-ENABLE",), "disabled group")
 _NO_ROOM = reasons_by_kind(("BQ-PULL-MOST",), "negative", "more than Java can hold")
 _SUBSCRIPTION = {
@@ -277,6 +287,8 @@ def pull(
     ``codes`` is the result of ``carried_codes`` or ``registered_codes``; ``entries`` are the retained messages of the
     queue.
     """
+    if not rules.readable:
+        return state, NO_PERMISSION, _NOT_READABLE
     if request.group not in state.groups:
         return state, NO_GROUP, _CHECK["unknown group"]
     if request.group in state.disabled:
@@ -326,7 +338,8 @@ def _read(
 def _scan(
     rules: BrokerRules, log: QueueLog, request: PullMessageRequest, codes: TagCodes, entries: Sequence[StoredEntry]
 ) -> tuple[str, int, tuple[int, ...], Reason]:
-    most = min(request.most if rules.full_batch else request.most - 1, MAX_MESSAGES)
+    most, most_bytes = (MAX_MESSAGES, MAX_BYTES) if rules.hot else (DISK_MESSAGES, DISK_BYTES)
+    most = min(request.most if rules.full_batch else request.most - 1, most)
     least, each = (16_000, 20) if rules.scans_entries else (800, 1)
     looks_at = max(least, each * request.most) if rules.scans_by_request else least
     limit = request.offset + looks_at + rules.scans_one_more
@@ -340,7 +353,7 @@ def _scan(
             ended = "scan limit"
             break
         entry = entries[at - log.first]
-        if found and (len(found) >= most or size + entry.size > MAX_BYTES):
+        if found and (len(found) >= most or size + entry.size > most_bytes):
             ended = "batch full"
             break
         if passes_filter(codes, entry.tag):

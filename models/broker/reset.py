@@ -30,7 +30,7 @@ RULES = (
         "BQ-RESET-QUEUE",
         "A reset by way of the members does not look at the fields queueId and offset: it moves the whole topic.",
         "AdminBrokerProcessor#resetOffset @ 4.9.7, 5.1.4",
-        releases="up to 5.1.4",
+        needs="useServerSideResetOffset off, the default up to 5.1.4",
     ),
     Rule(
         "BQ-RESET-2",

@@ -72,7 +72,8 @@ def send(
     log = state.logs.get((topic, queue), ABSENT)
     reasons = _SENT if queue < settings.write_queues and settings.perm & WRITE else _SENT_AGAINST[_against(settings)]
     why = reasons["next message" if log.times else "after everything expired" if log.first else "first message"]
-    longer = log._replace(times=log.times + times, hot=log.hot and hot)
+    # from 5.1.0 on the ratio is not looked at (RUN-DYN-1)
+    longer = log._replace(times=log.times + times, hot=log.hot and hot and (rules.hot or rules.empty_is_unknown))
     logs = {**state.logs, (topic, queue): longer}
     after = BrokerState(state.topics, state.groups, logs, state.stored, state.pending, state.disabled)
     return after, tuple(range(log.max, longer.max)), why

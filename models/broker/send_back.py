@@ -224,16 +224,15 @@ def send_back(
     asked: BackRequest,
     levels: int,
     *,
-    creates: bool = True,
     names_limit: bool = True,
 ) -> Decided:
     """The ``Filing`` of a message, None for one that is dropped, or the error.
 
-    ``found`` is the message at the place that the request names; ``levels`` the number of delay levels; ``creates``:
-    the broker creates unknown groups; ``names_limit``: the client is of 3.4.9 or later.
+    ``found`` is the message at the place that the request names; ``levels`` is the number of delay levels;
+    ``names_limit``: the client is of 3.4.9 or later.
     """
     if asked.group not in state.groups:
-        if not creates:
+        if not rules.creates_groups:
             return state, _UNKNOWN_GROUP, _NO_GROUP
         after, result, why = send_back(
             rules, with_group(state, asked.group), settings, found, asked, levels, names_limit=names_limit

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rocketmq_conformance.models.broker.configuration import (
+    BALANCES,
+    CREATES_GROUPS,
+    DEFAULT_MODE,
+    DEFAULT_SHARE,
+    MEMORY_RATIO,
+    PERMISSION,
+    SERVER_RESET,
+    STRICT_LOCKS,
+    TIMER_WHEEL,
+)
+from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
 
@@ -215,7 +227,7 @@ BROADCAST_UNNOTIFIED = Switch(
     rules=("BQ-HB-3",),
     source="ConsumerManager#registerConsumer",
 )
-SERVER_RESET = Switch(
+RESETS_ITSELF = Switch(
     "BQ-RESET-2",
     "Offsets are reset by the broker, not by the members",
     v5="5.2.0",
@@ -306,6 +318,13 @@ MODE_CHECKED = Switch(
     v5="5.3.3",
     rules=("BQ-ASSIGN-6",),
     source="QueryAssignmentProcessor#setMessageRequestMode",
+)
+COUNTS_TIMERS = Switch(
+    "BQ-TOPIC-TIMER",
+    "Deleting a topic removes its count of delayed messages, which a broker without a timer wheel does not have",
+    v5="5.3.3",
+    rules=("BQ-TOPIC-TIMER",),
+    source="AdminBrokerProcessor#deleteTopicInBroker",
 )
 LOCKS_STRICTLY = Switch(
     "BQ-LOCK-STRICT",
@@ -412,7 +431,7 @@ NEW_GROUP_NAMES = Switch(
 
 @dataclass(frozen=True, slots=True)
 class BrokerRules:
-    """The switches of one broker, as attributes for the models."""
+    """The switches of one broker, of its release and its configuration, as attributes for the models."""
 
     empty_is_unknown: bool
     set_zero: bool
@@ -463,6 +482,19 @@ class BrokerRules:
     copies_beyond: bool
     #: On Java 14 and later the residency test is constant true (BQ-MEM-2).
     always_resident: bool
+    # of the broker's configuration (configuration.py)
+    strict_locks: bool
+    #: Do the messages of a case count as being in memory?
+    hot: bool
+    #: Does the answer to the deletion of a topic fail, after it was deleted?
+    delete_topic_fails: bool
+    creates_groups: bool
+    #: May it be pulled from?
+    readable: bool
+    balances: bool
+    #: How queues are assigned where nothing is set: "PULL" or "POP", and how many members share a queue.
+    default_mode: str
+    default_share: int
 
     @classmethod
     def of(cls, profile: Profile) -> BrokerRules:
@@ -492,7 +524,7 @@ class BrokerRules:
             scans_one_more=SCANS_ONE_MORE.on(broker),
             unknown_group_skipped=UNKNOWN_GROUP_SKIPPED.on(broker),
             broadcast_unnotified=BROADCAST_UNNOTIFIED.on(broker),
-            server_reset=SERVER_RESET.on(broker),
+            server_reset=profile.setting(SERVER_RESET) == "true",
             reset_names_topic=RESET_NAMES_TOPIC.on(broker),
             reset_stores=RESET_STORES.on(broker),
             delete_group_forgets_resets=DELETE_GROUP_FORGETS_RESETS.on(broker),
@@ -517,4 +549,12 @@ class BrokerRules:
             copy_limit_optional=COPY_LIMIT_OPTIONAL.on(broker),
             copies_beyond=COPIES_BEYOND.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
+            hot=int(profile.setting(MEMORY_RATIO)) > 0,
+            delete_topic_fails=COUNTS_TIMERS.on(broker) and profile.setting(TIMER_WHEEL) == "false",
+            strict_locks=profile.setting(STRICT_LOCKS) == "true",
+            creates_groups=profile.setting(CREATES_GROUPS) == "true",
+            readable=bool(int(profile.setting(PERMISSION)) & READ),
+            balances=profile.setting(BALANCES) == "true",
+            default_mode=profile.setting(DEFAULT_MODE),
+            default_share=int(profile.setting(DEFAULT_SHARE)),
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
+from rocketmq_conformance.models.broker.configuration import PERMISSION, SETTINGS, TIMER_WHEEL
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
-from rocketmq_conformance.models.broker.state import BrokerState, Topic
+from rocketmq_conformance.models.broker.state import READ, BrokerState, Topic
 from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 
 TOPIC = Values(0, 1, 2, weights=(5, 2, 1))
 GROUP = Values(0, 1, 2, weights=(5, 2, 1))
@@ -31,6 +33,20 @@ BOUNDARY = Values("", LOWER, UPPER)
 QUERIES = ("BQ-QUERY-1", "BQ-COM-3", "BQ-QUERY-4", "BQ-QUERY-G3", "BQ-DISK-1", "BQ-MEM-2")
 #: Rules of a search by time.
 SEARCHES = ("BQ-TIME-1", "BQ-TIME-2", "BQ-TIME-3", "BQ-TIME-CLAMP")
+#: The rule of a broker that may not be read.
+NOT_READABLE = RuleLimit(
+    rules=("BQ-PULL-BROKER",),
+    setting=PERMISSION,
+    values=tuple(value for value in SETTINGS[PERMISSION].values if not int(value) & READ),
+    because="the broker may be read: brokerPermission has the bit 4, as by default",
+)
+#: The rule of a broker without a timer wheel.
+NO_TIMER = RuleLimit(
+    rules=("BQ-TOPIC-TIMER",),
+    setting=TIMER_WHEEL,
+    values=("false",),
+    because="the broker has a timer wheel: timerWheelEnable is on, the default",
+)
 
 
 def show(state: BrokerState) -> str:

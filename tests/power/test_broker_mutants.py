@@ -28,10 +28,8 @@ from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, KILLED
-from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.declare import discovery
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.declare.suite import Suite
 
 MUTANTS = tuple(BROKER_MUTANTS.values())
 
@@ -50,7 +48,7 @@ def clock_of(strict: bool) -> SteadyClock:
 
 def noticed(mutant: BrokerMutant, suites: Iterable[str], cases: int) -> bool:
     """Is a mutant noticed within so many cases by one of these suites, with a rule?"""
-    judged = judge_mutant(mutant, Profile(), seed=11, limit=cases, clock=clock_of(mutant.strict))
+    judged = judge_mutant(mutant, Profile(), seed=11, limit=cases, clock=clock_of(bool(mutant.configuration)))
     return judged.status == KILLED and judged.suite in suites and bool(judged.rule)
 
 
@@ -101,14 +99,14 @@ def test_a_suite_notices_its_mutants_by_itself(suite: str, monkeypatch: pytest.M
     assert [name for name in ALONE[suite] if not noticed(BROKER_MUTANTS[name], {suite}, 20)] == []
 
 
-MADE_FOR = [(discovery.SUITES[name], False) for name in sorted({name for mutant in MUTANTS for name in mutant.suites})]
+MADE_FOR = sorted({(name, mutant.configuration) for mutant in MUTANTS for name in mutant.suites})
 
 
-@pytest.mark.parametrize(("suite", "strict"), [*MADE_FOR, (broker_locks.STRICT, True)])
-def test_the_broker_that_they_are_made_of_conforms(suite: Suite, strict: bool) -> None:
-    profile = Profile()
-    clock = clock_of(strict)
-    stage = Stage(BrokerAdapter(FakeLocation(profile, strict=strict, clock=clock), clock), profile)
+@pytest.mark.parametrize(("name", "configuration"), MADE_FOR)
+def test_the_broker_that_they_are_made_of_conforms(name: str, configuration: tuple[tuple[str, str], ...]) -> None:
+    suite, profile = discovery.SUITES[name], Profile().configured(dict(configuration))
+    clock = clock_of(bool(configuration))
+    stage = Stage(BrokerAdapter(FakeLocation(profile, clock=clock), clock), profile)
     try:
         plans = [sampler(suite, profile).case(11, number, suite.steps) for number in range(32)]
         played = list(Player(stage, Judge(suite, profile)).play(zip(count(), plans, strict=False)))

@@ -131,6 +131,27 @@ def test_the_first_line_says_which_release_judges_and_why() -> None:
     assert lines[1:3] == printed([started], width=120).splitlines()[:2]
 
 
+def configured(number: int) -> RunStarted:
+    """The header of a run of a broker with so many properties off their default."""
+    started = events("conforms")[0]
+    assert isinstance(started, RunStarted)
+    one = {"value": "true", "kind": "modelled", "sentence": "lockInStrictMode=true is judged"}
+    return dataclasses.replace(started, properties=[{**one, "name": f"p{at}"} for at in range(number)])
+
+
+def test_properties_of_a_broker_come_before_everything_else() -> None:
+    lines = printed([configured(2)], width=120).splitlines()
+    assert lines[:2] == ["lockInStrictMode=true is judged."] * 2
+    assert lines[2].startswith("rocketmq-conformance")
+
+
+def test_many_properties_are_named_in_a_line() -> None:
+    short = printed([configured(8)], width=120)
+    assert short.count("is judged.") == 5
+    assert "Off their default, too: p5=true, p6=true, p7=true." in short
+    assert printed([configured(8)], width=120, verbose=True).count("is judged.") == 8
+
+
 def test_a_run_that_never_began_prints_nothing() -> None:
     assert printed([]) == ""
 

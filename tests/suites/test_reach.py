@@ -28,6 +28,15 @@ BROKERS = [
     Profile.of(broker="5.1.0", java=8),
     Profile.of(broker="5.5.0", java=13),
 ]
+#: Brokers with a property that makes rules fire which do not fire without.
+CONFIGURED = {
+    "BQ-RESET-1": Profile().configured({"useServerSideResetOffset": "false"}),
+    "BQ-RESET-2": Profile.of(broker="5.1.4").configured({"useServerSideResetOffset": "true"}),
+    "BQ-LOCK-STRICT": Profile().configured({"lockInStrictMode": "true"}),
+    "BQ-ASSIGN-OFF": Profile().configured({"serverLoadBalancerEnable": "false"}),
+    "BQ-TOPIC-TIMER": Profile().configured({"timerWheelEnable": "false"}),
+    "BQ-PULL-BROKER": Profile().configured({"brokerPermission": "2"}),
+}
 #: (suite, rule) of rules that fire in one case of 20 at most: the few cases of this test lack them on some release.
 RARE = {
     ("identity", "OFF-L-KEPT"),
@@ -57,7 +66,7 @@ def fired() -> dict[tuple[str, Profile], set[str]]:
             rule for why in reasons(suite, profile, LONG.get(suite.name, CASES)) for rule in why.rules
         }
         for suite in SUITES.values()
-        for profile in (BROKERS if suite.side is Side.BROKER else CLIENTS)
+        for profile in ([*BROKERS, *CONFIGURED.values()] if suite.side is Side.BROKER else CLIENTS)
         if reachable(suite, profile)
     }
 
@@ -76,9 +85,17 @@ def test_a_rule_that_is_declared_reachable_fires() -> None:
         (name, str(profile), rule)
         for (name, profile), rules in fired().items()
         for rule in set(reachable(SUITES[name], profile)) - rules
-        if (name, rule) not in RARE
+        if (name, rule) not in RARE and not profile.configuration
     ]
     assert not offenders, offenders[:5]
+
+
+def test_a_property_makes_its_rules_fire() -> None:
+    found = {
+        rule: {one for (_, profile), rules in fired().items() if rule in rules for one in [profile.configuration]}
+        for rule in CONFIGURED
+    }
+    assert [rule for rule, profile in CONFIGURED.items() if profile.configuration not in found[rule]] == []
 
 
 def test_limits_and_rules_fit_together() -> None:
@@ -97,7 +114,7 @@ def test_limits_and_rules_fit_together() -> None:
         ("rebalance", "REB-CLU-3", Profile.of("5.4.0"), ""),
         ("rebalance", "REB-CLU-3", Profile.of("5.5.0"), "from 5.5.0 on the queues or the list"),
         ("rebalance-broker", "REB-BRK-1", Profile.of("4.9.8"), "of 5.0.0-PREVIEW+, not of client 4.9.8"),
-        ("broker-admin", "BQ-COM-5", Profile.of(broker="5.1.4"), "useServerSideResetOffset is off by default"),
+        ("broker-admin", "BQ-COM-5", Profile.of(broker="5.1.4"), "useServerSideResetOffset is off, the default"),
         ("broker-admin", "BQ-COM-5", Profile.of("4.0.0", "5.2.0"), ""),
         ("broker-cold", "BQ-MEM-1", Profile.of(java=13), ""),
         ("broker-cold", "BQ-MEM-1", Profile.of(java=14), "on Java 14 and later"),
@@ -119,7 +136,8 @@ def test_a_rule_that_cannot_fire_says_why(suite: str, rule: str, profile: Profil
         ("rebalance", "REB-CLU-4", "client, all releases"),
         ("rebalance", "REB-CLU-3", "client up to 5.4.0"),
         ("rebalance", "REB-RET-1", "client 5.0.0-PREVIEW+"),
-        ("broker-admin", "BQ-COM-5", "broker 5.2.0+"),
+        ("broker-admin", "BQ-COM-5", "broker 5.2.0+ or with useServerSideResetOffset=true"),
+        ("broker-locks", "BQ-LOCK-STRICT", "broker 5.0.0+, with lockInStrictMode=true"),
         ("broker-cold", "BQ-MEM-1", "broker 5.1.0+, java up to 13"),
         ("remote-store", "OFF-R-FETCH", "client 5.0.0, broker 5.0.0-ALPHA+"),
     ],

@@ -17,6 +17,7 @@ from rocketmq_conformance.conformance.campaign.tables.packing import Packer
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.divergence import format_result
+from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of, release_choice
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
@@ -61,7 +62,9 @@ class Implementation:
         """The player of a suite."""
         if suite.name not in self.players:
             answers = self.answers[suite.name] = AnswerRecorder()
-            self.players[suite.name] = Player(self.stage, Judge(suite, self.profile.judged(), answers))
+            self.players[suite.name] = Player(
+                self.stage, Judge(suite, self.profile.judged(), answers), Doubts(self.hello)
+            )
         return self.players[suite.name]
 
 

@@ -17,6 +17,8 @@ from typing import TypeVar
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, RecordMessage
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
+from rocketmq_conformance.conformance.properties.defaults import parse
+from rocketmq_conformance.conformance.properties.found import off_default
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -32,7 +34,9 @@ from rocketmq_conformance.conformance.targets.broker.process_control import Proc
 from rocketmq_conformance.conformance.targets.broker.recorded_job import recorded
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN
+from rocketmq_conformance.models.broker.configuration import PERMISSION
 from rocketmq_conformance.models.broker.send_back import NAMES_LIMIT
+from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -78,6 +82,8 @@ class BrokerAdapter:
         #: The time of the connection's last use; brokers close one that is idle for two minutes.
         self._used = 0.0
         self._version = ""
+        #: May be pulled from the broker?
+        self._readable = True
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
@@ -89,11 +95,16 @@ class BrokerAdapter:
     # --- the adapter ------------------------------------------------------------------------------------------
 
     def hello(self) -> Hello:
-        """Ask the broker which release it is."""
+        """Ask the broker which release it is, and for its configuration."""
         text = self._description()
         release = broker_release(text)
         self.source.accept(text, release)
         own = self.source.own
+        read, unread = self._configuration()
+        for name, value in self.source.properties.items():
+            if not unread and read.get(name) != value:
+                raise CannotRunError(f"The broker did not take {name}={value}: it says {read.get(name)!r}.")
+        self._readable = _readable(read.get(PERMISSION, ""))
         return Hello(
             "broker",
             text,
@@ -101,7 +112,22 @@ class BrokerAdapter:
             java=None if own is None else own.java,
             unsupported=self._unsupported(release),
             sides=_SIDES,
+            properties=tuple(off_default(release, read)),
+            configuration_unread=unread,
         )
+
+    def _configuration(self) -> tuple[dict[str, str], str]:
+        """The broker's properties, and why they could not be read, as half a sentence."""
+        connection = self._connected()
+        try:
+            answer = connection.call(wire.configuration().code, {}, timeout=PATIENCE)
+        except OSError as error:
+            self.disconnect()
+            return {}, f"the broker does not answer GET_BROKER_CONFIG ({error})"
+        refused = wire.refused(answer)
+        if refused is None:
+            return parse(answer.body.decode("utf-8", "replace")), ""
+        return {}, f"the broker refuses to show its configuration ({refused.code} {refused.detail})".replace(" )", ")")
 
     def _unsupported(self, release: Release | None) -> dict[str, str]:
         """The suites that this broker cannot be judged by, with the reason."""
@@ -171,6 +197,7 @@ class BrokerAdapter:
             names.take_reset_notice = self._take_reset_notice
             names.send_and_cut = self._send_and_cut
             names.lease, names.delay = self.source.lease, self.source.delay
+            names.readable = self._readable
             names.clock, names.start = self._clock, self._clock.monotonic()
             names.ask_as = partial(self._ask_as, names)
             names.ask_as_old = partial(self._ask_as, names, OLD_CLIENT)
@@ -336,6 +363,11 @@ class BrokerAdapter:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _readable(permission: str) -> bool:
+    """May be pulled from a broker with this permission?"""
+    return not permission.isdecimal() or bool(int(permission) & READ)
 
 
 def broker_release(description: str) -> Release | None:

@@ -1,6 +1,7 @@
-"""Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N]``, ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
+"""Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N][&set=NAME=VALUE…]``, and of running ones
+``broker:HOST:PORT[?lease=MS][&routes=kit]``.
 
-``broker[?like=VERSION][&java=N]`` is the fake broker, which needs neither Java nor anything else.
+``broker[?like=VERSION][&java=N][&set=NAME=VALUE…]`` is the fake broker, which needs neither Java nor anything else.
 
 ``routes=kit`` is for a broker that the kit started in another process, whose routes are those of ``broker-assignment``.
 """
@@ -8,11 +9,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.properties.settable import of_the_model, settable
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
@@ -29,21 +31,25 @@ _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 _HOST_AND_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/]+)):(\d{1,5})")
 
 
-def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
+def open_broker(
+    name: str, options: Mapping[str, str] = MappingProxyType({}), pairs: Sequence[str] = ()
+) -> BrokerAdapter:
     """The adapter for what follows ``broker:``; ValueError with a sentence when it is invalid.
 
-    ``options`` are those of the address's query part. Nothing is started yet.
+    ``options`` are those of the address's query part, ``pairs`` the properties that it sets. Nothing is started yet.
     """
     unknown = set(options) - {"via", "lease", "image", "java", "routes"}
     if unknown:
         raise ValueError(
             f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars with java=N, via=container with "
-            "image=NAME or java=N, and lease=MS for HOST:PORT."
+            "image=NAME or java=N, set=NAME=VALUE, and lease=MS for HOST:PORT."
         )
     place = _HOST_AND_PORT.fullmatch(name)
     if place:
         if "via" in options:
             raise ValueError("broker:HOST:PORT cannot be started via anything: the broker is already running.")
+        if pairs:
+            raise ValueError("A running broker is judged as it is configured; write set=… with broker:VERSION.")
         port = int(place[3])
         if not 0 < port < 65536:
             raise ValueError(f"{port} is no port; write {FORM}.")
@@ -60,43 +66,46 @@ def open_broker(name: str, options: Mapping[str, str] = MappingProxyType({})) ->
         release = Release.parse(name)
     except ValueError:
         raise ValueError(f"{name!r} is neither a release nor HOST:PORT; write {FORM}.") from None
+    properties = settable(release, pairs)
     via = options.get("via", "jars")
     if via not in ("jars", "container"):
         raise CannotRunError(f"Brokers cannot be started via {via!r}; write via=jars or via=container.")
     if via == "jars":
         if "image" in options:
             raise ValueError(f"image is about containers; write broker:{name}?via=container&image=….")
-        return BrokerAdapter(StartedBroker(release, java=_feature(options.get("java"))))
+        return BrokerAdapter(StartedBroker(release, java=_feature(options.get("java")), properties=properties))
     if "image" in options and "java" in options:
         raise ValueError("An image brings its own Java; write image=NAME or java=N.")
-    return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java"))))
+    return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java")), properties))
 
 
-def open_fake(options: Mapping[str, str] = MappingProxyType({})) -> BrokerAdapter:
+def open_fake(options: Mapping[str, str] = MappingProxyType({}), pairs: Sequence[str] = ()) -> BrokerAdapter:
     """The adapter of the fake broker; ValueError with a sentence when an option is invalid."""
     unknown = set(options) - {"like", "java"}
     if unknown:
-        raise ValueError(f"The fake broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION and java=N.")
+        raise ValueError(
+            f"The fake broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION, java=N and set=NAME=VALUE."
+        )
     ours = Profile()
     try:
         release = Release.parse(options.get("like", str(ours.broker)))
     except ValueError:
         raise ValueError(f"{options['like']!r} is no release; write one such as broker?like=4.9.8.") from None
     java = _feature(options.get("java")) or ours.java
-    return BrokerAdapter(FakeLocation(replace(ours, broker=release, java=java)))
+    properties = of_the_model(release, settable(release, pairs))
+    return BrokerAdapter(FakeLocation(replace(ours, broker=release, java=java).configured(properties)))
 
 
-def _contained(release: Release, image: str | None, java: int) -> StartedBroker:
+def _contained(release: Release, image: str | None, java: int, properties: Mapping[str, str]) -> StartedBroker:
     """A broker in a container; ValueError with a sentence when the image is invalid."""
     if image is not None and not _IMAGE.fullmatch(image):
         raise ValueError(f"{image!r} is no name of an image; write one such as image=apache/rocketmq:{release}.")
 
     def make() -> Broker:
-        return Broker(
-            release, write_aged_store, lease=SHORT_LEASE, place=Containers(release, image or "", java or None)
-        )
+        place = Containers(release, image or "", java or None)
+        return Broker(release, write_aged_store, lease=SHORT_LEASE, place=place, properties=properties)
 
-    return StartedBroker(release, make, image or "", contained=True)
+    return StartedBroker(release, make, image or "", contained=True, properties=properties)
 
 
 def _feature(text: str | None) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -14,6 +15,9 @@ from rocketmq_conformance.models.release import Release
 
 class ManagedBroker(Protocol):
     """A broker that the kit started: it may be stopped, killed, frozen and started, and paged out of memory."""
+
+    #: Properties that its address sets.
+    properties: Mapping[str, str]
 
     @property
     def java(self) -> int | None:
@@ -77,6 +81,9 @@ class BrokerLocation(Protocol):
     #: May it acknowledge a topic before it exists, as releases before 4.7.1 do?
     late_topics: bool
 
+    #: Properties that its address sets.
+    properties: Mapping[str, str]
+
     #: Is its name server the kit's, with the routes of ``broker-assignment``?
     routed: bool
 
@@ -112,6 +119,7 @@ class RunningBroker:
     own = None
     late_topics = True
     delay = DEFAULT_DELAY
+    properties: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE, routed: bool = False) -> None:
         self.host, self.port = host, port

@@ -40,6 +40,8 @@ class CaseNames:
     lease: float = DEFAULT_LEASE
     #: The time of the broker's first delay level (s).
     delay: float = DEFAULT_DELAY
+    #: May be pulled from the broker?
+    readable: bool = True
     #: Measures time since the start.
     clock: SteadyClock = time
     #: Groups that a member of the case is registered in.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
@@ -27,7 +28,7 @@ LEASE, DELAY = 0.3, 0.05
 class FakeLocation:
     """The location of a fake broker; ``parts`` replaces classes of it by part name (``fakes.broker``).
 
-    ``strict`` is its property lockInStrictMode; ``clock`` gives store times and the age of locks.
+    ``properties`` it only reports; ``clock`` gives store times and the age of locks.
     """
 
     lease = LEASE
@@ -47,9 +48,10 @@ class FakeLocation:
         profile: Profile,
         parts: Mapping[str, type] | None = None,
         *,
-        strict: bool = False,
+        properties: Mapping[str, str] = MappingProxyType({}),
         clock: SteadyClock = time,
     ) -> None:
+        self.properties: Mapping[str, str] = dict(profile.configuration)
         began = now() - int(clock.monotonic() * 1000)
         # a port of those that the system gives to connections might be taken while the broker is down
         self._broker = FakeBroker(
@@ -59,8 +61,8 @@ class FakeLocation:
             lease=int(LEASE * 1000),
             parts=parts,
             routes=readable,
-            strict_locks=strict,
             delay_levels=[int(DELAY * level) for level in LEVELS],
+            properties=properties,
         )
         offsets = {(aged_store.KEPT_GROUP, queue): offset for queue, offset in aged_store.STORED.items()}
         self._broker.load(aged_store.TOPIC, aged_store.QUEUES, offsets)

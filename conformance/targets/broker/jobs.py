@@ -173,6 +173,7 @@ def send_anywhere(names: CaseNames, topic: int) -> Requests:
 
 def send_timed(names: CaseNames, topic: int, queue: int, count: int, apart: bool) -> Requests:
     """Send messages: (offset, store time) of each."""
+    _needs_pulls(names)
     name = names.topic(topic)
     offsets = yield from _sent(name, queue, count, apart)
     if not isinstance(offsets, tuple):
@@ -191,9 +192,15 @@ def send_timed(names: CaseNames, topic: int, queue: int, count: int, apart: bool
 
 def read(names: CaseNames, topic: int, queue: int) -> Requests:
     """Pull from the beginning of a queue: the offsets of the messages."""
+    _needs_pulls(names)
     (answer,) = yield [requests.pull(names.reader, names.topic(topic), queue, 0)]
     pulled = requests.pulled(answer)
     return pulled[2] if isinstance(pulled, tuple) else pulled
+
+
+def _needs_pulls(names: CaseNames) -> None:
+    if not names.readable:
+        raise UnsupportedHereError("is seen by a pull, which the broker refuses: its brokerPermission lacks the bit 4")
 
 
 def _sent(topic: str, queue: int, count: int, apart: bool) -> Generator[Wish, list[Command], Err | tuple[int, ...]]:

@@ -62,6 +62,12 @@ _INCUBATING = ("4.0.0", "4.1.0")
 #: How much of the disk may be full: brokers refuse messages, or delete files, on a disk that is nearly full.
 _DISK = ("-Drocketmq.broker.diskSpaceWarningLevelRatio=0.99", "-Drocketmq.broker.diskSpaceCleanForciblyRatio=0.99")
 
+#: Properties that say where a broker is, and how it is called.
+PLACES = (
+    *("brokerClusterName", "brokerName", "brokerId", "brokerIP1", "brokerIP2", "bindAddress", "listenPort"),
+    *("storePathRootDir", "storePathCommitLog"),
+)
+
 _LOGBACK = """<configuration>
   <appender name="FILE" class="{package}.core.FileAppender">
     <file>{file}</file>

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.remoting import java_json
@@ -37,12 +38,15 @@ class StartedBroker:
         java: int = 0,
         *,
         contained: bool = False,
+        properties: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """``java`` is a feature release; ``contained`` says that it is in a container.
+        """``java`` is a feature release; ``contained`` says that it is in a container; ``properties`` are those that
+        the user set, and ``make`` has them in what it makes.
 
         ``image`` is one that the user named: its release must be checked.
         """
         self.release = release
+        self.properties = properties
         self.image = image
         self.lease, self.delay = SHORT_LEASE, DEFAULT_DELAY
         #: Does the broker fetch routes from the kit's name server? One in a container does not reach it.
@@ -54,11 +58,16 @@ class StartedBroker:
 
     def _made(self) -> Broker:
         if not self.routed:
-            return Broker(self.release, write_aged_store, lease=self.lease, place=LocalJava(java=self._java))
+            return self._local("")
         if self._routes is None:
             self._routes = RouteServer(self.release)
-        routes = self._routes.start()
-        return Broker(self.release, write_aged_store, routes, lease=self.lease, place=LocalJava(java=self._java))
+        return self._local(self._routes.start())
+
+    def _local(self, name_server: str) -> Broker:
+        place = LocalJava(java=self._java)
+        return Broker(
+            self.release, write_aged_store, name_server, lease=self.lease, place=place, properties=self.properties
+        )
 
     # --- location ---------------------------------------------------------------------------------------------
 

@@ -14,20 +14,28 @@ class BrokerMutant(Mutant):
 
     #: The suites that judge it until one of them kills it.
     suites: tuple[str, ...]
-    #: Does it run with strict locks?
-    strict: bool = False
+    #: Its properties that are off their default.
+    configuration: tuple[tuple[str, str], ...] = ()
 
 
 #: A function that makes a mutant from its name, defect, sentence and changed class.
 Declare = Callable[[str, str, str, type], BrokerMutant]
 
 
-def mutants_of(part: str, *suites: str, strict: bool = False) -> Declare:
-    """The function that declares mutants of one part, to be killed by these suites."""
+def mutants_of(part: str, *suites: str, **configuration: str) -> Declare:
+    """The function that declares mutants of one part, to be killed by these suites.
+
+    ``configuration`` has the properties of the brokers that are off their default.
+    """
 
     def declare(name: str, defect: str, sentence: str, changed: type) -> BrokerMutant:
         return BrokerMutant(
-            name=name, defect=defect, sentence=sentence, parts={part: changed}, suites=suites, strict=strict
+            name=name,
+            defect=defect,
+            sentence=sentence,
+            parts={part: changed},
+            suites=suites,
+            configuration=tuple(configuration.items()),
         )
 
     return declare

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -305,10 +305,13 @@ class Broker:
         sizes: Mapping[str, int] | None = None,
         lease: float | None = None,
         place: Place | None = None,
+        properties: Mapping[str, str] = MappingProxyType({}),
+        ordinary: bool = False,
     ) -> None:
-        """``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog; ``lease`` is
-        the lease of its locks (s), a minute unless given; ``place`` is where it runs, this machine with ``jars`` unless
-        given.
+        """``properties`` are beside the kit's own, or replace them; an ``ordinary`` broker has none of the kit's but
+        its places. ``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog;
+        ``lease`` is the lease of its locks (s), a minute unless given; ``place`` is where it runs, this machine with
+        ``jars`` unless given.
         """
         place = place or LocalJava(jars)
         self.java = place.java
@@ -324,6 +327,9 @@ class Broker:
         self._properties["bindAddress"] = place.bind_address
         for ending, size in (sizes or {}).items():
             self._properties |= {name: str(size) for name in self._properties if name.endswith(ending)}
+        if ordinary:
+            self._properties = {name: self._properties[name] for name in needs.PLACES}
+        self._properties |= properties
         main = "org.apache.rocketmq.broker.BrokerStartup"
         flags = needs.broker_flags(release, self.java, lease)
         self._command = _command(place.launcher, flags, self.home, path, main, self._configuration)

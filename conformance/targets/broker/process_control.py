@@ -187,5 +187,6 @@ class ProcessControl:
         return Ok()
 
     def _set_ratio(self, hot: bool) -> None:
-        self._connection.ask(requests.set_property(_RATIO, _ORDINARY_RATIO if hot else "0"))
+        ordinary = self._managed.properties.get(_RATIO, _ORDINARY_RATIO)
+        self._connection.ask(requests.set_property(_RATIO, ordinary if hot else "0"))
         self._cold = not hot

@@ -55,6 +55,11 @@ def number(answer: Command, field: str = "offset") -> int | Err:
         return Err("NO_FIELD", detail=f"SUCCESS without a number in {field!r}: {text!r}")
 
 
+def configuration() -> Ask:
+    """GET_BROKER_CONFIG; the body is a properties file."""
+    return Ask(Request.GET_BROKER_CONFIG, {})
+
+
 def query(group: str, topic: str, queue: int | None, set_zero: bool | None) -> Ask:
     """QUERY_CONSUMER_OFFSET; None is a field that is not sent."""
     return Ask(

@@ -295,6 +295,14 @@ def test_a_plan_with_a_value_that_there_is_none_of(tmp_path: Path) -> None:
         (["run", "--max-time", "-1"], "--max-time"),
         (["run", "--max-wait", "-1"], "--max-wait"),
         (["run", "port?clock=real&pace=0"], "'0' is no pace; write a number above 0, up to 1,000, such as pace=100."),
+        (
+            ["run", "broker:5.5.0?set=lockInStrictMod=true"],
+            "A broker 5.5.0 has no property 'lockInStrictMod', but",
+        ),
+        (
+            ["run", "broker?set=brokerPermission=8"],
+            "brokerPermission cannot be '8'; write one of 0, 1, 2, 3, 4,",
+        ),
         (["run", "--seed", "x"], "--seed"),
         (["list", "mutants", "--format", "schema"], "Only operations have a schema"),
         (["replay"], "Missing argument"),

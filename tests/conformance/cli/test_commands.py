@@ -262,7 +262,7 @@ def test_explain_says_why_no_suite_reaches_a_rule() -> None:
     assert "it can fire in no suite\n    not in broker-cold: on Java 14 and later" in explained("BQ-MEM-1")
     assert "java 8 it can fire in broker-cold" in explained("BQ-MEM-1", "--with", "java=8")
     assert "suites    none: `prove` compares it with real releases" in explained("WIRE-VER-1")
-    assert "none: suites leave out lockInStrictMode, off by default; `prove`" in explained("BQ-LOCK-STRICT")
+    assert "not in broker-locks: lockInStrictMode is off, the default" in explained("BQ-LOCK-STRICT")
 
 
 def test_a_rule_chooses_the_suites_in_which_it_can_fire(tmp_path: Path) -> None:

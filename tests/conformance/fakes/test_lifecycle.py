@@ -224,7 +224,7 @@ def test_in_strict_mode_an_unlock_is_done_a_little_later(release: str, strict: b
 
 
 def test_an_unlock_is_done_soon() -> None:
-    with FakeBroker(strict_locks=True) as broker:
+    with FakeBroker(Profile().configured({"lockInStrictMode": "true"})) as broker:
         assert lock(broker, "one") is True
         lock(broker, "one", Request.UNLOCK_BATCH_MQ)
         until = time.monotonic() + PATIENCE

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from every import every
 
+from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.cli.proving import Work, settle
 from rocketmq_conformance.conformance.proof import broker as proof
 from rocketmq_conformance.conformance.proof import broker_expiry, broker_tables, fake_broker
@@ -21,16 +22,13 @@ from rocketmq_conformance.conformance.targets.broker.broker_location import Runn
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.requests import Ask
 from rocketmq_conformance.models.broker import aged_store, lifecycle
-from rocketmq_conformance.models.broker.assignment import Mode
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, outcome_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
-    broker_admin,
-    broker_assignment,
-    broker_locks,
     broker_offsets,
     broker_process,
     broker_restart,
@@ -52,13 +50,6 @@ class ModelAdapter(BrokerAdapter):
         self.states: dict[int, BrokerState] = {}
         self.clock = 1_800_000_000_000
         self.forgotten: list[int] = []
-        #: The property useServerSideResetOffset, once it is set.
-        self.server_reset: bool | None = None
-        #: The property lockInStrictMode.
-        self.strict = False
-        #: Properties of assignments.
-        self.balancing = True
-        self.default = Mode()
         #: Suites whose state is more than a broker's, by lane, and the state.
         self.others: dict[int, tuple[Suite, Any]] = {}
 
@@ -106,13 +97,6 @@ class ModelAdapter(BrokerAdapter):
     def _other(self, lane: int, operation: Operation) -> Outcome:
         suite, state = self.others[lane]
         bound = suite.bind(self.profile)
-        if suite.name == "broker-admin":
-            bound = broker_admin.bind(self.profile, self.server_reset)
-        if suite.name == "broker-locks":
-            bound = broker_locks.bind(self.profile, self.strict)
-            state = bound.initial if type(state) is not type(bound.initial) else state
-        if suite.name == "broker-assignment":
-            bound = broker_assignment.bind(self.profile, self.balancing, self.default)
         name, args = operation.spec.name, operation.args
         self.clock += args[0] if name == "wait" else 5
         if name == "send_timed":
@@ -131,17 +115,14 @@ class ModelAdapter(BrokerAdapter):
 
     def ask(self, request: Ask) -> bytes:
         name, _, value = request.body.decode().strip().partition("=")
-        if name == proof.RESETS:
-            self.server_reset = value == "true"
-        if name == proof.STRICT:
-            self.strict = value == "true"
-        if name == proof.BALANCES:
-            self.balancing = value == "true"
-        if name == proof.DEFAULT_MODE:
-            self.default = self.default._replace(mode=value)
-        if name == proof.DEFAULT_SHARE:
-            self.default = self.default._replace(share=int(value))
+        if name in SETTINGS:
+            self.profile = self.profile.configured({**dict(self.profile.configuration), name: value})
+            self.model = BrokerOffsetsModel(self.profile)
         return b""
+
+    def hello(self) -> Hello:
+        """Nothing is asked for its configuration."""
+        return Hello("model", "", broker=str(self.profile.broker))
 
     def change(self, change: Callable[[BrokerState], BrokerState]) -> Outcome:
         self.states = {lane: change(state) for lane, state in self.states.items()}
@@ -227,7 +208,7 @@ def test_resets_are_played_the_other_way_too_and_then_as_before(release: str, wa
     proof.prove_other_resets(adapter, profile, counted)
     assert counted.differences == 0
     assert way in {row.rule for row in counted.rows()}
-    assert adapter.server_reset is (release == "5.5.0")
+    assert adapter.profile == profile
 
 
 def test_assignments_are_asked_for_with_other_properties_too_and_then_as_before() -> None:
@@ -236,8 +217,7 @@ def test_assignments_are_asked_for_with_other_properties_too_and_then_as_before(
     proof.prove_other_assignments(adapter, profile, counted)
     assert counted.differences == 0
     assert "BQ-ASSIGN-OFF" in {row.rule for row in counted.rows()}
-    assert adapter.balancing
-    assert adapter.default.mode == "PULL"
+    assert adapter.profile == profile
 
 
 @pytest.mark.parametrize("name", [proof.BALANCES, proof.DEFAULT_MODE])
@@ -257,7 +237,21 @@ def test_locks_are_played_in_strict_mode_too_and_then_as_before(monkeypatch: pyt
     proof.prove_strict_locks(adapter, profile, counted)
     assert counted.differences == 0
     assert {"BQ-LOCK-1", "BQ-LOCK-2", "BQ-LOCK-4", "BQ-LOCK-STRICT"} <= {row.rule for row in counted.rows()}
-    assert not adapter.strict
+    assert adapter.profile == profile
+
+
+@pytest.mark.parametrize("prove", [proof.prove_uncreated_groups, proof.prove_permissions])
+@pytest.mark.parametrize("release", ["4.9.7", "5.5.0"])
+def test_other_properties_are_proven_too_and_then_as_before(
+    prove: Callable[[BrokerAdapter, Profile, Tally], None], release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof, "OTHER_CASES", 8)
+    profile, counted = Profile.of(broker=release), tally()
+    adapter = ModelAdapter(profile)
+    prove(adapter, profile, counted)
+    assert counted.differences == 0
+    assert counted.cases > 1000
+    assert adapter.profile == profile
 
 
 def test_nothing_is_concluded_from_a_broker_that_is_busy() -> None:
@@ -302,12 +296,12 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
 
     class Pretended(ModelAdapter):
         def __init__(self, source: StartedBroker) -> None:
-            super().__init__(Profile.of(broker=str(source.release)))
+            super().__init__(Profile.of(broker=str(source.release)).configured(source.properties))
             self.release = str(source.release)
             made.append(self)
 
         def hello(self) -> Any:
-            return type("Said", (), {"broker": self.release, "java": 17, "unsupported": {}})
+            return Hello("pretended", "", broker=self.release, java=17)
 
         def topic_name(self, lane: int, topic: int) -> str:
             return f"T{topic}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState
+from rocketmq_conformance.models.broker.configuration import SERVER_RESET
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 
@@ -51,9 +52,9 @@ def test_the_old_way_asks_for_members() -> None:
 
 
 def test_a_property_turns_the_way_of_a_release() -> None:
-    other = BrokerAdminModel(Profile.of(broker="5.1.4"), server_reset=True)
+    other = BrokerAdminModel(Profile.of(broker="5.1.4").configured({SERVER_RESET: "true"}))
     assert other.reset_to_max(BrokerAdminState(), 0, 0, -1, False)[1] == (((0, 0), (1, 0)), None)
-    assert BrokerAdminModel(Profile.of(broker="5.5.0"), server_reset=False).reset_queue(BrokerAdminState(), 0, 0, 0, 0)[
+    assert BrokerAdminModel(Profile().configured({SERVER_RESET: "false"})).reset_queue(BrokerAdminState(), 0, 0, 0, 0)[
         1
     ] == Err("SYSTEM_ERROR")
 

@@ -40,6 +40,7 @@ from rocketmq_conformance.suites.broker_assignment import SUITE
 from rocketmq_conformance.suites.declare.sampler import sampler
 
 NEW = BrokerRules.of(Profile())
+UNBALANCED = BrokerRules.of(Profile().configured({"serverLoadBalancerEnable": "false"}))
 OLD = BrokerRules.of(Profile.of(broker="5.0.0-PREVIEW"))
 FOUR: tuple[Queue, ...] = tuple(("T", "b", number) for number in range(4))
 TWO: tuple[Queue, ...] = (("T", "c", 0), ("T", "b", 0))
@@ -110,9 +111,9 @@ def test_who_broadcasts_gets_every_queue_registered_or_not(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", [PULL, POP])
 def test_a_broker_that_does_not_balance_gives_a_cluster_everything(mode: str) -> None:
-    result, why = assign(NEW, asked(), Mode(mode, 1), TWO, None, "b", balancing=False)
+    result, why = assign(UNBALANCED, asked(), Mode(mode, 1), TWO, None, "b")
     assert (result, why.kind) == ((("b", 0, mode), ("c", 0, mode)), f"switched off, {mode}")
-    assert assign(NEW, asked(), Mode(), None, None, "b", balancing=False)[0] is None
+    assert assign(UNBALANCED, asked(), Mode(), None, None, "b")[0] is None
 
 
 # --- pulled -----------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from rocketmq_conformance.models.broker.broker_locks import (
 )
 from rocketmq_conformance.models.broker.lock import NO_LOCKS
 from rocketmq_conformance.models.outcome import Err, Result, agrees
+from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_locks
 from rocketmq_conformance.suites.broker_locks import SUITE
 
@@ -89,7 +90,7 @@ def test_several_queues_are_granted_one_by_one() -> None:
 
 
 def test_a_lock_without_owner_makes_every_later_request_fail() -> None:
-    state, expected, why = broker_locks.SUITE.bind(None).by_position[1](
+    state, expected, why = broker_locks.SUITE.bind(Profile()).by_position[1](
         BrokerLocksState(), Err("SYSTEM_ERROR"), 0, OWNERLESS
     )  # type: ignore[arg-type]
     assert (expected, why.rules) == (naive.FAILED, ("BQ-LOCK-4",))

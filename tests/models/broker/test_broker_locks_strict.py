@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -192,8 +190,8 @@ class Pretended:
 
 
 def differences(pretended: Callable[[], Pretended], *, strict: bool = True, cases: int = 96) -> int:
-    profile = Profile.of(broker="5.5.0")
-    suite = replace(broker_locks.SUITE, bind=partial(broker_locks.bind, strict=strict))
+    profile = Profile.of(broker="5.5.0").configured({"lockInStrictMode": str(strict).lower()})
+    suite = broker_locks.SUITE
     drawn, bound, found = sampler(suite, profile), suite.bind(profile), 0
     for case in range(cases):
         state, broker = bound.initial, pretended()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rocketmq_conformance.models.broker.delay_level import (
@@ -115,7 +117,8 @@ def test_an_unknown_group_is_made_if_it_may_be() -> None:
     assert isinstance(decided, Filing)
     assert "BQ-GROUP-LOOKUP" in why.rules
     asked = BackRequest("G", 0, 16, "T")
-    refused = send_back(RULES["4.9.7"], nobody, RetrySettings(), SENT, asked, 18, creates=False)
+    rules = replace(RULES["4.9.7"], creates_groups=False)
+    refused = send_back(rules, nobody, RetrySettings(), SENT, asked, 18)
     assert refused[:2] == (nobody, Err("SUBSCRIPTION_GROUP_NOT_EXIST"))
 
 

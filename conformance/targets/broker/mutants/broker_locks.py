@@ -143,7 +143,7 @@ class EveryQueue(Unlocks):
 
 
 _locks = mutants_of("consumers", "broker-locks", "broker-admin")
-_strict = mutants_of("unlocks", "broker-locks", strict=True)
+_strict = mutants_of("unlocks", "broker-locks", lockInStrictMode="true")
 
 MUTANTS: tuple[BrokerMutant, ...] = (
     _locks("lock-id-ignored", "D77", "A lock of one queue counts for all of its topic.", QueueIdIgnored),

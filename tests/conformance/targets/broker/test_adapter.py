@@ -363,6 +363,34 @@ def test_what_listens_refuses_to_say_its_version(stub: Callable[[Reply], BrokerA
         stub(lambda request: Command(3)).hello()
 
 
+def test_a_broker_that_does_not_take_a_property_cannot_be_judged(fake_broker: FakeBroker) -> None:
+    adapter = on(fake_broker.address)
+    adapter.source.properties = {"lockInStrictMode": "true"}
+    with pytest.raises(CannotRunError, match="did not take lockInStrictMode=true: it says 'false'"):
+        adapter.hello()
+    adapter.close()
+
+
+def test_a_configuration_that_is_not_answered_is_not_known(stub: Callable[[Reply], BrokerAdapter]) -> None:
+    closing = stub(_broker_that(lambda request: None)).hello()
+    refusing = stub(_broker_that(lambda request: Command(3))).hello()
+    assert closing.configuration_unread.startswith("the broker does not answer GET_BROKER_CONFIG (")
+    assert refusing.configuration_unread.startswith("the broker refuses to show its configuration (REQUEST_CODE_NOT_")
+    assert closing.properties == refusing.properties == ()
+
+
+def test_messages_of_a_broker_that_may_not_be_read_are_not_seen() -> None:
+    with FakeBroker(Profile().configured({"brokerPermission": "2"})) as broker:
+        adapter = on(broker.address)
+        adapter.hello()
+        adapter.reset_many([(0, SEARCH)])
+        outcome = adapter.apply(SendTimed(0, 0, 1, False))
+        assert isinstance(outcome, Unsupported)
+        assert "brokerPermission lacks the bit 4" in outcome.reason
+        assert adapter.apply(Max(0, 0)) == Ok(0)
+        adapter.close()
+
+
 def test_what_listens_speaks_something_else() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.conformance.engine.handshake import profile_of
+from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker, open_fake
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
+from rocketmq_conformance.conformance.targets.broker.launch_config import PLACES
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
+from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.models.release import Release
 
 
 @pytest.mark.parametrize(
@@ -87,3 +93,52 @@ def test_what_the_embedded_broker_does_not_know(options: dict[str, str], sentenc
 def test_a_way_that_is_not_offered() -> None:
     with pytest.raises(CannotRunError, match="write via=jars or via=container"):
         open_broker("5.5.0", {"via": "pigeon"})
+
+
+# --- properties -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("via", ["", "via=container&"])
+def test_an_address_sets_properties_of_a_broker_to_start(via: str) -> None:
+    adapter = open_address(f"broker:5.5.0?{via}set=lockInStrictMode=true&set=messageDelayLevel=1s%205s")
+    assert isinstance(adapter, BrokerAdapter)
+    assert adapter.source.properties == {"lockInStrictMode": "true", "messageDelayLevel": "1s 5s"}
+
+
+def test_a_started_broker_gets_the_properties_of_its_address(tmp_path: Path) -> None:
+    jars = tmp_path / "broker.jar"
+    properties = {"autoCreateTopicEnable": "true", "a": "b"}
+    made = Broker(Release(5, 5, 0), jars=lambda names, version: [jars], properties=properties)
+    assert made._properties.items() >= properties.items()
+    assert made._properties["brokerFastFailureEnable"] == "false"
+    plain = Broker(Release(5, 5, 0), jars=lambda names, version: [jars], ordinary=True)
+    assert set(plain._properties) == set(PLACES)
+    for one in (made, plain):
+        one.close()
+
+
+def test_an_address_sets_properties_of_the_fake_broker() -> None:
+    adapter = open_address("broker?like=5.1.4&set=useServerSideResetOffset=true&set=lockInStrictMode=false")
+    hello = adapter.hello()
+    adapter.close()
+    assert [(one.name, one.value, one.default, one.kind) for one in hello.properties] == [
+        ("useServerSideResetOffset", "true", "false", "modelled")
+    ]
+    assert profile_of(hello, {}).configuration == (("useServerSideResetOffset", "true"),)
+
+
+@every(
+    ("address", "sentence"),
+    [
+        ("broker:5.5.0?set=lockInStrictMod=true", "has no property 'lockInStrictMod', but lockInStrictMode"),
+        ("broker:4.9.7?set=lockInStrictMode=true", "A broker 4.9.7 has no property 'lockInStrictMode'"),
+        ("broker:5.5.0?set=lockInStrictMode=maybe", "write one of true, false"),
+        ("broker?set=enableLmq=true", "cannot be configured by enableLmq"),
+        ("broker:127.0.0.1:10911?set=lockInStrictMode=true", "is judged as it is configured"),
+        ("port?set=a=b", "port has no option 'set'"),
+        ("java-client:5.5.0?set=a=b", "java-client has no option 'set'"),
+    ],
+)
+def test_a_wrong_property_says_what_to_write(address: str, sentence: str) -> None:
+    with pytest.raises(AddressError, match=sentence):
+        open_address(address)

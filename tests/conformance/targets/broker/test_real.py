@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from rocketmq_conformance.conformance import api
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.proof.broker import (
     FAST,
+    prove_on_disk,
     prove_other_assignments,
     prove_other_resets,
+    prove_permissions,
     prove_strict_locks,
     prove_suite,
+    prove_uncreated_groups,
 )
+from rocketmq_conformance.conformance.proof.broker_defaults import read_defaults
 from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -27,6 +33,7 @@ from rocketmq_conformance.conformance.targets.broker.process import Broker, Name
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.reports.event import CONFORMS, RunEnded, RunStarted
 from rocketmq_conformance.suites import broker_offsets
 from rocketmq_conformance.suites.broker_offsets import Commit, Max, Query
 from rocketmq_conformance.suites.broker_restart import Restart, Save
@@ -70,6 +77,33 @@ def test_strict_locks_conform_too(adapter: BrokerAdapter) -> None:
     prove_strict_locks(adapter, profile, tally)
     assert tally.examples == []
     assert "BQ-LOCK-STRICT" in {row.rule for row in tally.rows()}
+
+
+@pytest.mark.parametrize("prove", [prove_uncreated_groups, prove_permissions, prove_on_disk])
+def test_other_properties_conform_too(
+    adapter: BrokerAdapter, prove: Callable[[BrokerAdapter, Profile, Tally], None]
+) -> None:
+    tally, profile = Tally("broker", RELEASE), Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
+    prove(adapter, profile, tally)
+    assert tally.examples == []
+    assert tally.cases > 5000
+
+
+@pytest.mark.parametrize("release", ["4.9.7", RELEASE])
+def test_a_broker_has_the_defaults_of_the_table(release: str) -> None:
+    parsed = Release.parse(release)
+    read = read_defaults(parsed)
+    assert {name: value for name, value in read.items() if defaults_of(parsed)[name] not in (HERE, value)} == {}
+    assert {name for name, value in defaults_of(parsed).items() if value} <= read.keys()
+
+
+def test_a_property_of_the_address_is_judged() -> None:
+    properties = "set=timerWheelEnable=false&set=useServerSideResetOffset=false&set=enableDetailStat=false"
+    ended = list(api.run(f"broker:{RELEASE}?{properties}", suites=["broker-admin", "broker-offsets"], cases=24, seed=1))
+    assert isinstance(ended[0], RunStarted)
+    assert [one["name"] for one in ended[0].properties] == ["timerWheelEnable", "useServerSideResetOffset"]
+    assert isinstance(ended[-1], RunEnded)
+    assert (ended[-1].verdict, ended[-1].divergences) == (CONFORMS, 0)
 
 
 def test_assignments_with_other_properties_conform_too(adapter: BrokerAdapter) -> None:

@@ -1,0 +1,62 @@
+"""Doubts: divergences that the configuration of a broker may explain are not held against it.
+
+Where a property that is off its default is known to touch the rule of a divergence, the rule is unsupported; beside a
+property of which nothing is known, or a configuration that could not be read, the divergence decides nothing. Neither
+is a pass, and a divergence that no property may explain stays one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rocketmq_conformance.conformance.adapter import Hello
+from rocketmq_conformance.conformance.engine.judge import Judged
+from rocketmq_conformance.conformance.properties.found import LISTED_ONLY, UNCLASSIFIED
+from rocketmq_conformance.models.outcome import outcome_class
+from rocketmq_conformance.reports.event import DIVERGES, UNDECIDED, UNSUPPORTED
+from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.suite import Suite
+
+#: Unclassified properties that one reason names.
+_NAMED = 3
+
+
+class Doubts:
+    """What may explain a divergence of the implementation."""
+
+    def __init__(self, hello: Hello | None = None) -> None:
+        properties = hello.properties if hello else ()
+        self._listed = [one for one in properties if one.kind == LISTED_ONLY]
+        self._unclassified = [str(one) for one in properties if one.kind == UNCLASSIFIED]
+        self._unread = hello.configuration_unread if hello else ""
+
+    def settle(self, suite: Suite, judged: Judged) -> Judged:
+        """The case as it counts: one that diverges may be unsupported or undecided, without the step that differs."""
+        if judged.verdict != DIVERGES:
+            return judged
+        step = judged.steps[-1]
+        seen, steps = _seen(suite, step), judged.steps[:-1]
+        for one in self._listed:
+            touched = [rule for rule in step.why.rules if rule in one.rules]
+            if touched:
+                reason = f"{', '.join(touched)} unsupported with {one}: {seen}"
+                operation = suite.operations[step.row[0]].spec.name
+                unsupported = {**judged.unsupported, operation: reason}
+                return replace(judged, verdict=UNSUPPORTED, steps=steps, reason=reason, unsupported=unsupported)
+        why = f"beside {_some(self._unclassified)}, unclassified and off its default" if self._unclassified else ""
+        why = why or (f"and {self._unread}" if self._unread else "")
+        if not why:
+            return judged
+        return replace(judged, verdict=UNDECIDED, steps=steps, reason=f"{seen} ({', '.join(step.why.rules)}), {why}")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _seen(suite: Suite, step: Step) -> str:
+    """The difference, without the values that change from case to case."""
+    name = suite.operations[step.row[0]].spec.name
+    return f"{name} answered {outcome_class(step.observed)} instead of {outcome_class(step.expected)}"

@@ -1,0 +1,1 @@
+"""Properties of brokers: their defaults by release, and which of them matter to what the kit judges."""

@@ -1,0 +1,28 @@
+"""Properties of brokers that matter, and whose other values the models do not have: their rules are unsupported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rocketmq_conformance.models.broker.configuration import SETTINGS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A property that changes the answers of some rules, and no others, when it is off its default."""
+
+    #: What it changes.
+    effect: str
+    #: The rules whose answers it changes.
+    rules: tuple[str, ...]
+
+
+LISTED: Mapping[str, Listed] = {
+    "enablePropertyFilter": Listed(
+        effect="expressions in SQL are answered",
+        rules=("BQ-PULL-SUB",),
+    ),
+}
+
+assert not LISTED.keys() & SETTINGS.keys()

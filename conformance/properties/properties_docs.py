@@ -1,0 +1,108 @@
+"""The page of brokers' properties (docs/configuration.md), made from the lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rocketmq_conformance.conformance.properties.defaults import defaults_of, names, releases_of
+from rocketmq_conformance.conformance.properties.harmless import HARMLESS, why_harmless
+from rocketmq_conformance.conformance.properties.listed import LISTED
+from rocketmq_conformance.models.broker.configuration import SETTINGS
+from rocketmq_conformance.models.release import NEWEST
+
+_INTRODUCTION = """# Configuration
+
+A broker is judged as it is configured. When a run begins, the kit asks the broker for its configuration
+(GET_BROKER_CONFIG) and compares it with the defaults of its release, which are in
+`conformance/properties/defaults.txt`: what a broker of each of 34 releases answered that was told nothing but its
+names, ports and folders. Properties at their default play no role. Every other one is on one of three lists.
+
+| list | what becomes of it | printed |
+|---|---|---|
+| modelled | it is part of the profile: the rules judge as the broker is configured | yes |
+| listed | the rules that it touches are known: a difference in them is *unsupported*, with the property's name | yes |
+| cannot matter here | nothing | no |
+
+What is on none of them is *unclassified*. Beside an unclassified property a difference is *undecided* (exit code 3),
+with the names of property and rule: it is no divergence, because the property may explain it, and no pass, because it
+may not. Without any difference the broker conforms. A property pardons nothing else: beside a listed one every other
+rule is judged as ever.
+
+The first lines of a run name what was found off its default and what it means; the page and the event `run-started`
+(`properties`) have it, too. Plans keep modelled properties with their profile.
+
+- A broker that refuses to show its configuration is judged by the defaults of its release. A note says so, and a
+  difference is undecided.
+- Properties of authentication are in no broker's answer (they are kept apart from 5.3.0 on); the kit has no
+  credentials, and a broker that asks for some cannot be judged.
+- Flags of the Java machine (`-Drocketmq.broker.rebalance.lockMaxLiveTime`) are no properties: `?lease=MS`.
+
+## Setting properties
+
+`broker:VERSION?set=NAME=VALUE` starts a broker with a property, from jars or in a container; `&set=…` may be repeated.
+`broker?set=NAME=VALUE` gives the fake broker one that is modelled. Quote the address in a shell.
+
+```sh
+rocketmq-conformance run 'broker:5.5.0?set=useServerSideResetOffset=false&set=lockInStrictMode=true'
+```
+
+A property that the release does not have, a value that the property cannot have, and one that the kit itself needs
+(names, ports, folders) are usage errors, exit code 2. A broker that does not start with it, or does not take it, could
+not run, exit code 4.
+"""
+_MODELLED = """
+## Modelled
+
+Each was compared with real brokers of every release that has it, by all suites that its rules are in
+(`conformance/proof/broker.py`).
+
+| property | default | releases | off its default | rules |
+|---|---|---|---|---|"""
+_LISTED = """
+## Listed
+
+| property | default | releases | off its default | unsupported rules |
+|---|---|---|---|---|"""
+_HARMLESS = """
+## Cannot matter here
+
+`*` stands for any characters.
+
+| why | properties |
+|---|---|"""
+_UNCLASSIFIED = """
+## Unclassified
+
+Of the properties of all releases these are on no list, and so is every property that no release has.
+"""
+
+
+def page() -> str:
+    """The page, as Markdown that ends with a line break."""
+    unclassified = [name for name in names() if name not in SETTINGS and name not in LISTED and not why_harmless(name)]
+    parts = [
+        _INTRODUCTION,
+        _MODELLED,
+        *(_row(name, one.effect, one.rules) for name, one in sorted(SETTINGS.items())),
+        _LISTED,
+        *(_row(name, one.effect, one.rules) for name, one in sorted(LISTED.items())),
+        _HARMLESS,
+        *(f"| {why} | {_code(patterns)} |" for why, patterns in HARMLESS.items()),
+        _UNCLASSIFIED,
+        f"{_code(unclassified)}.",
+    ]
+    return "\n".join(part.removeprefix("\n") if part is _MODELLED else part for part in parts) + "\n"
+
+
+def _row(name: str, effect: str, rules: Iterable[str]) -> str:
+    by_release = releases_of(name)
+    default = defaults_of(NEWEST)[name]
+    others = [f"`{value}` in {releases}" for releases, value in by_release if value != default]
+    since = by_release[0][0]
+    releases = "all" if since == "all" else f"{since.split(' ')[0].rstrip('+')}+"
+    shown = ", ".join([f"`{default}`", *others])
+    return f"| `{name}` | {shown} | {releases} | {effect} | {_code(rules)} |"
+
+
+def _code(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)

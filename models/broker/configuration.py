@@ -1,0 +1,133 @@
+"""Properties of brokers that switch rules: the profile carries those that are off their release's default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rocketmq_conformance.models.release import Release, Releases
+
+SERVER_RESET = "useServerSideResetOffset"
+STRICT_LOCKS = "lockInStrictMode"
+CREATES_GROUPS = "autoCreateSubscriptionGroup"
+PERMISSION = "brokerPermission"
+MEMORY_RATIO = "accessMessageInMemoryMaxRatio"
+TIMER_WHEEL = "timerWheelEnable"
+BALANCES = "serverLoadBalancerEnable"
+DEFAULT_MODE = "defaultMessageRequestMode"
+DEFAULT_SHARE = "defaultPopShareQueueNum"
+#: The values of a property that is on or off, and what stands for any whole number.
+BOOLEAN = ("true", "false")
+INTEGER = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A property whose values the models know."""
+
+    name: str
+    #: Its values; INTEGER stands for any whole number.
+    values: tuple[str, ...]
+    #: What it changes when it is off its default.
+    effect: str
+    #: The rules that it switches.
+    rules: tuple[str, ...]
+    #: The releases that have it, as :meth:`Releases.parse` reads them.
+    releases: str = "all"
+    default: str
+    #: Releases with another default, and that default.
+    other: tuple[str, str] = ("", "")
+
+    def has(self, release: Release) -> bool:
+        """Does the release have the property?"""
+        return release in Releases.parse(self.releases)
+
+    def default_of(self, release: Release) -> str:
+        """The default of a release; where it does not have the property, the value that it behaves by."""
+        releases, default = self.other
+        return default if releases and release in Releases.parse(releases) else self.default
+
+    def allows(self, value: str) -> bool:
+        """Is it a value of the property?"""
+        return value in self.values if self.values else value.removeprefix("-").isdecimal() and value.isascii()
+
+
+SETTINGS: Mapping[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting(
+            name=SERVER_RESET,
+            values=BOOLEAN,
+            effect="the members make resets of offsets (false), or the broker makes them (true)",
+            rules=("BQ-RESET-1", "BQ-RESET-2", "BQ-RESET-3", "BQ-RESET-QUEUE", "BQ-RESET-RANGE", "BQ-COM-5"),
+            releases="5.1.0+",
+            default="true",
+            other=("up to 5.1.4", "false"),
+        ),
+        Setting(
+            name=STRICT_LOCKS,
+            values=BOOLEAN,
+            effect="an unlock is answered before it is done",
+            rules=("BQ-LOCK-3", "BQ-LOCK-STRICT"),
+            releases="5.0.0+",
+            default="false",
+        ),
+        Setting(
+            name=CREATES_GROUPS,
+            values=BOOLEAN,
+            effect="a group that is not known is not created when it is looked up: its pulls are refused, and from "
+            "5.1.1 on its members are not registered",
+            rules=("BQ-GROUP-LOOKUP", "BQ-GROUP-3", "BQ-HB-1", "BQ-PULL-1", "BQ-ASSIGN-6"),
+            default="true",
+        ),
+        Setting(
+            name=PERMISSION,
+            values=("0", "1", "2", "3", "4", "5", "6", "7"),
+            effect="without the bit 4 every pull is refused with NO_PERMISSION; the bit 2 changes no answer, since it "
+            "is about ordered topics",
+            rules=("BQ-PULL-BROKER",),
+            default="6",
+        ),
+        Setting(
+            name=MEMORY_RATIO,
+            values=INTEGER,
+            effect="a message counts as being on disk when more than so many percent of the machine's memory were "
+            "written after it: all of them at 0 or less, none of a case's otherwise. A pull brings 8 of them at most, "
+            "and up to 5.0.0 a group without an offset is told QUERY_NOT_FOUND",
+            rules=("BQ-DISK-1", "BQ-QUERY-4", "BQ-PULL-7", "RUN-DYN-1"),
+            default="40",
+        ),
+        Setting(
+            name=TIMER_WHEEL,
+            values=BOOLEAN,
+            effect="from 5.3.3 on DELETE_TOPIC answers SYSTEM_ERROR though it deletes the topic",
+            rules=("BQ-TOPIC-3", "BQ-TOPIC-TIMER"),
+            releases="5.0.0+",
+            default="true",
+        ),
+        Setting(
+            name=BALANCES,
+            values=BOOLEAN,
+            effect="a broker that is asked which queues are a member's names all of them",
+            rules=("BQ-ASSIGN-OFF",),
+            releases="5.0.0+",
+            default="true",
+        ),
+        Setting(
+            name=DEFAULT_MODE,
+            values=("PULL", "POP"),
+            effect="how queues are assigned to groups for which nothing is set",
+            rules=("BQ-ASSIGN-1",),
+            releases="5.0.0+",
+            default="PULL",
+        ),
+        Setting(
+            name=DEFAULT_SHARE,
+            values=INTEGER,
+            effect="how many members share a queue of a group that pops and for which nothing is set",
+            rules=("BQ-ASSIGN-5",),
+            releases="5.0.0+",
+            default="-1",
+        ),
+    )
+}

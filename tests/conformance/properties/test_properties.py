@@ -1,0 +1,190 @@
+"""Properties of brokers: defaults by release, the three lists, and what an address may set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from rocketmq_conformance.conformance.proof.kinds import ALL
+from rocketmq_conformance.conformance.properties import defaults, found, harmless
+from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of, releases_of, text_of
+from rocketmq_conformance.conformance.properties.found import LISTED_ONLY, MODELLED, UNCLASSIFIED, off_default
+from rocketmq_conformance.conformance.properties.listed import LISTED
+from rocketmq_conformance.conformance.properties.settable import of_the_model, settable
+from rocketmq_conformance.conformance.targets.broker.launch_config import broker_configuration
+from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.broker.configuration import SETTINGS
+from rocketmq_conformance.models.release import Release
+
+NEWEST, OLD = Release(5, 5, 0), Release(4, 9, 7)
+RELEASES = [Release.parse(unit.release.removesuffix("-incubating")) for unit in ALL["broker"].units]
+
+
+# --- defaults ---------------------------------------------------------------------------------------------------
+
+
+def test_the_file_has_the_defaults_of_every_release_that_can_be_started() -> None:
+    assert len(RELEASES) == 34
+    sizes = [len(defaults_of(release)) for release in RELEASES]
+    assert sizes[0] > 120
+    assert sizes[-1] > 480
+    assert defaults_of(Release(5, 1, 4))["useServerSideResetOffset"] == "false"
+    assert defaults_of(Release(5, 2, 0))["useServerSideResetOffset"] == "true"
+    assert "useServerSideResetOffset" not in defaults_of(OLD)
+    assert releases_of("useServerSideResetOffset") == (("5.1.0 – 5.1.4", "false"), ("5.2.0+", "true"))
+    assert defaults_of(Release(9, 9, 9)) == defaults_of(NEWEST)
+
+
+def test_no_default_is_of_the_machine_on_which_it_was_read() -> None:
+    rows = [line.split("\t") for line in defaults.FILE.read_text("utf-8").splitlines()]
+    assert [name for name, _, value in rows if "/" in value or "127.0.0.1" in value] == []
+    assert {name for name, _, value in rows if value == HERE} >= {
+        "brokerName",
+        "listenPort",
+        "sendMessageThreadPoolNums",
+    }
+
+
+def test_the_file_is_made_of_what_brokers_answer() -> None:
+    old, middle, new = Release(4, 0, 0), Release(5, 1, 4), NEWEST
+    read = {
+        new: {"a": "1", "b": "x", "listenPort": "10911"},
+        old: {"a": "1", "gone": "y"},
+        middle: {"a": "1", "b": "w", "listenPort": "9"},
+    }
+    assert text_of(read).splitlines() == [
+        "a\tall\t1",
+        "b\t5.1.4\tw",
+        "b\t5.5.0+\tx",
+        "gone\tup to 4.0.0\ty",
+        "listenPort\t5.1.4+\t*",
+    ]
+    assert defaults.parse("a=1\nb = c=d\n\nno property\n") == {"a": "1", "b ": " c=d"}
+
+
+def wrong_settings() -> Iterator[str]:
+    """Properties that the models describe in another way than brokers do."""
+    for release in RELEASES:
+        real = defaults_of(release)
+        for name, setting in SETTINGS.items():
+            if setting.has(release) != (name in real):
+                yield f"{name} of {release}"
+            elif name in real and setting.default_of(release) != real[name]:
+                yield f"default of {name} of {release}"
+
+
+def test_the_models_know_the_defaults_of_their_properties() -> None:
+    assert list(wrong_settings()) == []
+    assert [name for name, one in SETTINGS.items() if not set(one.rules) <= set(rulebook.RULES)] == []
+    assert [name for name, one in SETTINGS.items() if not one.allows(one.default)] == []
+
+
+# --- three lists ------------------------------------------------------------------------------------------------
+
+
+def test_a_property_is_on_one_list() -> None:
+    assert [name for name in (*SETTINGS, *LISTED) if harmless.why_harmless(name)] == []
+    assert not SETTINGS.keys() & LISTED.keys()
+    known = set(defaults.names()) | defaults_of(NEWEST).keys()
+    assert {*SETTINGS, *LISTED} <= known
+    patterns = [pattern for some in harmless.HARMLESS.values() for pattern in some]
+    assert [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in known)] == []
+    assert [name for name, one in LISTED.items() if not set(one.rules) <= set(rulebook.RULES)] == []
+
+
+def test_what_decides_about_answers_is_not_called_harmless() -> None:
+    names = ("brokerRole", "enableLmq", "storeType", "configManagerVersion", "offsetCheckInSlave", "maxMessageSize")
+    assert [name for name in names if harmless.why_harmless(name)] == []
+
+
+def test_nothing_that_the_kit_configures_is_unclassified() -> None:
+    for release in RELEASES:
+        own = broker_configuration(release, Path("/b"), 10911, "127.0.0.1:9876")
+        assert [str(one) for one in off_default(release, {**defaults_of(release), **own})] == []
+
+
+def test_what_is_off_its_default_is_sorted() -> None:
+    read = dict(defaults_of(NEWEST)) | {
+        "lockInStrictMode": "true",
+        "enablePropertyFilter": "true",
+        "enableLmq": "true",
+        "listenPort": "1",
+        "vendorProperty": "7",
+        "brokerPermission": "nine",
+    }
+    sorted_out = {one.name: one for one in off_default(NEWEST, read)}
+    assert {name: one.kind for name, one in sorted_out.items()} == {
+        "brokerPermission": UNCLASSIFIED,
+        "enableLmq": UNCLASSIFIED,
+        "enablePropertyFilter": LISTED_ONLY,
+        "lockInStrictMode": MODELLED,
+        "vendorProperty": UNCLASSIFIED,
+    }
+    assert "is judged: an unlock is answered before it is done" in sorted_out["lockInStrictMode"].sentence
+    assert "makes differences in BQ-PULL-SUB unsupported" in sorted_out["enablePropertyFilter"].sentence
+    assert sorted_out["vendorProperty"].sentence == (
+        "vendorProperty=7 (its release has no such property) is unclassified: a difference decides nothing beside it"
+    )
+    assert sorted_out["enableLmq"].json()["kind"] == UNCLASSIFIED
+
+
+def test_of_an_unknown_release_everything_that_may_matter_is_unclassified() -> None:
+    kinds = {one.name: one.kind for one in off_default(None, {"lockInStrictMode": "false", "listenPort": "1"})}
+    assert kinds == {"lockInStrictMode": UNCLASSIFIED}
+    assert found.FoundProperty(name="a", value="b", default="", kind=UNCLASSIFIED).sentence.startswith(
+        "a=b (its default"
+    )
+
+
+# --- what an address sets ---------------------------------------------------------------------------------------
+
+
+def test_an_address_sets_properties() -> None:
+    pairs = ["lockInStrictMode=true", "messageDelayLevel=1s 5s", "maxMessageSize=-1", "storeType=a=b"]
+    assert settable(NEWEST, pairs) == {
+        "lockInStrictMode": "true",
+        "messageDelayLevel": "1s 5s",
+        "maxMessageSize": "-1",
+        "storeType": "a=b",
+    }
+    assert of_the_model(NEWEST, {"lockInStrictMode": "true"}) == {"lockInStrictMode": "true"}
+
+
+@pytest.mark.parametrize(
+    ("release", "pair", "sentence"),
+    [
+        (
+            OLD,
+            "useServerSideResetOffset=true",
+            "A broker 4.9.7 has no property 'useServerSideResetOffset'; releases 5.1.0",
+        ),
+        (NEWEST, "lockInStrictMod=true", "A broker 5.5.0 has no property 'lockInStrictMod', but lockInStrictMode."),
+        (NEWEST, "qqq=1", "A broker 5.5.0 has no property 'qqq'."),
+        (NEWEST, "lockInStrictMode=yes", "lockInStrictMode cannot be 'yes'; write one of true, false."),
+        (NEWEST, "enableLmq=TRUE", "enableLmq cannot be 'TRUE'; write true or false."),
+        (NEWEST, "maxMessageSize=4k", "maxMessageSize cannot be '4k'; write a whole number."),
+        (NEWEST, "defaultPopShareQueueNum=few", "defaultPopShareQueueNum cannot be 'few'; write a whole number."),
+        (NEWEST, "brokerPermission=8", "brokerPermission cannot be '8'; write one of 0, 1, 2, 3, 4, 5, 6, 7."),
+        (NEWEST, "lockInStrictMode", "set=lockInStrictMode sets no property; write set=NAME=VALUE"),
+        (NEWEST, "=true", "set==true sets no property"),
+        (NEWEST, "listenPort=1", "listenPort is what the kit reaches its own broker by; leave it out."),
+    ],
+)
+def test_a_wrong_setting_is_refused_in_one_sentence(release: Release, pair: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
+        settable(release, [pair])
+
+
+def test_a_property_is_set_once() -> None:
+    with pytest.raises(ValueError, match="is set to 'true' and to 'false'"):
+        settable(NEWEST, ["lockInStrictMode=true", "lockInStrictMode=false"])
+    assert settable(NEWEST, ["lockInStrictMode=true"] * 2) == {"lockInStrictMode": "true"}
+
+
+def test_the_fake_broker_is_configured_by_what_the_models_know() -> None:
+    with pytest.raises(ValueError, match="cannot be configured by enableLmq; it knows accessMessageInMemory"):
+        of_the_model(NEWEST, {"enableLmq": "true"})
