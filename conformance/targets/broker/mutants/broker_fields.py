@@ -50,7 +50,7 @@ class _Rewriting(Offsets):
         return text
 
 
-def _reading(name: str, sentence: str, read: Callable[[str, int], str], defect: str = "D101") -> BrokerMutant:
+def _reading(name: str, defect: str, sentence: str, read: Callable[[str, int], str]) -> BrokerMutant:
     """A mutant that reads numbers by a function of the text and its bits."""
 
     class Reading(_Rewriting):
@@ -290,18 +290,18 @@ _pulls = mutants_of("pulls", "broker-fields")
 _storage = mutants_of("storage", "broker-fields")
 
 MUTANTS = (
-    _reading("numbers-wrapped", "A number beyond its bits is wrapped.", _wrapped),
-    _reading("numbers-clamped", "A number beyond its bits becomes the largest or smallest one.", _clamped),
-    _reading("numbers-unsigned", "A negative number counts as not sent.", _unsigned),
-    _reading("numbers-narrow", "Offsets are cut to 32 bits.", _narrow),
-    _reading("numbers-leading", "What follows the digits of a number is left out.", _leading),
-    _reading("numbers-float", "Points and exponents are read as in floating point numbers.", _of_float),
-    _reading("numbers-ascii", "Digits of other scripts are not read.", _ascii),
-    _reading("numbers-without-plus", "A number with a plus sign is not read.", _without_plus),
-    _reading("numbers-canonical", "A number with leading zeros is not read.", _canonical),
-    _reading("numbers-with-underscores", "Underscores between digits are left out, as in Python.", _python),
-    _reading("numbers-trimmed", "Spaces around a number are left out.", _trimmed),
-    _reading("numbers-zero", "A number that cannot be read is 0.", _zero, "D104"),
+    _reading("numbers-wrapped", "D101", "A number beyond its bits is wrapped.", _wrapped),
+    _reading("numbers-clamped", "D101", "A number beyond its bits becomes the largest or smallest one.", _clamped),
+    _reading("numbers-unsigned", "D101", "A negative number counts as not sent.", _unsigned),
+    _reading("numbers-narrow", "D101", "Offsets are cut to 32 bits.", _narrow),
+    _reading("numbers-leading", "D101", "What follows the digits of a number is left out.", _leading),
+    _reading("numbers-float", "D101", "Points and exponents are read as in floating point numbers.", _of_float),
+    _reading("numbers-ascii", "D101", "Digits of other scripts are not read.", _ascii),
+    _reading("numbers-without-plus", "D101", "A number with a plus sign is not read.", _without_plus),
+    _reading("numbers-canonical", "D101", "A number with leading zeros is not read.", _canonical),
+    _reading("numbers-with-underscores", "D101", "Underscores between digits are left out, as in Python.", _python),
+    _reading("numbers-trimmed", "D101", "Spaces around a number are left out.", _trimmed),
+    _reading("numbers-zero", "D104", "A number that cannot be read is 0.", _zero),
     _offsets("missing-queue-is-zero", "D104", "A queue id that is not sent is 0.", QueueIsZero),
     _offsets("missing-offset-is-zero", "D104", "A commit offset that is not sent is 0.", OffsetIsZero),
     _offsets("missing-time-is-zero", "D104", "A time that is not sent is 0.", TimeIsZero),

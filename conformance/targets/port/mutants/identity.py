@@ -369,7 +369,12 @@ MUTANTS = (
     _mutant("file-without-property", "D110", "The folder's property is not read.", FolderPropertyIgnored),
     _mutant("file-property-again", "D110", "The folder's property is read again and again.", FolderReadAgain),
     _mutant("file-of-group", "D110", "The path of an offset file has no client id.", FileOfGroupAlone),
-    _mutant("file-swapped-path", "D35", "Group and client id are swapped in the path.", SwapsGroupAndClient),
+    _mutant(
+        "file-swapped-path",
+        "D35",
+        "The path of a started consumer names the group before the client id.",
+        SwapsGroupAndClient,
+    ),
     _mutant("file-of-configuration", "D110", "The path changes with the configuration.", FileOfConfiguration),
     _mutant("file-for-clustering", "D110", "Clustering consumers have files, too.", FileForEveryModel),
     _mutant("file-is-missing", "D110", "Broadcasting consumers have no file.", NoFile),
