@@ -47,6 +47,7 @@ def is_blank(text: str) -> bool:
     return _WHITE.issuperset(text)
 
 
+@lru_cache(maxsize=1 << 12)
 def parse_number(text: str, bits: int) -> int | None:
     """``java.lang.Integer#parseInt`` (32 bits) or ``Long#parseLong`` (64 bits): None where Java throws.
 

@@ -124,6 +124,8 @@ def commit_named(
     rules: BrokerRules, state: BrokerState, group: str | None, topic: str, queue: int | None, offset: int | None
 ) -> Answer[BrokerState]:
     """BQ-UPDATE-*, BQ-COM-AT, BQ-NAME-NULL: None, or the error. None for a group is a field that is not sent."""
+    if group is not None and "@" not in topic and "@" not in group:
+        return commit_offset(rules, state, group, topic, queue, offset)
     name = NO_NAME if group is None else group
     if queue is None or ("@" not in topic and "@" not in name):
         after, result, why = commit_offset(rules, state, name, topic, queue, offset)
@@ -152,6 +154,8 @@ def query_named(
     """BQ-QUERY-*, BQ-COM-AT, BQ-NAME-NULL: the offset, or the error. None is a field that is not sent."""
     if topic is None:
         return state, SYSTEM_ERROR, _NO_TOPIC
+    if group is not None and "@" not in topic and "@" not in group:
+        return query_offset(rules, state, group, topic, queue, set_zero)
     name = NO_NAME if group is None else group
     if queue is None or ("@" not in topic and "@" not in name):
         _, result, why = query_offset(rules, state, name, topic, queue, set_zero)
