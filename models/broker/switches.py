@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rocketmq_conformance.models.broker.configuration import (
-    BALANCES,
-    CREATES_GROUPS,
-    DEFAULT_MODE,
-    DEFAULT_SHARE,
-    MEMORY_RATIO,
-    PERMISSION,
-    SERVER_RESET,
-    STRICT_LOCKS,
-    TIMER_WHEEL,
-)
+from rocketmq_conformance.models.broker import configuration
 from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
@@ -227,7 +217,7 @@ BROADCAST_UNNOTIFIED = Switch(
     rules=("BQ-HB-3",),
     source="ConsumerManager#registerConsumer",
 )
-RESETS_ITSELF = Switch(
+SERVER_RESET = Switch(
     "BQ-RESET-2",
     "Offsets are reset by the broker, not by the members",
     v5="5.2.0",
@@ -524,7 +514,7 @@ class BrokerRules:
             scans_one_more=SCANS_ONE_MORE.on(broker),
             unknown_group_skipped=UNKNOWN_GROUP_SKIPPED.on(broker),
             broadcast_unnotified=BROADCAST_UNNOTIFIED.on(broker),
-            server_reset=profile.setting(SERVER_RESET) == "true",
+            server_reset=profile.setting(configuration.SERVER_RESET) == "true",
             reset_names_topic=RESET_NAMES_TOPIC.on(broker),
             reset_stores=RESET_STORES.on(broker),
             delete_group_forgets_resets=DELETE_GROUP_FORGETS_RESETS.on(broker),
@@ -549,12 +539,12 @@ class BrokerRules:
             copy_limit_optional=COPY_LIMIT_OPTIONAL.on(broker),
             copies_beyond=COPIES_BEYOND.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
-            hot=int(profile.setting(MEMORY_RATIO)) > 0,
-            delete_topic_fails=COUNTS_TIMERS.on(broker) and profile.setting(TIMER_WHEEL) == "false",
-            strict_locks=profile.setting(STRICT_LOCKS) == "true",
-            creates_groups=profile.setting(CREATES_GROUPS) == "true",
-            readable=bool(int(profile.setting(PERMISSION)) & READ),
-            balances=profile.setting(BALANCES) == "true",
-            default_mode=profile.setting(DEFAULT_MODE),
-            default_share=int(profile.setting(DEFAULT_SHARE)),
+            hot=int(profile.setting(configuration.MEMORY_RATIO)) > 0,
+            delete_topic_fails=COUNTS_TIMERS.on(broker) and profile.setting(configuration.TIMER_WHEEL) == "false",
+            strict_locks=profile.setting(configuration.STRICT_LOCKS) == "true",
+            creates_groups=profile.setting(configuration.CREATES_GROUPS) == "true",
+            readable=bool(int(profile.setting(configuration.PERMISSION)) & READ),
+            balances=profile.setting(configuration.BALANCES) == "true",
+            default_mode=profile.setting(configuration.DEFAULT_MODE),
+            default_share=int(profile.setting(configuration.DEFAULT_SHARE)),
         )

@@ -74,6 +74,9 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "notifies_listener": (None, "5.2.0", None),
     "retries_round": (None, "5.2.0", None),
     "skips_disabled": (None, "5.3.2", None),
+    "numbers_starts": ("4.9.0", "5.0.0-PREVIEW", None),
+    "streams": ("4.9.4", "5.0.0", None),
+    "keeps_store": ("4.2.0", "5.0.0-PREVIEW", None),
 }
 
 
