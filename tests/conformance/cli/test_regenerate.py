@@ -27,7 +27,14 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 LIST = "conformance/targets/mutants.txt"
-PAGES = ("docs/operations.md", "docs/campaign-tables.md", "docs/switches.md", "docs/proof.md", LIST)
+PAGES = (
+    "docs/operations.md",
+    "docs/campaign-tables.md",
+    "docs/switches.md",
+    "docs/configuration.md",
+    "docs/proof.md",
+    LIST,
+)
 
 
 def test_check_names_stale_files_and_changes_nothing(checkout: Path) -> None:
