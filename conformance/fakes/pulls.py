@@ -182,9 +182,9 @@ class Pulls:
 
     def _judge(self, request: Command, codes: TagCodes | Err, commits: bool) -> Command:
         ext, storage = request.ext, self._storage
-        group, topic = ext["consumerGroup"], ext.get("topic")
+        group, topic = ext.get("consumerGroup"), ext.get("topic")
         queue, offset, most = (optional(ext, name, bits) for name, bits in _REQUIRED.items())
-        if topic is None or queue is None or offset is None or most is None:
+        if group is None or topic is None or queue is None or offset is None or most is None:
             fields = PullFields(group, topic, queue, offset, most)
             return command(refused(missing_error(storage.rules, storage.state, fields)))
         commit = required(ext, "commitOffset") if commits else None

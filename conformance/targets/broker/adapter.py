@@ -34,7 +34,7 @@ from rocketmq_conformance.conformance.targets.broker.process_control import Proc
 from rocketmq_conformance.conformance.targets.broker.recorded_job import recorded
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN
-from rocketmq_conformance.models.broker.configuration import PERMISSION
+from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS, PERMISSION
 from rocketmq_conformance.models.broker.send_back import NAMES_LIMIT
 from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, outcome_of
@@ -54,6 +54,8 @@ OLD_CLIENT, OLD_VERSION = -1, NAMES_LIMIT - 1
 _SIDES = (Side.BROKER.value,)
 _NOT_STARTED = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
 _NO_ROUTES = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
+_NOT_READABLE = f"looks at messages by pulls, and {PERMISSION} has no bit 4"
+_NO_NEW_GROUPS = f"was compared with brokers that create groups, and {CREATES_GROUPS} is false"
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
 
 
@@ -84,6 +86,8 @@ class BrokerAdapter:
         self._version = ""
         #: May be pulled from the broker?
         self._readable = True
+        #: Does the broker create groups that it looks up?
+        self._creates = True
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
@@ -105,6 +109,7 @@ class BrokerAdapter:
             if not unread and read.get(name) != value:
                 raise CannotRunError(f"The broker did not take {name}={value}: it says {read.get(name)!r}.")
         self._readable = _readable(read.get(PERMISSION, ""))
+        self._creates = read.get(CREATES_GROUPS) != "false"
         return Hello(
             "broker",
             text,
@@ -141,6 +146,10 @@ class BrokerAdapter:
                 missing[Need.ROUTES] = _NO_ROUTES
             if own.cold:
                 missing[Need.PAGE_CACHE] = own.cold
+        if not self._readable:
+            missing[Need.OPEN] = _NOT_READABLE
+        elif not self._creates:
+            missing[Need.OPEN] = _NO_NEW_GROUPS
         found = not_played(__package__, "broker", _SIDES)
         for name, part in sorted(self._parts.items()):
             reasons = [missing[need] for need in Need if need in part.needs and need in missing]

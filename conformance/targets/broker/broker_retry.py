@@ -249,5 +249,5 @@ PART = Part(
         SendCopy: send_copy,
         OwnQueues: own_queues,
     },
-    needs=frozenset({Need.LEVELS}),
+    needs=frozenset({Need.LEVELS, Need.OPEN}),
 )

@@ -18,7 +18,7 @@ LANES = 64
 
 
 class Need(Enum):
-    """Requirements of a suite that only a broker started by the kit meets."""
+    """Requirements of a suite that not every broker meets; most of them only one that the kit starts."""
 
     #: The aged store, and a process that may be stopped and killed.
     AGED_STORE = "aged store"
@@ -28,6 +28,8 @@ class Need(Enum):
     LEVELS = "levels"
     #: Pages of files that can be paged out of memory.
     PAGE_CACHE = "page cache"
+    #: Messages can be pulled, and groups come into being when they are looked up.
+    OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from every import every
 
 from rocketmq_conformance.models.broker.broker_fields import GROUPS, TOPICS, BrokerFieldsModel
+from rocketmq_conformance.models.broker.configuration import PERMISSION
 from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
@@ -100,6 +101,14 @@ def test_a_pull_fails_at_the_field_that_is_missing(
         after, result, why = model.pull(SENT, group, topic, queue, offset, most, None)
         assert (after, result) == (SENT, Err(error))
         assert "BQ-FIELD" in why.rules
+
+
+@every(("group", "topic"), [(None, "T0"), ("G0", None), ("G|%2", None)])
+def test_a_broker_that_may_not_be_read_says_so_first(group: str | None, topic: str | None) -> None:
+    closed = BrokerFieldsModel(Profile().configured({PERMISSION: "2"}))
+    after, result, _ = closed.pull(SENT, group, topic, "0", "0", "32", None)
+    assert (after, result) == (SENT, Err("NO_PERMISSION"))
+    assert closed.pull(SENT, group, topic, "0", "0", "ten", None)[1] == SYSTEM_ERROR
 
 
 def test_the_group_of_a_pull_is_looked_up_before_a_field_is_missing() -> None:

@@ -379,6 +379,22 @@ def test_a_configuration_that_is_not_answered_is_not_known(stub: Callable[[Reply
     assert closing.properties == refusing.properties == ()
 
 
+@pytest.mark.parametrize(
+    ("properties", "reason"),
+    [
+        ({}, ""),
+        ({"brokerPermission": "2"}, "looks at messages by pulls, and brokerPermission has no bit 4"),
+        ({"autoCreateSubscriptionGroup": "false"}, "that create groups, and autoCreateSubscriptionGroup is false"),
+    ],
+)
+def test_messages_that_are_sent_back_need_a_broker_that_shows_them(properties: dict[str, str], reason: str) -> None:
+    adapter = BrokerAdapter(FakeLocation(Profile().configured(properties)))
+    found = adapter.hello().unsupported.get("broker-retry", "")
+    assert reason in found
+    assert bool(reason) is bool(found)
+    adapter.close()
+
+
 def test_messages_of_a_broker_that_may_not_be_read_are_not_seen() -> None:
     with FakeBroker(Profile().configured({"brokerPermission": "2"})) as broker:
         adapter = on(broker.address)
