@@ -207,6 +207,7 @@ SUITE = Suite(
     side=Side.CLIENT,
     bind=_bind,
     steps=40,
+    cases=100,  # many wait for the next second of the machine's clock
     show=show,
     beginning="Two push consumers of group G, broadcasting and not started; no property is set, and the zone is UTC.",
     rules=(
