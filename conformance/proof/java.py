@@ -51,7 +51,7 @@ STEPPED = {
     "rebalance-changed": 40,
     "rebalance-service": 40,
     "rebalance-plain": 40,
-    "identity": 60,
+    "identity": 16,
 }
 #: Suites whose cases wait for the clock of the machine, and the cases that a release plays of each at most.
 WAITING = {"identity": 100}
