@@ -43,7 +43,7 @@ _DOUBT = 0.3
 #: Error of a broker's clock, which counts whole ms (s).
 _GRAIN = 0.004
 #: Seconds in which a broker delivers what is due: one that fails to store a message tries again after ten.
-_LIMIT = 60.0
+_LIMIT = 20.0
 #: A limit of times that no message reaches.
 _NO_LIMIT = 1 << 30
 #: The kinds of topics in which a copy can show, by the prefix of their names.
