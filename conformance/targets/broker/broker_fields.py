@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.remoting.frame import fields
 from rocketmq_conformance.conformance.targets.broker import jobs, requests
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
-from rocketmq_conformance.conformance.targets.broker.requests import Ask
 from rocketmq_conformance.models.broker.broker_fields import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.fixtures import QUEUES
 from rocketmq_conformance.suites.broker_fields import (
@@ -25,9 +22,6 @@ from rocketmq_conformance.suites.broker_fields import (
     SendNamed,
 )
 
-#: Pull flags: the request carries its subscription; it stores an offset.
-_SUBSCRIBED, _COMMITS = 4, 1
-
 
 def create_topic(names: CaseNames, topic: str) -> Requests:
     """Create a topic, and wait until it exists unless it is refused."""
@@ -42,13 +36,13 @@ def delete_topic(names: CaseNames, topic: str) -> Requests:
 
 def create_group(names: CaseNames, group: str) -> Requests:
     """Create a group."""
-    (answer,) = yield [requests.create_group(_used_group(names, group))]
+    (answer,) = yield [requests.create_group(_named_group(names, group))]
     return requests.refused(answer)
 
 
 def delete_group(names: CaseNames, group: str, flag: str) -> Requests:
     """Delete a group."""
-    (answer,) = yield [requests.delete_group(_used_group(names, group), *([flag] if flag else []))]
+    (answer,) = yield [requests.delete_group(_named_group(names, group), *([flag] if flag else []))]
     return requests.refused(answer)
 
 
@@ -59,25 +53,17 @@ def send(names: CaseNames, queue: int, count: int) -> Requests:
 
 def commit(names: CaseNames, group: str | None, topic: str, queue: str | None, offset: str | None) -> Requests:
     """Commit an offset."""
-    ext = fields(
-        consumerGroup=None if group is None else _used_group(names, group),
-        topic=_topic(names, topic),
-        queueId=queue,
-        commitOffset=offset,
-    )
-    (answer,) = yield [Ask(Request.UPDATE_CONSUMER_OFFSET, ext)]
+    (answer,) = yield [requests.commit(_used_group(names, group), _topic(names, topic), queue, offset)]
     return requests.refused(answer)
 
 
 def query(names: CaseNames, group: str | None, topic: str | None, queue: str | None, set_zero: str | None) -> Requests:
     """Query an offset."""
-    ext = fields(
-        consumerGroup=None if group is None else GROUPS[group].of(_case(names)),
-        topic=_any_topic(names, topic),
-        queueId=queue,
-        setZeroIfNotFound=set_zero,
-    )
-    (answer,) = yield [Ask(Request.QUERY_CONSUMER_OFFSET, ext)]
+    (answer,) = yield [
+        requests.query(
+            None if group is None else GROUPS[group].of(_case(names)), _any_topic(names, topic), queue, set_zero
+        )
+    ]
     return requests.number(answer)
 
 
@@ -91,40 +77,29 @@ def pull(
     commit: str | None,
 ) -> Requests:
     """Pull messages, without waiting for any."""
-    ext = fields(
-        consumerGroup=None if group is None else _used_group(names, group),
-        topic=_any_topic(names, topic),
-        queueId=queue,
-        queueOffset=offset,
-        maxMsgNums=most,
-        sysFlag=_SUBSCRIBED if commit is None else _SUBSCRIBED | _COMMITS,
-        commitOffset=commit or 0,
-        suspendTimeoutMillis=0,
-        subscription="*",
-        subVersion=0,
-        expressionType="TAG",
-    )
-    (answer,) = yield [Ask(Request.PULL_MESSAGE, ext)]
+    (answer,) = yield [
+        requests.pull(
+            None if group is None else _used_group(names, group), _any_topic(names, topic), queue, offset, commit, most
+        )
+    ]
     return requests.pulled(answer)
 
 
 def max_offset(names: CaseNames, topic: str | None, queue: str | None) -> Requests:
     """Ask for max."""
-    ext = fields(topic=_any_topic(names, topic), queueId=queue, committed=True)
-    (answer,) = yield [Ask(Request.GET_MAX_OFFSET, ext)]
+    (answer,) = yield [requests.max_offset(_any_topic(names, topic), queue)]
     return requests.number(answer)
 
 
 def min_offset(names: CaseNames, topic: str | None, queue: str | None) -> Requests:
     """Ask for min."""
-    (answer,) = yield [Ask(Request.GET_MIN_OFFSET, fields(topic=_any_topic(names, topic), queueId=queue))]
+    (answer,) = yield [requests.min_offset(_any_topic(names, topic), queue)]
     return requests.number(answer)
 
 
 def search(names: CaseNames, topic: str | None, queue: str | None, timestamp: str | None) -> Requests:
     """Search by a time."""
-    ext = fields(topic=_any_topic(names, topic), queueId=queue, timestamp=timestamp)
-    (answer,) = yield [Ask(Request.SEARCH_OFFSET_BY_TIMESTAMP, ext)]
+    (answer,) = yield [requests.search(_any_topic(names, topic), queue, timestamp, "")]
     return requests.number(answer)
 
 
@@ -140,11 +115,16 @@ def _any_topic(names: CaseNames, topic: str | None) -> str | None:
     return None if topic is None else _topic(names, topic)
 
 
-def _used_group(names: CaseNames, group: str) -> str:
+def _named_group(names: CaseNames, group: str) -> str:
     """The name of a group, for a request that may leave something behind under it."""
     name = GROUPS[group].of(_case(names))
     names.used_groups.add(name)
     return name
+
+
+def _used_group(names: CaseNames, group: str | None) -> str | None:
+    """The same, for a request that may name none."""
+    return None if group is None else _named_group(names, group)
 
 
 PART = Part(

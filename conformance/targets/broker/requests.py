@@ -27,6 +27,10 @@ _BUSY = frozenset({"SYSTEM_BUSY"})
 _EMPTY_PULLS = frozenset({"PULL_NOT_FOUND", "PULL_RETRY_IMMEDIATELY", "PULL_OFFSET_MOVED"})
 
 
+#: A number of a request, or the text that is sent for it; None is a field that is not sent.
+Number = int | str | None
+
+
 class Ask(NamedTuple):
     """One request: code, header fields, body."""
 
@@ -60,7 +64,7 @@ def configuration() -> Ask:
     return Ask(Request.GET_BROKER_CONFIG, {})
 
 
-def query(group: str, topic: str, queue: int | None, set_zero: bool | None) -> Ask:
+def query(group: str | None, topic: str | None, queue: Number, set_zero: bool | str | None) -> Ask:
     """QUERY_CONSUMER_OFFSET; None is a field that is not sent."""
     return Ask(
         Request.QUERY_CONSUMER_OFFSET,
@@ -68,7 +72,7 @@ def query(group: str, topic: str, queue: int | None, set_zero: bool | None) -> A
     )
 
 
-def commit(group: str, topic: str, queue: int | None, offset: int | None) -> Ask:
+def commit(group: str | None, topic: str, queue: Number, offset: Number) -> Ask:
     """UPDATE_CONSUMER_OFFSET; None is a field that is not sent."""
     return Ask(
         Request.UPDATE_CONSUMER_OFFSET,
@@ -76,12 +80,12 @@ def commit(group: str, topic: str, queue: int | None, offset: int | None) -> Ask
     )
 
 
-def max_offset(topic: str, queue: int) -> Ask:
+def max_offset(topic: str | None, queue: Number) -> Ask:
     """GET_MAX_OFFSET."""
     return Ask(Request.GET_MAX_OFFSET, fields(topic=topic, queueId=queue, committed=True))
 
 
-def min_offset(topic: str, queue: int) -> Ask:
+def min_offset(topic: str | None, queue: Number) -> Ask:
     """GET_MIN_OFFSET."""
     return Ask(Request.GET_MIN_OFFSET, fields(topic=topic, queueId=queue))
 
@@ -91,7 +95,7 @@ def earliest(topic: str, queue: int) -> Ask:
     return Ask(Request.GET_EARLIEST_MSG_STORETIME, fields(topic=topic, queueId=queue))
 
 
-def search(topic: str, queue: int, timestamp: int, boundary: str) -> Ask:
+def search(topic: str | None, queue: Number, timestamp: Number, boundary: str) -> Ask:
     """SEARCH_OFFSET_BY_TIMESTAMP (ms since the epoch); an empty ``boundary`` is not sent."""
     ext = fields(topic=topic, queueId=queue, timestamp=timestamp, boundaryType=boundary or None)
     return Ask(Request.SEARCH_OFFSET_BY_TIMESTAMP, ext)
@@ -132,7 +136,14 @@ def send_back(group: str, physical: int, level: int, most: int | None, origin: s
     return Ask(Request.CONSUMER_SEND_MSG_BACK, ext)
 
 
-def pull(group: str, topic: str, queue: int, offset: int, commit: int | None = None, most: int = _PULL_BATCH) -> Ask:
+def pull(
+    group: str | None,
+    topic: str | None,
+    queue: Number,
+    offset: Number,
+    commit: Number = None,
+    most: Number = _PULL_BATCH,
+) -> Ask:
     """PULL_MESSAGE from an offset, without waiting for messages; ``commit`` is the offset to store, if any."""
     ext = fields(
         consumerGroup=group,
